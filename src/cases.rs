@@ -47,7 +47,7 @@ pub fn wrong(check: &Check, case: &Case, result: &CheckResult) -> Vec<String> {
         (CaseKind::Unknown, Outcome::Unknown) => {}
         // A finding with a part that could not be judged is an honest unknown as well.
         (CaseKind::Unknown, Outcome::Findings) if !result.gaps.is_empty() => {}
-        (kind, outcome) => wrong.push(format!("a case of the kind {kind:?}, and the outcome is {outcome:?}")),
+        (kind, outcome) => wrong.push(format!("{}, and the check {}", expected(kind), came_to(outcome))),
     }
     for finding in &result.findings {
         if finding.severity > check.card().front.severity {
@@ -58,6 +58,25 @@ pub fn wrong(check: &Check, case: &Case, result: &CheckResult) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// What a case is there to show, in words.
+fn expected(kind: CaseKind) -> &'static str {
+    match kind {
+        CaseKind::Fires => "a case `fires` shows what the check finds",
+        CaseKind::Quiet => "a case `quiet` shows a cluster in which all is well",
+        CaseKind::Unknown => "a case `unknown` shows evidence that is missing",
+    }
+}
+
+fn came_to(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Pass => "passes".to_owned(),
+        Outcome::Findings => "finds something".to_owned(),
+        Outcome::NotApplicable(why) => format!("does not apply: {why}"),
+        Outcome::Unknown => "did not run fully".to_owned(),
+        Outcome::Crashed(why) => format!("crashed: {why}"),
+    }
 }
 
 /// A card's text with another expectation in the case of that title; `None` where the text has no such case.

@@ -40,6 +40,9 @@ pub enum Why {
         /// Of what, and why: `Deployment shop/web: paused is not there`.
         #[serde(deserialize_with = "crate::redact::sanitized")]
         message: String,
+        /// What the author of the expression can do about it.
+        #[serde(deserialize_with = "crate::redact::sanitized")]
+        close: String,
     },
     /// It is there, and it says something that is not judged, or that hangs on what nobody asked for.
     NotJudged {
@@ -102,7 +105,7 @@ impl fmt::Display for Why {
             Why::NotOffered => f.write_str("not provided"),
             Why::TimedOut { seconds } => write!(f, "no answer within {seconds} s"),
             Why::Malformed { message } => write!(f, "could not be read: {message}"),
-            Why::NoValue { message } => write!(f, "the rule has no value: {message}"),
+            Why::NoValue { message, .. } => write!(f, "the rule has no value: {message}"),
             Why::NotJudged { message } => write!(f, "cannot be said: {message}"),
             Why::Failed { message } => f.write_str(message),
         }

@@ -97,7 +97,13 @@ impl<'a> Reader<'a> {
         reader.at = 1;
         let front = match serde_yaml::from_str(&reader.lines[1..=end].join("\n")) {
             Ok(front) => front,
-            Err(error) => return reader.fail(format!("front matter: {error}")),
+            Err(error) => {
+                // It counts from the front matter's first line, which is the second of the file.
+                reader.at = error.location().map_or(1, |place| place.line());
+                let said = error.to_string();
+                let said = said.split(" at line ").next().unwrap_or(&said);
+                return reader.fail(format!("front matter: {said}"));
+            }
         };
         reader.at = end + 2;
         Ok((front, reader))

@@ -9,6 +9,9 @@ use crate::fetched::Why;
 use crate::item::{Asked, Item, Kind, Scope};
 use crate::request::Request;
 
+/// What prints the role where a kind is one that only checks of users read.
+pub(crate) const OF_BROUGHT: &str = "meshdoctor rbac --checks DIR";
+
 /// A piece of evidence that a check needed and did not get, or not all of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Missing {
@@ -46,8 +49,8 @@ impl Missing {
                 "judge the manifests over a cluster or a bundle of it: check --with in the place of --manifests",
             );
         }
-        if let Why::NoValue { .. } = self.why {
-            return say("ask with has() first for what may be missing, in the card of the check");
+        if let Why::NoValue { close, .. } = &self.why {
+            return say(close);
         }
         if let Why::NotJudged { .. } = self.why {
             return say("look at it by hand: what it hangs on is named above");
@@ -94,6 +97,9 @@ impl Missing {
     /// The RBAC rule that would have allowed it, in words.
     fn rule(&self) -> String {
         match &self.request.item {
+            Item::List(kind @ Kind::Foreign(_)) => {
+                format!("list on {} ({OF_BROUGHT} prints the role)", kind.resource())
+            }
             Item::List(kind) => format!("list on {} (see docs/rbac.yaml)", kind.resource()),
             Item::Named { kind, name, .. } => {
                 let place = self

@@ -162,7 +162,9 @@ impl Scene {
         match &block.content {
             BlockKind::Cluster { on } => {
                 for name in on.iter().flat_map(|names| names.split(',')) {
-                    let text = base(name).ok_or_else(|| format!("there is no base cluster {name:?}"))?;
+                    let text = base(name).ok_or_else(|| {
+                        format!("there is no base cluster {name:?}; docs/your-own-checks.md names them")
+                    })?;
                     let text = self.replace.iter().fold(text, |text, (old, new)| text.replace(old, new));
                     self.add(&text).map_err(|e| format!("base {name}: {e}"))?;
                 }
@@ -372,6 +374,18 @@ fn why(word: &str) -> Result<Why, String> {
         "timed-out" => Why::TimedOut { seconds: 30 },
         "malformed" => Why::Malformed { message: "line 1: expected value".to_owned() },
         "failed" => Why::Failed { message: "connection reset".to_owned() },
-        other => return Err(format!("trouble: no such trouble {other:?}")),
+        other => {
+            const KNOWN: [&str; 8] = [
+                "denied",
+                "not-served",
+                "not-captured",
+                "perhaps-more",
+                "not-offered",
+                "timed-out",
+                "malformed",
+                "failed",
+            ];
+            return Err(format!("there is no trouble {other:?}, but {}", KNOWN.join(", ")));
+        }
     })
 }

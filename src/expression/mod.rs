@@ -10,9 +10,9 @@ mod shape;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use cel::{Context, ExecutionError, Program};
+use cel::{Context, Env, ExecutionError, Program};
 use serde_json::Value;
 
 use self::functions::functions;
@@ -30,8 +30,16 @@ const LONGEST: usize = 4096;
 /// How many nodes a value of a variable may have.
 const NODES: usize = 200_000;
 
+/// The language: CEL's own functions, its optional values (`a.?b`, `a[?b]`), and its functions of texts.
+static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| {
+    let mut language = Env::stdlib();
+    let added = cel::extensions::strings(&mut language);
+    debug_assert!(added.is_ok(), "a function of texts has the name of one of CEL's own");
+    Arc::new(language)
+});
+
 /// Why an expression has no value.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum NoValue {
     /// It asks for a field that is not there.
     #[error("{0} is not there; ask with has() first where it may be missing")]
@@ -47,6 +55,20 @@ pub enum NoValue {
     Failed(String),
 }
 
+impl NoValue {
+    /// What the author of the expression can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            NoValue::Missing(_) => "ask with has() first for what may be missing, in the card of the check",
+            NoValue::Redacted(_) => {
+                "look at it by hand, or ask for something else in the card of the check: what is redacted is never compared"
+            }
+            NoValue::Costly => "walk over less in the card of the check",
+            NoValue::Failed(_) => "correct the expression in the card of the check",
+        }
+    }
+}
+
 /// A parsed expression.
 #[derive(Debug)]
 pub struct Expression {
@@ -59,6 +81,8 @@ pub struct Expression {
     calls: BTreeSet<String>,
     /// The names of fields that it mentions.
     mentions: BTreeSet<Mention>,
+    /// The fields that it selects of variables, each with the variable.
+    selected: BTreeSet<(String, String)>,
 }
 
 impl Expression {
@@ -78,7 +102,7 @@ impl Expression {
     }
 
     fn parsed(text: &str, variables: &[&str]) -> Result<Expression, String> {
-        let program = Program::compile(text).map_err(|error| {
+        let program = LANGUAGE.compile(text).map_err(|error| {
             let said = error.to_string();
             let said = said.lines().next().unwrap_or("it is no CEL");
             let said = said.strip_prefix("ERROR: <input>:").map_or(said.to_owned(), |at| format!("at {at}"));
@@ -111,18 +135,34 @@ impl Expression {
             let hint = hint.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             return Err(format!("there is no function {name}{hint}"));
         }
+        let arguments = |name: &str| {
+            let (_, said, _) = FUNCTIONS.iter().find(|(known, ..)| *known == name)?;
+            Some((said.split(", ").count(), *said))
+        };
+        for (name, given) in &shape.counts {
+            if let Some((_, said)) = arguments(name).filter(|(wanted, _)| wanted != given) {
+                return Err(format!("{name}({said}) is called with {given} arguments"));
+            }
+        }
         Ok(Expression {
             program,
             depth: shape.depth,
             height: shape.height,
             calls: shape.calls,
             mentions: shape.mentions,
+            selected: shape.selected,
         })
     }
 
     /// Whether it calls a function.
     pub fn calls(&self, function: &str) -> bool {
         self.calls.contains(function)
+    }
+
+    /// The fields that it selects of a variable itself.
+    pub fn selects_of<'e>(&'e self, variable: &str) -> impl Iterator<Item = &'e str> {
+        let of = variable.to_owned();
+        self.selected.iter().filter(move |(name, _)| *name == of).map(|(_, field)| field.as_str())
     }
 
     /// Its value.
@@ -134,7 +174,8 @@ impl Expression {
             let above = above.iter().map(|above| format!("{above}."));
             return Err(NoValue::Redacted(above.chain([name.clone()]).collect()));
         }
-        if scope.widest.max(8).saturating_pow(self.depth) > STEPS {
+        let widest = if self.calls("split") { scope.widest.max(scope.longest) } else { scope.widest };
+        if widest.max(8).saturating_pow(self.depth) > STEPS {
             return Err(NoValue::Costly);
         }
         let execute = || self.program.execute(&scope.context);
@@ -201,6 +242,8 @@ pub struct Scope<'p> {
     context: Context<'p, 'static>,
     /// The largest list or map that is bound.
     widest: u64,
+    /// The longest text that is bound, in bytes.
+    longest: u64,
     /// The names of fields whose texts were redacted, with those of the fields above them.
     redacted: BTreeMap<String, BTreeSet<String>>,
     /// Variables that have no value, and why.
@@ -210,10 +253,10 @@ pub struct Scope<'p> {
 impl Scope<'static> {
     /// A scope in which nothing is bound yet.
     pub fn new(known: Known) -> Scope<'static> {
-        let mut context = Context::default();
+        let mut context = Context::with_env(Arc::clone(&LANGUAGE));
         let known = Arc::new(known);
         functions(&mut context, &known);
-        Scope { context, widest: 0, redacted: BTreeMap::new(), lacking: BTreeMap::new() }
+        Scope { context, widest: 0, longest: 0, redacted: BTreeMap::new(), lacking: BTreeMap::new() }
     }
 }
 
@@ -223,6 +266,7 @@ impl<'p> Scope<'p> {
         Scope {
             context: self.context.new_inner_scope(),
             widest: self.widest,
+            longest: self.longest,
             redacted: self.redacted.clone(),
             lacking: self.lacking.clone(),
         }
@@ -268,6 +312,7 @@ impl<'p> Scope<'p> {
             Value::String(text) => {
                 // Long texts count by their length.
                 *nodes += text.len() / TEXT;
+                self.longest = self.longest.max(text.len() as u64);
                 if crate::redact::is_marked(text) {
                     self.redacted.entry(name.to_owned()).or_default().insert(above.to_owned());
                 }
@@ -298,6 +343,51 @@ mod tests {
         assert_eq!(value("object.spec.paused", &object), Err(NoValue::Missing("paused".to_owned())));
         assert_eq!(value("has(object.spec.paused) && object.spec.paused", &object), Ok(json!(false)));
         assert!(matches!(value("object.spec.replicas.size()", &object), Err(NoValue::Failed(_))));
+    }
+
+    #[test]
+    fn optional_values_ask_and_answer_at_once() {
+        let object = json!({"metadata": {"annotations": {"linkerd.io/inject": "enabled"}}, "spec": {"a": "REDACTED(len=4)"}});
+        for (text, expected) in [
+            ("object.metadata.?annotations[?'linkerd.io/inject'].orValue('') == 'enabled'", json!(true)),
+            ("object.metadata.?labels[?'app'].orValue('none')", json!("none")),
+            ("object.?metadata.?labels.hasValue()", json!(false)),
+            ("object.spec.?paused.orValue(false)", json!(false)),
+        ] {
+            assert_eq!(value(text, &object), Ok(expected), "{text}");
+        }
+        // What is redacted is not taken for absent, however it is asked for.
+        for text in ["object.spec.?a.orValue('') == ''", "object.?spec[?'a'].orValue('x') == 'x'"] {
+            assert!(matches!(value(text, &object), Err(NoValue::Redacted(_))), "{text}");
+        }
+        assert!(
+            matches!(value("object.?metadata", &object), Err(NoValue::Failed(why)) if why.contains("orValue"))
+        );
+    }
+
+    #[test]
+    fn texts_are_taken_apart_as_in_kubernetes() {
+        let object = json!({"image": " Registry.example.com/a/b:1.2 "});
+        for (text, expected) in [
+            ("object.image.trim().lowerAscii().startsWith('registry')", json!(true)),
+            ("object.image.trim().split('/').size()", json!(3)),
+            ("object.image.substring(1, 9)", json!("Registry")),
+            ("object.image.indexOf('/') < object.image.lastIndexOf('/')", json!(true)),
+        ] {
+            assert_eq!(value(text, &object), Ok(expected), "{text}");
+        }
+        // A text is a list of as many parts as it has letters, at most.
+        let long = json!("x".repeat(3000));
+        assert_eq!(
+            value("object.split('').all(a, object.split('').all(b, a == b))", &long),
+            Err(NoValue::Costly)
+        );
+        for text in ["object.image.replace('', object.image)", "[object.image].join(',')"] {
+            assert!(
+                Expression::parse(text, &["object"]).is_err_and(|why| why.contains("no function")),
+                "{text}"
+            );
+        }
     }
 
     #[test]
@@ -349,6 +439,11 @@ mod tests {
         assert!(refused("objct.x").contains("did you mean object?"));
         assert!(refused("namespace.metadata.name == 'x'").ends_with("namespaceObject"));
         assert!(refused("atLest(object.x, '1')").contains("did you mean atLeast?"));
+        assert_eq!(refused("injected()"), "injected(object) is called with 0 arguments");
+        assert!(
+            refused("cluster.?linkerd.orValue(policy(object))")
+                .starts_with("policy(pod, port) is called with 1")
+        );
         let deep = "object.all(a, object.all(b, object.all(c, object.all(d, true))))";
         assert!(refused(deep).contains("deep"));
         assert!(refused(&"1 + ".repeat(2000)).contains("longer"));

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use cel::common::ast::{EntryExpr, Expr, IdedExpr};
+use cel::common::ast::operators::OPT_SELECT;
+use cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
 
 use super::room::DEEPEST;
 
 /// Functions and operators of CEL itself that may be called; operators have names that begin with no letter.
-pub(super) const STANDARD: [&str; 22] = [
+pub(super) const STANDARD: [&str; 35] = [
     "size",
     "contains",
     "startsWith",
@@ -30,6 +31,21 @@ pub(super) const STANDARD: [&str; 22] = [
     "map",
     "filter",
     "existsOne",
+    // Of optional values.
+    "orValue",
+    "or",
+    "hasValue",
+    "value",
+    // Of texts, as far as they make none that is longer.
+    "lowerAscii",
+    "upperAscii",
+    "trim",
+    "split",
+    "substring",
+    "charAt",
+    "indexOf",
+    "lastIndexOf",
+    "reverse",
 ];
 
 /// The variables that are objects, which no walk over a list binds otherwise.
@@ -57,6 +73,10 @@ pub(super) struct Shape {
     pub(super) bound: BTreeSet<String>,
     /// The functions that it calls.
     pub(super) calls: BTreeSet<String>,
+    /// The functions that it calls, with the number of their arguments.
+    pub(super) counts: BTreeSet<(String, usize)>,
+    /// The fields that it selects of variables, each with the variable.
+    pub(super) selected: BTreeSet<(String, String)>,
     /// The names of fields that it mentions, each with that of the field that it is selected of, where that is plain.
     pub(super) mentions: BTreeSet<Mention>,
 }
@@ -73,26 +93,34 @@ impl Shape {
     }
 
     fn part(&mut self, expression: &IdedExpr, depth: u32) {
+        if let Some((operand, field)) = selection(expression) {
+            // What is bound beside objects was never redacted.
+            if !matches!(root(expression), Some("params" | "cluster" | "owner")) {
+                self.mentions.insert((self.above(operand), field.to_owned()));
+            }
+            if let Expr::Ident(name) = &operand.expr
+                && !self.bound.contains(name)
+            {
+                self.selected.insert((name.clone(), field.to_owned()));
+            }
+            self.walk(operand, depth);
+            return;
+        }
         match &expression.expr {
-            Expr::Unspecified => {}
+            Expr::Unspecified | Expr::Select(_) => {}
             Expr::Literal(literal) => {
-                if let cel::common::ast::LiteralValue::String(text) = literal {
+                if let LiteralValue::String(text) = literal {
                     self.mentions.insert((None, text.inner().to_owned()));
                 }
             }
             Expr::Ident(name) => _ = self.idents.insert(name.clone()),
             Expr::Call(call) => {
                 self.calls.insert(call.func_name.clone());
+                let arguments = call.args.len() + usize::from(call.target.is_some());
+                self.counts.insert((call.func_name.clone(), arguments));
                 for part in call.target.iter().map(|target| &**target).chain(&call.args) {
                     self.walk(part, depth);
                 }
-            }
-            Expr::Select(select) => {
-                // What is bound beside objects was never redacted.
-                if !matches!(root(expression), Some("params" | "cluster" | "owner")) {
-                    self.mentions.insert((self.above(&select.operand), select.field.clone()));
-                }
-                self.walk(&select.operand, depth);
             }
             Expr::List(list) => list.elements.iter().for_each(|element| self.walk(element, depth)),
             Expr::Map(map) => map.entries.iter().for_each(|entry| self.entry(&entry.expr, depth)),
@@ -111,8 +139,10 @@ impl Shape {
 
     /// The name of the field that an expression gives, where it is one of an object.
     fn above(&self, operand: &IdedExpr) -> Option<String> {
+        if let Some((_, field)) = selection(operand) {
+            return Some(field.to_owned());
+        }
         match &operand.expr {
-            Expr::Select(select) => Some(select.field.clone()),
             Expr::Ident(name) if OBJECTS.contains(&name.as_str()) && !self.bound.contains(name) => {
                 Some(name.clone())
             }
@@ -131,11 +161,25 @@ impl Shape {
     }
 }
 
+/// What a field is selected of, and its name: `a.b`, or `a.?b`.
+fn selection(expression: &IdedExpr) -> Option<(&IdedExpr, &str)> {
+    match &expression.expr {
+        Expr::Select(select) => Some((&select.operand, &select.field)),
+        Expr::Call(call) if call.func_name == OPT_SELECT => match &call.args[..] {
+            [operand, IdedExpr { expr: Expr::Literal(LiteralValue::String(field)), .. }] => {
+                Some((operand, field.inner()))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// The variable that fields are selected of.
 fn root(expression: &IdedExpr) -> Option<&str> {
-    match &expression.expr {
-        Expr::Ident(name) => Some(name),
-        Expr::Select(select) => root(&select.operand),
+    match (&expression.expr, selection(expression)) {
+        (Expr::Ident(name), _) => Some(name),
+        (_, Some((operand, _))) => root(operand),
         _ => None,
     }
 }

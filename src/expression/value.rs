@@ -49,6 +49,10 @@ pub(super) fn from_cel(value: &cel::Value, left: &mut usize) -> Result<Value, No
             let entries = map.map.iter().map(|(key, value)| Ok((key.to_string(), from_cel(value, left)?)));
             Value::Object(entries.collect::<Result<_, NoValue>>()?)
         }
+        cel::Value::Opaque(of) if of.runtime_type_name() == "optional_type" => {
+            let why = "it is optional; say with orValue() what holds where it is not there";
+            return Err(NoValue::Failed(why.to_owned()));
+        }
         other => {
             return Err(NoValue::Failed(format!(
                 "a value of type {} is nothing that is read",

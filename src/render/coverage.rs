@@ -12,7 +12,7 @@ use crate::command::{Command, Connection, Line, kubectl, meshdoctor};
 use crate::fetched::Why;
 use crate::item::{Item, Kind};
 use crate::judged::Judged;
-use crate::missing::{Close, grant_links};
+use crate::missing::{Close, OF_BROUGHT, grant_links};
 use crate::report::{Gap, Report, Unread};
 
 /// How many checks, parts or messages of a group are written out.
@@ -300,7 +300,7 @@ fn message(why: &Why) -> Option<&str> {
     match why {
         Why::Denied { message }
         | Why::Malformed { message }
-        | Why::NoValue { message }
+        | Why::NoValue { message, .. }
         | Why::NotJudged { message }
         | Why::Failed { message } => Some(message.as_str()).filter(|message| !message.is_empty()),
         Why::NotServed
@@ -320,13 +320,12 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
     };
     match (sort, &gaps[0].missing.why) {
         (Sort::Objects, Why::Denied { .. }) => {
-            vec![(
-                format!(
-                    "grant list on {} (docs/rbac.yaml is the whole role)",
-                    resources().replace(',', ", ")
-                ),
-                None,
-            )]
+            let is_brought = |gap: &&Gap| matches!(gap.missing.request.item.kind(), Some(Kind::Foreign(_)));
+            let role = match gaps.iter().any(is_brought) {
+                true => format!("{OF_BROUGHT} prints the whole role"),
+                false => "docs/rbac.yaml is the whole role".to_owned(),
+            };
+            vec![(format!("grant list on {} ({role})", resources().replace(',', ", ")), None)]
         }
         (Sort::NamedObjects, Why::Denied { .. }) => {
             let (of_links, others): (Vec<&Gap>, Vec<&Gap>) =

@@ -9,6 +9,7 @@ use super::repair::Steps;
 use super::text::{clean, count, width, wrap};
 use super::{change, coverage, header, headline, rehearsal, subject, unchecked};
 use crate::checks::{CheckResult, Outcome};
+use crate::command::{Arg, Command, meshdoctor};
 use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, When};
 use crate::report::Report;
@@ -116,7 +117,7 @@ fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
     // What is said of waivers is explained by no card.
     let first = first.filter(|first| crate::checks::find(first.check).is_some());
-    let command = first.map(|first| format!("meshdoctor explain {}", first.check));
+    let command = first.map(|first| explain(first.check));
     let coverage = "--coverage says why, and what each check needs".to_owned();
     let coverage = Some(coverage).filter(|_| unchecked && !look.verbose && !look.coverage);
     let fits = [&command, &coverage].into_iter().flatten().map(|words| width(words) + 2).sum::<usize>()
@@ -126,6 +127,17 @@ fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
     let words = if fits && !words.is_empty() { vec![words.join("; ")] } else { words };
     let label = |at| super::text::pad(if at == 0 { "more" } else { "" }, 10);
     words.iter().enumerate().map(|(at, words)| format!("{}{words}", look.faint(&label(at)))).collect()
+}
+
+/// What tells all about a check: of one that a user brought with the folder that it is from.
+fn explain(check: &'static str) -> String {
+    let call = meshdoctor().words("explain").arg(Arg::known(check));
+    let from = crate::checks::find(check).and_then(crate::checks::Check::brought_from);
+    let call = match from {
+        Some(from) => call.option("--checks", Arg::path(from)),
+        None => call,
+    };
+    Command::from(call).to_string()
 }
 
 fn footer(label: &str, text: &str, look: Look) -> Vec<String> {

@@ -88,7 +88,7 @@ fn short(why: Why) -> Why {
     match why {
         Why::Denied { message } => Why::Denied { message: said(&message) },
         Why::Malformed { message } => Why::Malformed { message: said(&message) },
-        Why::NoValue { message } => Why::NoValue { message: said(&message) },
+        Why::NoValue { message, close } => Why::NoValue { message: said(&message), close },
         Why::NotJudged { message } => Why::NotJudged { message: said(&message) },
         Why::Failed { message } => Why::Failed { message: said(&message) },
         other @ (Why::NotServed

@@ -131,6 +131,7 @@ fn what_an_expression_cannot_know_is_not_checked_and_never_a_pass() {
         ),
         ("not-a-truth", "object.spec.replicas", "neither true nor false"),
         ("unknown-version", "atLeast(cluster.kubernetes, '1.29')", "kubernetes is not there"),
+        ("no-version-at-all", "atLeast(object.metadata.name, '1.29')", "the text is no version"),
     ] {
         let home = card(folder.path(), id, &format!("  for: deployments.apps\n  rule: \"{rule}\""));
         let report = judged(folder.path(), &home, "a: b", &[], 4);
@@ -193,12 +194,30 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
             8,
             "no path of a field",
         ),
+        (
+            "line-of-params",
+            "  for: pods\n  params: {days: 3}\n  rule: params.dayz > 2",
+            9,
+            "did you mean params.days?",
+        ),
+        ("line-of-no-params", "  for: pods\n  rule: params.days > 2", 8, "the rule has no params"),
+        ("line-of-cluster", "  for: pods\n  rule: cluster.linkrd != ''", 8, "did you mean cluster.linkerd?"),
+        ("line-of-owner", "  for: pods\n  rule: owner.?nam.orValue('') != ''", 8, "did you mean owner.name?"),
+        ("line-of-home", "  for: pods\n  rule: \"'a' in namespaceObject.labels\"", 8, "but metadata"),
+        ("line-of-call", "  for: pods\n  rule: injected()", 8, "injected(object) is called with 0 arguments"),
+        ("line-of-key", "  for: pods\n  wher: 'true'\n  rule: 'true'", 8, "unknown field `wher`"),
         ("line-of-depth", &format!("  for: pods\n  rule: 'true{}'", "+1".repeat(1000)), 8, "deep"),
     ] {
         let home = card(folder.path(), id, rule);
         let (_, error) = ran(&["list", "--checks", &home], 2);
         assert!(error.contains(&format!("{id}.md:{line}: ")) && error.contains(why), "{id}: {error}");
     }
+    let home = card(folder.path(), "line-of-before", "  for: pods\n  rule: 'true'");
+    let path = folder.path().join("line-of-before/line-of-before.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("rule:\n", "before: [pod-missing-prxy]\nrule:\n")).unwrap();
+    let (_, error) = ran(&["list", "--checks", &home], 2);
+    assert!(error.contains(".md:6: ") && error.contains("did you mean pod-missing-proxy?"), "{error}");
     let home = card(folder.path(), "pod-missing-proxy", "  for: pods\n  rule: 'true'");
     let (_, error) = ran(&["list", "--checks", &home], 2);
     assert!(error.contains("a built-in check has the name"), "{error}");
@@ -244,6 +263,59 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
     let home = card(folder.path(), "unproved", "  for: pods\n  rule: 'true'");
     let (said, _) = ran(&["test", &home], 1);
     assert!(said.contains("it has no case ### fires"), "{said}");
+}
+
+/// Objects that lack the same are one gap, and a case that shows something else than its heading says is told in its words.
+#[test]
+fn what_several_objects_lack_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = card(folder.path(), "no-such-field", "  for: pods\n  rule: object.spec.paused");
+    let path = folder.path().join("no-such-field/no-such-field.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let case = "### quiet: nothing\n```yaml cluster on=healthy\n```\n```text expect\n```\n";
+    std::fs::write(&path, format!("{text}{case}")).unwrap();
+    let (said, _) = ran(&["test", &home], 1);
+    assert_eq!(said.matches("paused is not there").count(), 1, "{said}");
+    assert!(said.contains(" and ") && said.contains(" more: paused"), "{said}");
+    assert!(
+        said.contains("a case `quiet` shows a cluster in which all is well, and the check did not run"),
+        "{said}"
+    );
+}
+
+/// Rules as policies have them that people use with Linkerd, as they stand there.
+#[test]
+fn rules_of_policies_are_rules_here() {
+    let folder = tempfile::tempdir().unwrap();
+    for (id, rule, annotation, exit) in [
+        (
+            "asked-for",
+            "object.spec.template.metadata.?annotations[?'linkerd.io/inject'].orValue('') == 'enabled'",
+            "a: b",
+            0,
+        ),
+        (
+            "not-overridden",
+            "!has(object.metadata.annotations) || !('linkerd.io/inject' in object.metadata.annotations) || object.metadata.annotations['linkerd.io/inject'] != 'disabled'",
+            "a: b",
+            0,
+        ),
+        (
+            "no-skipping",
+            "!(object.spec.template.metadata.?annotations[?'config.linkerd.io/skip-outbound-ports'].hasValue())",
+            "config.linkerd.io/skip-outbound-ports: '1'",
+            1,
+        ),
+        (
+            "in-a-team",
+            "namespaceObject.metadata.?labels[?'team'].orValue('').lowerAscii() == 'shop'",
+            "a: b",
+            0,
+        ),
+    ] {
+        let home = card(folder.path(), id, &format!("  for: deployments.apps\n  rule: \"{rule}\""));
+        judged(folder.path(), &home, annotation, &[], exit);
+    }
 }
 
 /// The functions, as the page has them.
@@ -337,9 +409,9 @@ fn custom_resources_of_others_are_read_as_far_as_the_card_says() {
     let report = judged(PUMPS, &home, &[], 4);
     assert!(report["checks"].to_string().contains("spec.note is redacted"), "{report:#}");
 
-    // A dump that holds everything holds none.
+    // A dump that holds everything holds no definition either, so that the check does not apply.
     let report = judged(NAMESPACE, &home, &[], 0);
-    assert_eq!(report["checks"][0]["outcome"], "pass", "{report:#}");
+    assert_eq!(report["checks"][0]["outcome"], "not-applicable", "{report:#}");
     let (role, _) = ran(&["rbac", "--checks", &home, "--only", "pump-noted"], 0);
     assert!(role.contains("pumps") && role.contains("example.com"), "{role}");
 }

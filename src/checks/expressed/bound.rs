@@ -19,6 +19,10 @@ use crate::objects::{ConfigMap, Namespace, Pod, PodSpec, PodTemplate};
 /// The annotation that sets the policy of ports that no Server takes.
 const POLICY: &str = "config.linkerd.io/default-inbound-policy";
 
+/// What there is to know of a cluster.
+pub(super) const CLUSTER: [&str; 6] =
+    ["linkerd", "linkerdMinor", "kubernetes", "controlPlane", "cni", "trustDomain"];
+
 /// What of the model an expression asks for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asks {

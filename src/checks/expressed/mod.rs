@@ -58,9 +58,15 @@ impl Brought {
         let known = |other: &String| super::find(other).is_some();
         if let Some(other) = card.front.explains.iter().chain(&card.front.before).find(|other| !known(other))
         {
-            return Err(fail(format!(
-                "explains and before name checks, and there is none of the name {other}"
-            )));
+            let near = crate::nearest::closest(other, super::all().map(|check| check.id));
+            let perhaps = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+            let message =
+                format!("explains and before name checks, and there is none of the name {other}{perhaps}");
+            let line = text
+                .lines()
+                .take_while(|line| *line != "## What it finds")
+                .position(|line| line.contains(other.as_str()));
+            return Err(MarkdownError { line: line.map_or(1, |at| at + 1), ..fail(message) });
         }
         card.front.needs.insert(Item::List(rule.kind));
         card.front.uses.extend(uses());
@@ -147,7 +153,7 @@ fn line(text: &str, message: &str) -> usize {
     let begins = |line: &str| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
     let Some((at, _)) = lines.find(|(_, line)| begins(line) && part.is_some() == line.starts_with(' '))
     else {
-        return 1;
+        return text.lines().position(|line| line == "rule:").map_or(1, |at| at + 1);
     };
     let named = lines.find(|(_, line)| !name.is_empty() && line.contains(&format!("name: {name}")));
     named.map_or(at, |(at, _)| at) + 1

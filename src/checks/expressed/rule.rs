@@ -1,8 +1,10 @@
 //! The rule of a card that is an expression: parsed once, evaluated for each object of its kind.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use super::bound::{Asks, Bindings};
+use super::bound::{Asks, Bindings, CLUSTER};
 use super::written::{FieldPath, as_written, bound as bound_as, plain};
 use crate::card::{ExpressedFix, ExpressedRule, none_of_the_name};
 use crate::checks::unjudged::Unjudged;
@@ -12,10 +14,13 @@ use crate::expression::{Expression, NoValue, Scope};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind};
+use crate::nearest::closest;
 use crate::objects::{CustomResourceDefinition, Description, Foreign, is_undefined};
 
-/// So many objects that could not be judged are named.
-const NAMED: usize = 20;
+/// So many objects that could not be judged for one reason are named.
+const NAMED: usize = 3;
+/// So many reasons are told.
+const REASONS: usize = 20;
 /// So many variables a rule may have.
 const VARIABLES: usize = 20;
 /// What is bound in every expression.
@@ -81,8 +86,10 @@ impl Rule {
         }
         let mut bound: Vec<&str> = BOUND.to_vec();
         let parse = |place: &str, text: &str, bound: &[&str]| {
-            Expression::parse(&plain(text), bound)
-                .map_err(|why| format!("rule.{place}: {}", as_written(&why)))
+            let expression = Expression::parse(&plain(text), bound)
+                .map_err(|why| format!("rule.{place}: {}", as_written(&why)))?;
+            known_fields(&expression, &said.params).map_err(|why| format!("rule.{place}: {why}"))?;
+            Ok::<_, String>(expression)
         };
         let only_where = said.only_where.as_deref().map(|text| parse("where", text, &bound)).transpose()?;
         let mut variables = Vec::new();
@@ -241,34 +248,66 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
     }
     let bindings = Bindings::of(ctx, rule.kind, asks);
     let mut root = Scope::new(bindings.known.clone());
-    let lacking = |name: String, why: NoValue| {
+    let lacking = |name: String, why: &NoValue| {
         let message = as_written(&format!("{name}: {why}"));
-        ctx.lacking(Item::List(rule.kind), Why::NoValue { message }, "some of them")
+        let close = why.hint().to_owned();
+        ctx.lacking(Item::List(rule.kind), Why::NoValue { message, close }, "some of them")
     };
     let mut params = rule.params.clone();
     for (name, value) in ctx.set_params() {
         params[name] = value.clone();
     }
     for (name, value) in [("cluster", &bindings.cluster), ("params", &params)] {
-        root.bind(name, value).map_err(|why| lacking(name.to_owned(), why))?;
+        root.bind(name, value).map_err(|why| lacking(name.to_owned(), &why))?;
     }
-    let (mut findings, mut unjudged) = (Vec::new(), 0);
+    let (mut findings, mut unjudged) = (Vec::new(), BTreeMap::<NoValue, Vec<String>>::new());
     for object in objects.iter().filter(|object| bindings.is_judged(ctx, object)) {
         match rule.of_object(ctx, &bindings, &root, object) {
             Ok(finding) => findings.extend(finding),
-            Err(why) => {
-                unjudged += 1;
-                if unjudged <= NAMED {
-                    ctx.gap(lacking(bindings.named(object), why));
-                }
-            }
+            Err(why) => unjudged.entry(why).or_default().push(bindings.named(object)),
         }
     }
-    if unjudged > NAMED {
+    let rest: usize = unjudged.values().skip(REASONS).map(Vec::len).sum();
+    for (why, objects) in unjudged.iter().take(REASONS) {
+        ctx.gap(lacking(named(objects), why));
+    }
+    if rest > 0 {
         let why = NoValue::Failed("the rule has no value there either".to_owned());
-        ctx.gap(lacking(format!("and {} more", unjudged - NAMED), why));
+        ctx.gap(lacking(format!("and {rest} more"), &why));
     }
     Ok(findings.into())
+}
+
+/// The first of several objects, and how many more there are.
+fn named(objects: &[String]) -> String {
+    let mut words = objects.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    if objects.len() > NAMED {
+        words.push_str(&format!(" and {} more", objects.len() - NAMED));
+    }
+    words
+}
+
+/// Whether what an expression selects of `params`, `cluster`, `owner` and `namespaceObject` may be there at all: an object may lack
+/// any field, these lack only what is not known.
+fn known_fields(expression: &Expression, params: &BTreeMap<String, Value>) -> Result<(), String> {
+    const OWNER: [&str; 3] = ["kind", "namespace", "name"];
+    let params: Vec<&str> = params.keys().map(String::as_str).collect();
+    for (variable, known) in [
+        ("params", &params[..]),
+        ("cluster", &CLUSTER),
+        ("owner", &OWNER),
+        ("namespaceObject", &["metadata"]),
+    ] {
+        if let Some(field) = expression.selects_of(variable).find(|field| !known.contains(field)) {
+            let perhaps = match closest(field, known.iter().copied()) {
+                Some(near) => format!("; did you mean {variable}.{near}?"),
+                None if known.is_empty() => "; the rule has no params".to_owned(),
+                None => format!(", but {}", known.join(", ")),
+            };
+            return Err(format!("there is no {variable}.{field}{perhaps}"));
+        }
+    }
+    Ok(())
 }
 
 /// The kind that a rule is evaluated for: one of ours, or one that the card describes.
@@ -320,14 +359,15 @@ fn kind(said: &ExpressedRule) -> Result<Kind, String> {
 /// # Errors
 /// They could not be had; or there is no such kind in this cluster, so that nothing is asked.
 fn objects<'a>(ctx: &Context<'a>, kind: Kind) -> Result<&'a [Value], Unjudged> {
-    ctx.whole(kind).map_err(|missing| {
-        let undefined = || ctx.every::<CustomResourceDefinition>().is_ok_and(|all| is_undefined(all, kind));
-        if matches!(kind, Kind::Foreign(_)) && undefined() {
-            Unjudged::not_applicable(format!("the cluster has no {}", kind.resource()))
-        } else {
-            missing.into()
-        }
-    })
+    let undefined = || {
+        matches!(kind, Kind::Foreign(_))
+            && ctx.every::<CustomResourceDefinition>().is_ok_and(|all| is_undefined(all, kind))
+    };
+    match ctx.whole(kind) {
+        Ok(objects) if !objects.is_empty() => Ok(objects),
+        _ if undefined() => Err(Unjudged::not_applicable(format!("the cluster has no {}", kind.resource()))),
+        other => other.map_err(Unjudged::from),
+    }
 }
 
 fn step(fix: &ExpressedFix, parse: &dyn Fn(&str) -> Result<Expression, String>) -> Result<Step, String> {
