@@ -22,7 +22,7 @@ pub const ALL: [(u8, &str); 5] = [
     (COULD_NOT_RUN, "could not run at all: no cluster, an unreadable bundle, or nothing could be checked"),
     (
         NOT_CHECKED,
-        "no failing finding, but something was not checked: evidence that was asked for could not be had, a check crashed, or nothing that --only names could run; --on-not-checked=pass turns the first two into 0",
+        "no failing finding, but something was not checked: evidence that was asked for could not be had, a check crashed, or none of the checks could run; --on-not-checked=pass turns the first two into 0",
     ),
 ];
 
@@ -49,7 +49,7 @@ pub struct Facts {
     pub not_checked_passes: bool,
     /// Nothing could be judged at all.
     pub nothing_judged: bool,
-    /// Checks were selected by name, and none of them ran.
+    /// None of the checks ran, and somebody asked for what they lack.
     pub none_ran: bool,
 }
 

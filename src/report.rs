@@ -390,9 +390,14 @@ fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> Judged {
 /// Whether checks were selected by name and none of them ran: each lacked evidence, or had nothing to ask. Who names checks
 /// asks for what they need, so that such a run is never fine.
 fn none_ran(policy: &Policy, results: &[CheckResult]) -> bool {
+    !policy.only.is_empty() && saw_nothing(results)
+}
+
+/// Whether no check ran, because of what they lack.
+fn saw_nothing(results: &[CheckResult]) -> bool {
     let ran = |result: &CheckResult| matches!(result.outcome, Outcome::Pass | Outcome::Findings);
     let lacked = |result: &CheckResult| matches!(result.outcome, Outcome::Unknown);
-    !policy.only.is_empty() && results.iter().any(lacked) && !results.iter().any(ran)
+    results.iter().any(lacked) && !results.iter().any(ran)
 }
 
 /// Whether a finding counts: what is waived does not, nor what a change cures: it is the cluster with the change that is judged.
@@ -425,7 +430,8 @@ fn verdict(
         failing: findings.iter().any(|finding| finding.standing == Standing::Fails),
         not_checked: asked_for || crashed > 0,
         not_checked_passes: policy.not_checked_passes,
-        none_ran,
+        // Where evidence that was asked for is missing, nobody means by --on-not-checked=pass that a run which saw nothing is fine.
+        none_ran: none_ran || (asked_for && saw_nothing(results)),
         // Whoever read a part of a list has judged that part: that is a gap, not a run that never took place.
         nothing_judged: judged == 0 && read_nothing,
     });

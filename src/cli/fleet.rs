@@ -16,6 +16,7 @@ use crate::exit;
 use crate::inspect::ends::{self, End};
 use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
+use crate::policy::Gate;
 use crate::render::document::Document;
 use crate::render::fleet::{self as render, Member, Outcome};
 
@@ -60,12 +61,13 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     let known: Vec<(String, End)> =
         members.iter().zip(ends).filter_map(|(member, end)| Some((member.name.clone(), end?))).collect();
     let links = ends::look(&known);
+    let gate = args.fail_on.map_or(Gate::Error, check::gate);
     let fleet = render::Fleet { same: same(&known), members, links };
     for one in summaries(args) {
         let text = match one.format {
-            Format::Json => fleet.json(status(&fleet)),
+            Format::Json => fleet.json(status(&fleet, gate)),
             _ => {
-                let text = fleet.table(output::look());
+                let text = fleet.table(output::look(), status(&fleet, gate));
                 if one.file.is_none() { output::for_people(text) } else { text }
             }
         };
@@ -76,13 +78,13 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
                 .with_context(|| format!("{} could not be written", path.display()))?,
         }
     }
-    Ok(status(&fleet))
+    Ok(status(&fleet, gate))
 }
 
 /// The exit status of all: a finding counts more than a cluster that could not be judged; where none could, nothing ran.
-fn status(fleet: &render::Fleet) -> u8 {
+fn status(fleet: &render::Fleet, gate: Gate) -> u8 {
     let of = |status: u8| fleet.members.iter().any(|member| member.outcome.status() == status);
-    let broken = fleet.links.mismatches.iter().any(|one| one.severity == crate::finding::Severity::Error);
+    let broken = fleet.links.mismatches.iter().any(|one| gate.fails(one.severity));
     let judged = |member: &Member| matches!(member.outcome, Outcome::Judged(_));
     if of(exit::FINDINGS) || broken {
         exit::FINDINGS

@@ -1,6 +1,9 @@
 //! Links between clusters, seen from both ends: what one cluster says of another is held against what that other one is. Reads the
 //! evidence of both; a link whose other end is not there is said to be so.
 
+mod access;
+mod gateway;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -11,13 +14,15 @@ use crate::model::Cluster;
 use crate::objects::{
     ConfigMap, CustomResourceDefinition, Kind, LabelSelector, Link, Listed, Namespace, Service, is_undefined,
 };
+use access::Access;
 
 const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
 const EXPORTED: &str = "mirror.linkerd.io/exported";
-const GATEWAY_IDENTITY: &str = "mirror.linkerd.io/gateway-identity";
 const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
 const CONFIG: &str = "linkerd-config";
+/// Why nothing is said of the links of a cluster.
+pub const UNREAD: &str = "its links could not be read";
 /// How many services are named.
 const NAMED: usize = 5;
 
@@ -26,7 +31,11 @@ pub fn items() -> BTreeSet<Item> {
     let config =
         |name: &str| Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
     let lists = [Kind::Link, Kind::Service, Kind::Namespace, Kind::CustomResourceDefinition].map(Item::List);
-    lists.into_iter().chain([config(TRUST_ROOTS), config(CONFIG)]).collect()
+    lists
+        .into_iter()
+        .chain(access::KINDS.map(Item::List))
+        .chain([config(TRUST_ROOTS), config(CONFIG)])
+        .collect()
 }
 
 /// One cluster of several, as far as links go. `None` is what could not be read.
@@ -38,7 +47,17 @@ pub struct End {
     anchors: Option<BTreeSet<String>>,
     domain: Option<String>,
     control_plane: String,
+    access: Option<Access>,
     uid: Option<String>,
+}
+
+/// Every object of a kind, where all of them are known.
+fn list<K: Listed>(cluster: &Cluster) -> Option<Vec<K::Object>>
+where
+    K::Object: Clone,
+{
+    let answer = cluster.answer(&Item::List(K::KIND))?;
+    (answer.fetched == crate::fetched::Fetched::Complete).then(|| answer.objects::<K::Object>().to_vec())
 }
 
 /// Something that does not fit between two clusters.
@@ -91,14 +110,6 @@ impl fmt::Display for Line {
 impl End {
     /// What there is of a cluster.
     pub fn of(cluster: &Cluster) -> End {
-        fn list<K: Listed>(cluster: &Cluster) -> Option<Vec<K::Object>>
-        where
-            K::Object: Clone,
-        {
-            let answer = cluster.answer(&Item::List(K::KIND))?;
-            (answer.fetched == crate::fetched::Fetched::Complete)
-                .then(|| answer.objects::<K::Object>().to_vec())
-        }
         let config = |name: &str| -> Option<&ConfigMap> {
             let item =
                 Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
@@ -117,6 +128,7 @@ impl End {
             anchors: anchors.map(|anchors| anchors.iter().map(Certificate::print).collect()),
             domain: values.and_then(|values| values.text("clusterDomain").map(str::to_owned)),
             control_plane: cluster.namespaces.control_plane.clone(),
+            access: Access::of(cluster),
             uid: cluster.uid().map(str::to_owned),
         }
     }
@@ -133,7 +145,7 @@ pub fn look(ends: &[(String, End)]) -> Seen {
     for (name, end) in ends {
         let Some(links) = &end.links else {
             let line = Line { from: name.clone(), link: "all".to_owned(), to: "?".to_owned() };
-            seen.unseen.push((line, "its links could not be read".to_owned()));
+            seen.unseen.push((line, UNREAD.to_owned()));
             continue;
         };
         for link in links {
@@ -185,9 +197,13 @@ impl Pair<'_> {
             None => unread.push(format!("linkerd-config of {}", self.line.to)),
         }
         found.extend(self.control_plane());
+        match &self.there.access {
+            Some(access) => found.extend(self.access(access)),
+            None => unread.push(format!("the ServiceAccounts and roles of {}", self.line.to)),
+        }
         match &self.there.services {
             Some(services) => {
-                found.extend(self.gateway(services));
+                found.extend(self.gateways(services));
                 match (&self.here.services, &self.here.namespaces) {
                     (Some(own), Some(namespaces)) => found.extend(self.mirrors(own, services, namespaces)),
                     _ => unread.push(format!("the services of {}", self.line.from)),
@@ -270,76 +286,6 @@ impl Pair<'_> {
         format!(
             "Make the Link again from {to} as it is: linkerd --context {to} multicluster link-gen --cluster-name {to} | kubectl --context {from} apply -f - (link, in commands before 2.18)"
         )
-    }
-
-    fn gateway(&self, services: &[Service]) -> Option<Mismatch> {
-        if !self.link.has_gateway() {
-            return None;
-        }
-        let (from, to) = (&self.line.from, &self.line.to);
-        let gateways: Vec<&Service> = services
-            .iter()
-            .filter(|service| service.metadata.annotation(GATEWAY_IDENTITY).is_some())
-            .collect();
-        let said = &self.link.spec.gateway_identity;
-        if gateways.is_empty() {
-            return Some(self.mismatch(
-                "gateway-missing",
-                Severity::Error,
-                format!("the Link goes through a gateway, and {to} has none: no call to its mirrored services arrives"),
-                [(from, format!("Link {} spec.gatewayAddress: {}", self.line.link, self.link.spec.gateway_address)), (to, "no Service is a gateway".to_owned())],
-                format!("Install the gateway in {to} (linkerd --context {to} multicluster install | kubectl --context {to} apply -f -), or link without one"),
-            ));
-        }
-        let by_identity =
-            |service: &&&Service| service.metadata.annotation(GATEWAY_IDENTITY) == Some(said.as_str());
-        let Some(gateway) = gateways.iter().find(by_identity) else {
-            let known = gateways[0].metadata.annotation(GATEWAY_IDENTITY).unwrap_or_default();
-            return Some(self.mismatch(
-                "gateway-identity-differs",
-                Severity::Error,
-                format!(
-                    "the Link expects the gateway of {to} under another identity than it has: TLS to it fails"
-                ),
-                [
-                    (from, format!("Link {} spec.gatewayIdentity: {said}", self.line.link)),
-                    (
-                        to,
-                        format!(
-                            "Service {}/{} {GATEWAY_IDENTITY}: {known}",
-                            gateways[0].metadata.namespace, gateways[0].metadata.name
-                        ),
-                    ),
-                ],
-                self.link_again(),
-            ));
-        };
-        let port: Option<u16> = self.link.spec.gateway_port.parse().ok();
-        let serves = port.is_none_or(|port| gateway.spec.ports.iter().any(|one| one.port == port));
-        (!serves && &*gateway.spec.kind != "NodePort").then(|| {
-            let ports: Vec<String> = gateway.spec.ports.iter().map(|port| port.port.to_string()).collect();
-            self.mismatch(
-                "gateway-port-differs",
-                Severity::Error,
-                format!("the Link goes to a port that the gateway of {to} does not have"),
-                [
-                    (
-                        from,
-                        format!("Link {} spec.gatewayPort: {}", self.line.link, self.link.spec.gateway_port),
-                    ),
-                    (
-                        to,
-                        format!(
-                            "Service {}/{} spec.ports: {}",
-                            gateway.metadata.namespace,
-                            gateway.metadata.name,
-                            ports.join(", ")
-                        ),
-                    ),
-                ],
-                self.link_again(),
-            )
-        })
     }
 
     /// Services over there that should be mirrored here, and mirrors here of nothing over there.

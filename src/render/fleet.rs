@@ -12,7 +12,7 @@ use super::look::Look;
 use super::text::{clean, count, harmless, wrap};
 use crate::exit;
 use crate::finding::{Severity, When};
-use crate::inspect::ends::{Mismatch, Seen};
+use crate::inspect::ends::{Mismatch, Seen, UNREAD};
 
 /// Several clusters, judged.
 pub struct Fleet {
@@ -92,7 +92,7 @@ impl Fleet {
     }
 
     /// For people.
-    pub fn table(&self, look: Look) -> String {
+    pub fn table(&self, look: Look, exit: u8) -> String {
         let mut text = format!(
             "meshdoctor {}   {}\n\n",
             env!("CARGO_PKG_VERSION"),
@@ -186,7 +186,7 @@ impl Fleet {
             |wanted: u8| self.members.iter().filter(|member| member.outcome.status() == wanted).count();
         let fine = status(exit::FINE);
         let said = format!(
-            "result    {fine} of {} fine, {} with findings, {} not checked in full, {} not judged",
+            "result    {fine} of {} fine, {} with findings, {} not checked in full, {} not judged   exit {exit}",
             self.members.len(),
             status(exit::FINDINGS),
             status(exit::NOT_CHECKED),
@@ -222,7 +222,17 @@ impl Fleet {
         for line in fit {
             lines(text, &format!("fits  {line}"), 0, look);
         }
-        for (line, why) in unseen {
+        let (unread, others): (Vec<_>, Vec<_>) = unseen.iter().partition(|(_, why)| why == UNREAD);
+        if !unread.is_empty() {
+            let clusters: Vec<&str> = unread.iter().map(|(line, _)| line.from.as_str()).collect();
+            lines(
+                text,
+                &format!("not checked  Links of {}: could not be read", clusters.join(", ")),
+                0,
+                look,
+            );
+        }
+        for (line, why) in others {
             lines(text, &format!("not checked  {line}: {why}"), 0, look);
         }
     }

@@ -19,6 +19,18 @@ fn lay(own: &Path, name: &str, recording: &str, more: &[Value]) -> bool {
     true
 }
 
+/// The same with its objects changed.
+fn lay_edited(own: &Path, name: &str, recording: &str, edit: impl Fn(&mut Vec<Value>)) -> bool {
+    if !lay(own, name, recording, &[]) {
+        return false;
+    }
+    let path = own.join(name).join("cluster.json");
+    let mut all = json(&path);
+    edit(all["items"].as_array_mut().unwrap());
+    std::fs::write(path, all.to_string()).unwrap();
+    true
+}
+
 fn link(to: &str, domain: &str) -> Value {
     json!({
         "apiVersion": "multicluster.linkerd.io/v1alpha3", "kind": "Link",
@@ -153,7 +165,7 @@ fn a_link_is_held_against_its_other_end() {
         "healthy-2.18",
         &[service("shop", "cart", &exported), service("elsewhere", "x", &exported)],
     );
-    let fleet = run(own.path(), &["--fail-on", "never"], 1);
+    let fleet = run(own.path(), &[], 1);
     let mut found = mismatches(&fleet);
     found.sort();
     let recorded = |name: &str| json(&folder().unwrap().join(name).join("cluster.json"));
@@ -171,6 +183,7 @@ fn a_link_is_held_against_its_other_end() {
         "exported-service-without-namespace west->east",
         "gateway-missing west->east",
         "mirror-of-nothing west->east",
+        "remote-access-missing west->east",
     ];
     if !same {
         expected.insert(0, "anchors-not-shared west->east");
@@ -207,6 +220,72 @@ fn a_link_is_held_against_its_other_end() {
     let fleet: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(fleet["links"]["fit"], json!([]));
     assert!(!fleet["links"]["notChecked"].as_array().unwrap().is_empty());
+}
+
+/// The other end has to let the link in, and be where the link says. What does not fit counts at the gate, as findings do.
+#[test]
+fn the_other_end_lets_the_link_in_and_is_where_it_says() {
+    let exported = json!({"mirror.linkerd.io/exported": "true"});
+    let mirror =
+        json!({"mirror.linkerd.io/mirrored-service": "true", "mirror.linkerd.io/cluster-name": "east"});
+    let is_access = |one: &Value| one["metadata"]["name"].as_str().unwrap().contains("remote-access");
+    let is_role = |one: &Value| one["kind"].as_str().unwrap().starts_with("ClusterRole");
+    let gateway = |all: &mut Vec<Value>, edit: &dyn Fn(&mut Value)| {
+        let is = |one: &&mut Value| one["kind"] == "Service" && one["metadata"]["name"] == "linkerd-gateway";
+        edit(all.iter_mut().find(is).unwrap());
+    };
+    type Edit<'e> = Box<dyn Fn(&mut Vec<Value>) + 'e>;
+    let cases: [(&str, Edit, &[&str], i32); 4] = [
+        ("as it is", Box::new(|_| {}), &[], 0),
+        ("no account", Box::new(|all| all.retain(|one| !is_access(one))), &["remote-access-missing"], 0),
+        (
+            "no role",
+            Box::new(|all| all.retain(|one| !(is_access(one) && is_role(one)))),
+            &["remote-access-refused"],
+            1,
+        ),
+        (
+            "another probe port",
+            Box::new(|all| gateway(all, &|one| one["spec"]["ports"][1]["port"] = json!(4199))),
+            &["gateway-probe-port-differs"],
+            1,
+        ),
+    ];
+    for (name, edit, expected, exit) in cases {
+        let own = tempfile::tempdir().unwrap();
+        let west = [link("east", "cluster.local"), service("shop", "cart-east", &mirror)];
+        if !lay(own.path(), "west", "healthy-2.18-multicluster", &west) {
+            return;
+        }
+        lay_edited(own.path(), "east", "healthy-2.18-multicluster", |all| {
+            all.push(service("shop", "cart", &exported));
+            edit(all);
+        });
+        // The link by itself: what each cluster shows alone is left out.
+        let alone = ["--only", "control-plane-outdated", "--on-not-checked", "pass"];
+        let fleet = run(own.path(), &alone, exit);
+        let expected: Vec<String> = expected.iter().map(|check| format!("{check} west->east")).collect();
+        assert_eq!(mismatches(&fleet), expected, "{name}");
+        assert_eq!(fleet["links"]["fit"].as_array().unwrap().is_empty(), !expected.is_empty(), "{name}");
+        let never = run(own.path(), &[&alone[..], &["--fail-on", "never"]].concat(), 0);
+        assert_eq!(mismatches(&never), expected, "{name}");
+        let warning = if expected.is_empty() { 0 } else { 1 };
+        run(own.path(), &[&alone[..], &["--fail-on", "warning"]].concat(), warning);
+    }
+}
+
+/// A dump that is cut off, so that nothing could be checked, is of no cluster that is fine, whatever passes.
+#[test]
+fn a_cluster_of_which_nothing_was_checked_is_not_fine() {
+    let own = tempfile::tempdir().unwrap();
+    if !lay(own.path(), "well", "healthy-2.20", &[]) {
+        return;
+    }
+    let text = std::fs::read(own.path().join("well/cluster.json")).unwrap();
+    std::fs::write(own.path().join("cut.json"), &text[..100_000]).unwrap();
+    let fleet = run(own.path(), &["--on-not-checked", "pass"], 4);
+    assert_eq!(fleet["clusters"][0]["status"], 4, "{}", fleet["clusters"][0]["report"]["verdict"]);
+    assert_eq!(fleet["clusters"][1]["status"], 0);
 }
 
 /// Evidence of yesterday is no verdict of today.

@@ -1,0 +1,88 @@
+//! Whether the other end of a link lets the link's controller in: the ServiceAccount that credentials are made for, and what it may
+//! read. The credentials themselves are secret and not read, so which account they are of is known only where there is one.
+
+use super::{CLUSTER, Mismatch, Pair, list};
+use crate::finding::Severity;
+use crate::model::Cluster;
+use crate::objects::rbac::{AnyBinding, AnyRole, may};
+use crate::objects::{ClusterRole, ClusterRoleBinding, Kind, Listed, ServiceAccount};
+
+/// What is read for it.
+pub(super) const KINDS: [Kind; 3] = [ServiceAccount::KIND, ClusterRole::KIND, ClusterRoleBinding::KIND];
+const EXTENSION: &str = "linkerd.io/extension";
+/// ServiceAccounts of the extension's own pods: these two, and those of links, which name their cluster.
+const OWN: [&str; 2] = ["linkerd-gateway", "linkerd-local-service-mirror"];
+/// What a link's controller watches over there before it can mirror anything.
+const READ: [(&str, &str); 2] = [("services", "list"), ("services", "watch")];
+
+/// Who may read what, as far as links go.
+#[derive(Debug, Clone)]
+pub(super) struct Access {
+    accounts: Vec<(String, String)>,
+    roles: Vec<AnyRole>,
+    bindings: Vec<AnyBinding>,
+}
+
+impl Access {
+    /// Of a cluster; `None` where it could not be read.
+    pub(super) fn of(cluster: &Cluster) -> Option<Access> {
+        let accounts = list::<ServiceAccount>(cluster)?;
+        // The chart, `linkerd multicluster install` and `allow` make them, under a name that can be chosen.
+        let is_remote = |account: &&ServiceAccount| {
+            let meta = &account.metadata;
+            let is_own = OWN.iter().any(|own| meta.name == *own) || meta.label(CLUSTER).is_some();
+            meta.label(EXTENSION) == Some("multicluster") && !is_own
+        };
+        let key = |account: &ServiceAccount| {
+            (account.metadata.namespace.to_string(), account.metadata.name.to_string())
+        };
+        Some(Access {
+            accounts: accounts.iter().filter(is_remote).map(key).collect(),
+            roles: list::<ClusterRole>(cluster)?,
+            bindings: list::<ClusterRoleBinding>(cluster)?,
+        })
+    }
+
+    /// What an account may not do of what a link needs.
+    fn lacks(&self, (namespace, name): &(String, String)) -> Option<String> {
+        let may = |(resource, verb): &(&str, &str)| {
+            may((&self.roles, &self.bindings), (namespace, name), ("", resource, verb))
+        };
+        let (resource, verb) = READ.iter().find(|wanted| !may(wanted))?;
+        Some(format!("ServiceAccount {namespace}/{name} may not {verb} {resource}"))
+    }
+}
+
+impl Pair<'_> {
+    /// What keeps the link's controller from reading the other cluster.
+    pub(super) fn access(&self, access: &Access) -> Option<Mismatch> {
+        let (from, to) = (&self.line.from, &self.line.to);
+        let here = format!(
+            "Link {} spec.clusterCredentialsSecret: {}",
+            self.line.link, self.link.spec.cluster_credentials_secret
+        );
+        let install =
+            format!("linkerd --context {to} multicluster install | kubectl --context {to} apply -f -");
+        if access.accounts.is_empty() {
+            return Some(self.mismatch(
+                "remote-access-missing",
+                Severity::Warning,
+                format!("{to} has no ServiceAccount that is made for links: unless the credentials are of another one, they are worth nothing there, and the controller of the Link mirrors nothing"),
+                [(from, here), (to, "no ServiceAccount of the multicluster extension but those of its own pods".to_owned())],
+                format!("Install the extension again in {to}, which makes one: {install}. Then: {}", self.link_again()),
+            ));
+        }
+        let lacking: Vec<String> =
+            access.accounts.iter().filter_map(|account| access.lacks(account)).collect();
+        if lacking.len() < access.accounts.len() {
+            return None;
+        }
+        Some(self.mismatch(
+            "remote-access-refused",
+            Severity::Error,
+            format!("{to} does not let the controllers of links read its services: nothing is mirrored, and what was mirrored goes stale"),
+            [(from, here), (to, lacking.join(", "))],
+            format!("Put the ClusterRole and its binding back in {to}: {install}"),
+        ))
+    }
+}
