@@ -9,12 +9,12 @@ pub mod ndjson;
 pub mod prometheus;
 pub mod published;
 pub mod sarif;
+mod unchecked;
 
 use sha2::{Digest, Sha256};
 
 use super::text::clean;
 use crate::exit;
-use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Fingerprint, Place, Standing, Subject, Written};
 use crate::report::{Gap, Report};
 
@@ -116,14 +116,8 @@ pub(super) fn gap_fails(report: &Report, gap: &Gap) -> bool {
 }
 
 /// Which gap it is: the same in every run that lacks the same.
-pub(super) fn gap_fingerprint(gap: &Gap) -> Fingerprint {
-    let part = gap.missing.part.as_deref().unwrap_or_default();
-    // Of one object several things may be beyond saying.
-    let what = match &gap.missing.why {
-        Why::NotJudged { message } => format!("\n{message}"),
-        _ => String::new(),
-    };
-    print_of("meshdoctor.gap/1", &format!("{}\n{part}{what}", gap.missing.request))
+pub(super) fn gap_fingerprint(text: &str) -> Fingerprint {
+    print_of("meshdoctor.gap/1", text)
 }
 
 /// Which trouble of a run it is.

@@ -10,7 +10,7 @@ use meshdoctor::exit;
 use meshdoctor::render::ci::{github, gitlab, junit, markdown, ndjson, prometheus, sarif};
 use meshdoctor::render::json::Failure;
 use meshdoctor::report::{Report, Run};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::render::samples_and_judged;
 use crate::{cli, golden, samples};
@@ -237,6 +237,17 @@ fn an_unreadable_manifest_is_one_annotation_for_github() {
     let (_, properties, message) = &errors[1];
     assert!(properties.starts_with("file=bad.yaml,line=2,title="), "{properties}");
     assert!(message.len() < 600 && message.contains("checks did not run fully"), "{message}");
+
+    // And one issue for GitLab, beside the one for all that nobody provided.
+    let words = ["check", "--manifests", ".", "--linkerd-version", "2.20", "-o", "gitlab"];
+    let output = crate::cli::meshdoctor(&words).current_dir(own.path()).output().unwrap();
+    let issues: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let told: Vec<_> = issues.iter().map(|one| (&one["severity"], &one["location"]["path"])).collect();
+    assert_eq!(
+        told,
+        [(&json!("major"), &json!("bad.yaml")), (&json!("info"), &json!("cluster/not-checked"))]
+    );
+    assert_eq!(issues[0]["location"]["lines"]["begin"], 2);
 }
 
 #[test]
@@ -256,8 +267,14 @@ fn gitlab_has_one_issue_for_each_trouble_and_gap() {
             assert!(issue["location"]["lines"]["begin"].as_u64().unwrap() > 0, "{name}");
             assert!(prints.insert(issue["fingerprint"].to_string()), "{name}: twice {issue}");
         }
-        let missing = issues.iter().filter(|issue| issue["check_name"] == "not-checked").count();
-        assert_eq!(missing, report.coverage.gaps.len(), "{name}");
+        // Gaps of one reason are one issue, and so is all that nobody provided.
+        let missing: Vec<&Value> =
+            issues.iter().filter(|issue| issue["check_name"] == "not-checked").collect();
+        let gaps = &report.coverage.gaps;
+        assert_eq!(missing.is_empty(), gaps.is_empty(), "{name}");
+        let fails = report.verdict.status == 4 || gaps.iter().any(|gap| gap.asked_for);
+        assert_eq!(missing.iter().any(|issue| issue["severity"] == "major"), fails, "{name}");
+        assert!(missing.iter().filter(|issue| issue["severity"] == "info").count() <= 1, "{name}");
     }
     for failure in failures() {
         let issues = read(&gitlab::failure(&failure));

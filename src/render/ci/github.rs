@@ -2,21 +2,17 @@
 //! manifest, one for each reason for which evidence that was asked for is missing, and the result first. Nothing else is printed, and no text of
 //! a cluster can begin a command of its own: values stay in one line and are escaped.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::super::document::Failure;
 use super::super::table::result_line;
-use super::super::text::{clean, count, some_of, without_hashes};
-use super::{does_not_count, gap_fails, not_checked, said, spots};
+use super::super::text::{clean, some_of, without_hashes};
+use super::unchecked::{NAMED, Unchecked, alike, nobody_provided, place, unreadable};
+use super::{does_not_count, said, spots};
 use crate::checks::Outcome;
 use crate::exit;
-use crate::fetched::Why;
 use crate::finding::{Finding, Severity};
-use crate::report::{Gap, Report};
-
-/// How many checks are named that nobody provided evidence for.
-const NAMED: usize = 8;
+use crate::report::Report;
 
 /// A report.
 pub fn report(report: &Report) -> String {
@@ -41,48 +37,19 @@ pub fn report(report: &Report) -> String {
             }
         }
     }
-    let mut alike: BTreeMap<(&[&str], String), Vec<&Gap>> = BTreeMap::new();
-    let mut unreadable: BTreeMap<&str, Vec<&Gap>> = BTreeMap::new();
-    let (failing, accepted): (Vec<&Gap>, Vec<&Gap>) =
-        report.coverage.gaps.iter().partition(|gap| gap_fails(report, gap));
-    for gap in failing {
-        if let Why::Malformed { message } = &gap.missing.why {
-            unreadable.entry(message).or_default().push(gap);
-            continue;
-        }
-        alike.entry((gap.checks.as_slice(), gap.close.to_string())).or_default().push(gap);
+    let unchecked = Unchecked::of(report);
+    for gaps in unchecked.failing {
+        let title = format!("not checked: {}", some_of(&gaps[0].checks, NAMED));
+        command(&mut text, "error", &[("title", title)], &alike(&gaps));
     }
-    for ((checks, _), gaps) in alike {
-        let title = format!("not checked: {}", some_of(checks, NAMED));
-        let more = match gaps.len() {
-            1 => String::new(),
-            many => format!("; and {} more", many - 1),
-        };
-        command(&mut text, "error", &[("title", title)], &format!("{}{more}", not_checked(gaps[0])));
-    }
-    // One file may keep every check from its evidence.
-    for (message, gaps) in unreadable {
-        let checks: BTreeSet<&str> = gaps.iter().flat_map(|gap| gap.checks.iter().copied()).collect();
-        let named: Vec<&str> = checks.into_iter().collect();
-        let mut properties = place(message);
+    for (message, gaps) in unchecked.unreadable {
+        let place = place(message);
+        let mut properties: Vec<(&str, String)> =
+            place.into_iter().flat_map(|(file, line)| [("file", file), ("line", line.to_string())]).collect();
         properties.push(("title", "could not be read".to_owned()));
-        let words = format!(
-            "{message}; {} not run fully: {}; to check this: {}",
-            count(named.len(), "check did", "checks did"),
-            some_of(&named, NAMED),
-            gaps[0].close,
-        );
-        command(&mut text, "error", &properties, &words);
+        command(&mut text, "error", &properties, &unreadable(message, &gaps));
     }
-    // What nobody offered is one line: it would bury the rest.
-    let checks: BTreeSet<&str> = accepted.iter().flat_map(|gap| gap.checks.iter().copied()).collect();
-    if !checks.is_empty() {
-        let named: Vec<&str> = checks.into_iter().collect();
-        let words = format!(
-            "{} not run fully, as nobody provided the evidence: {}; check --coverage says what and how",
-            count(named.len(), "check did", "checks did"),
-            some_of(&named, NAMED),
-        );
+    if let Some(words) = nobody_provided(&unchecked.accepted) {
         command(&mut text, "notice", &[("title", "not checked".to_owned())], &words);
     }
     for check in &report.checks {
@@ -104,18 +71,6 @@ pub fn failure(failure: &Failure) -> String {
         command(&mut text, "error", &[("title", title)], error);
     }
     text
-}
-
-/// The file and line that a message begins with: `k8s/web.yaml:3: did not find expected node content`.
-fn place(message: &str) -> Vec<(&'static str, String)> {
-    let of = || {
-        let (place, _) = message.split_once(": ")?;
-        let (file, line) = place.rsplit_once(':')?;
-        let line: usize = line.parse().ok()?;
-        let file = file.strip_prefix("./").unwrap_or(file);
-        Some(vec![("file", file.to_owned()), ("line", line.to_string())])
-    };
-    of().unwrap_or_default()
 }
 
 fn level(finding: &Finding) -> &'static str {

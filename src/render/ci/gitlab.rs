@@ -1,5 +1,5 @@
 //! The report as a code quality document of GitLab: an issue for each finding, a subject at a time where it is in a
-//! manifest, and one for each piece of evidence that is missing. Every issue has to name a file; what is in none names the
+//! manifest, one for each reason for which evidence that was asked for is missing, and one for all that nobody provided. Every issue has to name a file; what is in none names the
 //! object as a path.
 
 use std::collections::BTreeSet;
@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::super::document::Failure;
 use super::super::json::write;
-use super::super::text::clean;
-use super::{does_not_count, gap_fails, gap_fingerprint, not_checked, run_fingerprint, said, spots};
+use super::super::text::{clean, some_of};
+use super::unchecked::{NAMED, Unchecked, alike, nobody_provided, place, unreadable};
+use super::{does_not_count, gap_fingerprint, run_fingerprint, said, spots};
 use crate::checks::Outcome;
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::report::Report;
@@ -35,17 +36,25 @@ pub fn report(report: &Report) -> String {
             issues.push(issue(finding.check, severity(finding), &message, &print, &path, line));
         }
     }
-    for gap in &report.coverage.gaps {
-        let message = format!("not checked ({}): {}", gap.checks.join(", "), not_checked(gap));
-        let severity = if gap_fails(report, gap) { "major" } else { "info" };
-        issues.push(issue(
-            "not-checked",
-            severity,
+    let unchecked = Unchecked::of(report);
+    let mut missing = |severity: &str, message: &str, which: &str, place: Option<(String, u64)>| {
+        let (path, line) = place.unwrap_or_else(|| ("cluster/not-checked".to_owned(), 1));
+        issues.push(issue("not-checked", severity, message, &gap_fingerprint(which), &path, line));
+    };
+    for gaps in &unchecked.failing {
+        let message = format!("not checked ({}): {}", some_of(&gaps[0].checks, NAMED), alike(gaps));
+        missing(
+            "major",
             &message,
-            &gap_fingerprint(gap),
-            "cluster/not-checked",
-            1,
-        ));
+            &gaps.iter().map(|gap| gap.missing.to_string()).collect::<Vec<_>>().join("\n"),
+            None,
+        );
+    }
+    for (why, gaps) in &unchecked.unreadable {
+        missing("major", &unreadable(why, gaps), why, place(why));
+    }
+    if let Some(message) = nobody_provided(&unchecked.accepted) {
+        missing("info", &message, "nobody provided", None);
     }
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {

@@ -1,6 +1,7 @@
 //! The report as Markdown, for a comment on a pull request, a job's summary or a wiki: the result, a table of what is
 //! wrong, each cause unfolded on demand, and what was not checked. No text of a cluster is Markdown or HTML here.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::super::document::Failure;
@@ -8,13 +9,14 @@ use super::super::header;
 use super::super::look::Look;
 use super::super::subject;
 use super::super::table::{Folding, result_line};
-use super::super::text::{clean, count};
-use super::{evidence, gap_fails, meaning, not_checked, remedy};
-use crate::checks::{self, Outcome};
+use super::super::text::{clean, count, some_of};
+use super::unchecked::{NAMED, Unchecked, alike, checks};
+use super::{evidence, meaning, remedy};
+use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Severity, When};
 use crate::page;
-use crate::report::Report;
+use crate::report::{Gap, Report};
 
 /// How wide fenced text is.
 const WIDTH: usize = 100;
@@ -74,7 +76,7 @@ fn standing(finding: &Finding) -> String {
 
 /// A check's id with its page, where it has one.
 fn linked(check: &str) -> String {
-    match checks::find(check) {
+    match crate::checks::find(check) {
         Some(known) if !known.is_brought() => format!("[{check}]({})", page::page_url(check)),
         Some(_) | None => plain(check),
     }
@@ -125,26 +127,54 @@ fn unchecked(text: &mut String, report: &Report) {
     if report.coverage.gaps.is_empty() && crashed.is_empty() {
         return;
     }
-    let (fails, others): (Vec<_>, Vec<_>) =
-        report.coverage.gaps.iter().partition(|gap| gap_fails(report, gap));
+    let unchecked = Unchecked::of(report);
     text.push_str("\n## Not checked\n");
-    if !crashed.is_empty() || !fails.is_empty() {
+    if !crashed.is_empty() || !unchecked.failing.is_empty() || !unchecked.unreadable.is_empty() {
         text.push('\n');
     }
     for line in crashed {
         _ = writeln!(text, "- {}", plain(&line));
     }
-    for gap in fails {
-        _ = writeln!(text, "- **asked for**, {}: {}", gap.checks.join(", "), plain(&not_checked(gap)));
+    for gaps in &unchecked.failing {
+        _ = writeln!(text, "- **asked for**, {}: {}", gaps[0].checks.join(", "), plain(&alike(gaps)));
     }
-    if !others.is_empty() {
-        let n = count(others.len(), "piece of evidence", "pieces of evidence");
+    for (why, gaps) in &unchecked.unreadable {
+        let named = checks(gaps).join(", ");
+        _ = writeln!(
+            text,
+            "- **asked for**, {named}: {}",
+            plain(&format!("{why}; to check this: {}", gaps[0].close))
+        );
+    }
+    if !unchecked.accepted.is_empty() {
+        let n = count(unchecked.accepted.len(), "piece of evidence", "pieces of evidence");
         _ = writeln!(text, "\n<details>\n<summary>{n} that nobody provided</summary>\n");
-        for gap in others {
-            _ = writeln!(text, "- {}: {}", gap.checks.join(", "), plain(&not_checked(gap)));
+        for line in accepted(&unchecked.accepted) {
+            _ = writeln!(text, "- {}", plain(&line));
         }
         text.push_str("\n</details>\n");
     }
+}
+
+/// What nobody provided, a line for each way to provide it.
+fn accepted(gaps: &[&Gap]) -> Vec<String> {
+    let mut alike: BTreeMap<(String, String), Vec<&Gap>> = BTreeMap::new();
+    for gap in gaps {
+        alike.entry((gap.missing.why.to_string(), gap.close.to_string())).or_default().push(gap);
+    }
+    let line = |((why, close), gaps): ((String, String), Vec<&Gap>)| {
+        let part = |gap: &Gap| gap.missing.part.as_ref().map(|part| format!(" ({part})")).unwrap_or_default();
+        let what: BTreeSet<String> =
+            gaps.iter().map(|gap| format!("{}{}", gap.missing.request, part(gap))).collect();
+        let (what, checks) = (what.into_iter().collect::<Vec<_>>(), checks(&gaps));
+        format!(
+            "{}: {why}; {} ({}); to check this: {close}",
+            some_of(&what, NAMED),
+            count(checks.len(), "check", "checks"),
+            checks.join(", ")
+        )
+    };
+    alike.into_iter().map(line).collect()
 }
 
 /// Lines in a fence that is longer than any in them.
