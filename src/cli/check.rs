@@ -285,7 +285,9 @@ pub(super) fn saved(read: &Read, status: u8) -> anyhow::Result<u8> {
 pub(super) fn select(policy: &Policy) -> anyhow::Result<Vec<&'static checks::Check>> {
     let checks = policy.select().map_err(|error| {
         let flag = if policy.only.contains(&error.word) { "--only" } else { "--skip" };
-        Stop::usage(format!("{flag}: {error}"), "meshdoctor list shows every check")
+        let place = super::config::place(&format!("{flag}={}", error.word));
+        let said = place.map_or(flag.to_owned(), |place| format!("{place}: {flag}"));
+        Stop::usage(format!("{said}: {error}"), "meshdoctor list shows every check")
     })?;
     if checks.is_empty() {
         return Err(

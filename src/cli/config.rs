@@ -24,6 +24,8 @@ const NAME: &str = "meshdoctor.toml";
 const SEVERITY: &str = "severity";
 /// The tables of parameters of checks, which are of `check` as well: `[params.CHECK]`.
 const PARAMS: &str = "params";
+/// The cards of a user, which are the same for every command: what `[check]` says of them holds for the others.
+const CHECKS: &str = "checks";
 /// The largest file that is read.
 const MOST: u64 = 1 << 20;
 
@@ -55,9 +57,13 @@ pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
     let Some(at) = words.iter().position(|word| word.to_str() == Some(name)) else {
         return Ok(words.to_vec());
     };
-    let taken =
-        settings.iter().filter(|setting| setting.command == name && !said.contains(setting.flag.as_str()));
-    let mut added: Vec<&Setting> = taken.collect();
+    let own = settings.iter().any(|setting| setting.command == name && setting.flag == CHECKS);
+    let holds = |setting: &&Setting| {
+        setting.command == name
+            || (!own && setting.flag == CHECKS && setting.command == "check" && asks_checks(name))
+    };
+    let mut added: Vec<&Setting> =
+        settings.iter().filter(holds).filter(|setting| !said.contains(setting.flag.as_str())).collect();
     let with = |added: &[&Setting]| -> Vec<OsString> {
         let mut all = words.to_vec();
         all.splice(at + 1..at + 1, added.iter().map(|setting| OsString::from(&setting.word)));
@@ -77,9 +83,16 @@ pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
     let Some(error) = refused(&added) else { return Ok(with(&added)) };
     let message = error.to_string();
     let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let values = message.lines().map(str::trim).find(|line| line.starts_with("[possible values: "));
+    let first = values.map_or(first.clone(), |values| format!("{first} {values}"));
     let at = added.iter().find(|setting| refused(&[setting]).is_some()).map_or(1, |setting| setting.line);
     let cause = format!("{}:{at}: {first}", path.display());
     Err(Stop::usage(cause, "change it there, or run with --no-config"))
+}
+
+/// Whether a command has anything to do with checks.
+fn asks_checks(command: &str) -> bool {
+    !["new", "version", "completions", "node-snapshot", "diff"].contains(&command)
 }
 
 /// The flags that the command line or the environment says.
@@ -283,14 +296,16 @@ pub(super) fn place(word: &str) -> Option<String> {
     Some(format!("{}:{}", path.display(), setting.line))
 }
 
-/// What holds of a parameter where nobody sets it, for people. Of checks that users bring nothing is known before they are read.
+/// What holds of a parameter where nobody sets it, for people.
 fn instead_of(setting: &Setting) -> Result<String, (String, String)> {
     let Ok(Parameter { check, name, value }) =
         parameter(setting.word.strip_prefix("--param=").unwrap_or_default())
     else {
         return Ok(String::new());
     };
-    let Some(found) = checks::find(&check) else { return Ok("   (of no built-in check)".to_owned()) };
+    let Some(found) = checks::find(&check) else {
+        return Ok("   (of no check that is known here)".to_owned());
+    };
     params::one(&check, &name, &value)?;
     let shown = found.card().front.parameters().into_iter().find(|shown| shown.name == name);
     Ok(shown.map(|shown| format!("   (else {})", shown.default_in_words())).unwrap_or_default())

@@ -89,6 +89,11 @@ fn what_no_command_takes_is_told_by_line() {
         ("# x\n[chek]\n", "meshdoctor.toml:2: there is no command chek; check was perhaps meant"),
         ("fail-on = \"error\"\n", "meshdoctor.toml:1: fail-on stands in no table"),
         ("[check]\n\nfail-on = \"often\"\n", "meshdoctor.toml:3: invalid value 'often'"),
+        ("[check]\nfail-on = \"warn\"\n", "[possible values: error, warning, info, never,"),
+        (
+            "[check]\nskip = [\"viz\", \"control-plane-outdatd\"]\n",
+            "meshdoctor.toml:2: --skip: no check or category is named \"control-plane-outdatd\"; did you mean",
+        ),
         ("[check]\nquiet = \"yes\"\n", "meshdoctor.toml:2: quiet is true or false"),
         ("[check]\nonly = {a = 1}\n", "meshdoctor.toml:2: only takes texts"),
         ("[check\n", "meshdoctor.toml:1: "),
@@ -125,6 +130,40 @@ fn what_no_command_takes_is_told_by_line() {
     let missing =
         meshdoctor(&["check", "--config", "nowhere.toml"]).current_dir(own.path()).output().unwrap();
     assert_eq!(missing.status.code(), Some(2), "{}", told(&missing));
+}
+
+/// Cards of a user are the same for every command, also where the file says them for `check`.
+#[test]
+fn checks_of_ones_own_are_known_to_every_command() {
+    let own = tempfile::tempdir().unwrap();
+    let card = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/_card.md");
+    std::fs::create_dir(own.path().join("mine")).unwrap();
+    std::fs::copy(card, own.path().join("mine/workload-without-owner.md")).unwrap();
+    let config = "[check]\nchecks = [\"mine\"]\n[params.workload-without-owner]\nlabel = \"owner\"\n";
+    for (words, said) in [
+        (&["list", "yours"][..], "workload-without-owner"),
+        (&["explain", "workload-without-owner"], "label: team, unless set"),
+        (&["rbac", "--only", "workload-without-owner"], "deployments"),
+        (&["config"], "(else team)"),
+    ] {
+        let output = run(own.path(), config, words);
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", told(&output));
+        assert!(told(&output).contains(said), "{words:?}: {}", told(&output));
+    }
+    // A table of its own counts before that of check, and a card that is none is told where it is needed.
+    let none = run(own.path(), "[check]\nchecks = [\"mine\"]\n[list]\nchecks = [\"other\"]\n", &["list"]);
+    assert_eq!(none.status.code(), Some(2), "{}", told(&none));
+    let version = run(own.path(), "[check]\nchecks = [\"nowhere\"]\n", &["version"]);
+    assert_eq!(version.status.code(), Some(0), "{}", told(&version));
+    // What the report says to read on can be pasted as it is.
+    std::fs::write(own.path().join("web.yaml"), "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}}\n").unwrap();
+    let words = ["check", "--no-config", "--checks", "mine", "--only", "yours", "--manifests", "web.yaml"];
+    let found = meshdoctor(&words).current_dir(own.path()).output().unwrap();
+    assert!(
+        told(&found).contains("meshdoctor explain workload-without-owner --checks mine"),
+        "{}",
+        told(&found)
+    );
 }
 
 /// A parameter of a built-in check holds in the run, stands in the report, and is shown with what holds without it.
