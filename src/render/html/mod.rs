@@ -8,7 +8,7 @@ mod reach;
 use std::fmt::Write as _;
 
 use super::document::{Document, Evidence, Failure, Finding, Outcome, Remedy};
-use super::text::{clean, count};
+use super::text::{clean, count, some_of};
 use crate::finding::{Confidence, Severity, When};
 use crate::report::Report;
 
@@ -16,6 +16,8 @@ pub use reach::calls;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
+/// How many subjects of a finding stand in its heading.
+const NAMED: usize = 4;
 
 /// A report.
 pub fn report(report: &Report) -> String {
@@ -222,6 +224,7 @@ fn article(document: &Document, finding: &Finding, body: &mut String) {
     let severity = finding.severity.word();
     let subjects: Vec<String> =
         finding.subjects.iter().map(|about| escaped(&about.subject().0.to_string())).collect();
+    let named = some_of(&subjects, NAMED);
     let open = if finding.caused_by.is_empty() && finding.severity > Severity::Info { " open" } else { "" };
     let notes = [
         (finding.confidence == Confidence::Likely).then_some("likely"),
@@ -239,12 +242,19 @@ fn article(document: &Document, finding: &Finding, body: &mut String) {
     _ = write!(
         body,
         "<article class=\"{severity}\" data-severity=\"{severity}\" id=\"f-{}\"><details{open}><summary><span class=\"{severity}\">{severity}</span> \
-         <h3>{}</h3>{notes} {}</summary><p>{}</p><dl>",
+         <h3>{}</h3>{notes} {named}</summary><p>{}</p><dl>",
         escaped(&finding.fingerprint),
         escaped(&finding.check),
-        subjects.join(", "),
         escaped(&finding.message),
     );
+    if subjects.len() > NAMED + 1 {
+        let all = count(subjects.len(), "subject", "subjects");
+        _ = write!(
+            body,
+            "<dt>Where</dt><dd><details><summary>all {all}</summary>{}</details></dd>",
+            subjects.join(", ")
+        );
+    }
     let waived = document.waivers.iter().filter(|waived| waived.fingerprint == finding.fingerprint);
     if let Some(by) = waived
         .filter(|waived| finding.waived && waived.check == finding.check)
@@ -308,7 +318,12 @@ fn article(document: &Document, finding: &Finding, body: &mut String) {
 fn explained(document: &Document, finding: &Finding, body: &mut String) {
     let links = |of: Vec<&Finding>| -> String {
         let link = |other: &&Finding| {
-            format!("<a href=\"#f-{}\">{}</a>", escaped(&other.fingerprint), escaped(&other.check))
+            // Two of one check are told apart by what they are about.
+            let twice = of.iter().filter(|one| one.check == other.check).count() > 1;
+            let about = other.subjects.first().filter(|_| twice);
+            let about = about.map(|about| format!(" {}", about.subject().0)).unwrap_or_default();
+            let words = format!("{}{about}", other.check);
+            format!("<a href=\"#f-{}\">{}</a>", escaped(&other.fingerprint), escaped(&words))
         };
         of.iter().map(link).collect::<Vec<_>>().join(", ")
     };

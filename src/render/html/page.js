@@ -22,11 +22,14 @@ function choose() {
   }
   count.textContent = shown + ' of ' + cards.length + ' findings';
 }
-search.addEventListener('input', choose);
-boxes.forEach((box) => box.addEventListener('change', choose));
-document.addEventListener('keydown', (event) => {
-  if (event.key === '/' && document.activeElement !== search) { event.preventDefault(); search.focus(); }
-});
-document.getElementById('unfold').addEventListener('click', () => document.querySelectorAll('article details').forEach((one) => { one.open = true; }));
-document.getElementById('fold').addEventListener('click', () => document.querySelectorAll('article details').forEach((one) => { one.open = false; }));
-choose();
+// Where nothing was found there is nothing to choose from.
+if (search) {
+  search.addEventListener('input', choose);
+  boxes.forEach((box) => box.addEventListener('change', choose));
+  document.addEventListener('keydown', (event) => {
+    if (event.key === '/' && document.activeElement !== search) { event.preventDefault(); search.focus(); }
+  });
+  document.getElementById('unfold').addEventListener('click', () => document.querySelectorAll('article details').forEach((one) => { one.open = true; }));
+  document.getElementById('fold').addEventListener('click', () => document.querySelectorAll('article details').forEach((one) => { one.open = false; }));
+  choose();
+}

@@ -118,7 +118,7 @@ fn hang<'a>(
 
 /// What fits into a box.
 fn short(text: &str) -> String {
-    const FITS: usize = 42;
+    const FITS: usize = 36;
     match text.char_indices().nth(FITS) {
         None => text.to_owned(),
         Some((at, _)) => format!("{}…", &text[..at]),
