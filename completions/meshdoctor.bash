@@ -1321,7 +1321,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__rbac)
-            opts="-h -V --only --skip --user --service-account --color --checks --config --no-config --help --version"
+            opts="-L -h -V --only --skip --user --service-account --namespaced --linkerd-namespace --cni-namespace --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1340,6 +1340,18 @@ _meshdoctor() {
                     return 0
                     ;;
                 --service-account)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --linkerd-namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -L)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cni-namespace)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

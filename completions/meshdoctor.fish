@@ -440,11 +440,14 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l only -d '
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l user -d 'Also print a binding to this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l service-account -d 'Also print a binding to this service account' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s L -l linkerd-namespace -d 'With --namespaced: the namespace of the control plane' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l cni-namespace -d 'With --namespaced: the namespace of linkerd-cni' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l namespaced -d 'Grant what is read by name, Secrets and ConfigMaps, in its own namespace alone: by Roles in those of the control plane and of linkerd-cni and in kube-system, in the place of a ClusterRole. Lists are of all namespaces as before'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s V -l version -d 'Print version'

@@ -518,11 +518,15 @@ _arguments "${_arguments_options[@]}" : \
 '*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '(--service-account)--user=[Also print a binding to this user]:NAME:_default' \
 '--service-account=[Also print a binding to this service account]:NAMESPACE/NAME:_default' \
+'-L+[With --namespaced\: the namespace of the control plane]:NAMESPACE:_default' \
+'--linkerd-namespace=[With --namespaced\: the namespace of the control plane]:NAMESPACE:_default' \
+'--cni-namespace=[With --namespaced\: the namespace of linkerd-cni]:NAMESPACE:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--namespaced[Grant what is read by name, Secrets and ConfigMaps, in its own namespace alone\: by Roles in those of the control plane and of linkerd-cni and in kube-system, in the place of a ClusterRole. Lists are of all namespaces as before]' \
 '--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \

@@ -9,4 +9,4 @@ mod rbac;
 
 pub use cli::{cli, exit_codes, exit_table};
 pub use index::{fill, index, parameters};
-pub use rbac::{Bound, cluster_role, optional_roles, role_of};
+pub use rbac::{Bound, Homes, cluster_role, optional_roles, role_of};

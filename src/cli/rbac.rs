@@ -2,7 +2,7 @@
 
 use super::args::Rbac;
 use super::{check, output};
-use crate::docgen::{Bound, role_of};
+use crate::docgen::{Bound, Homes, role_of};
 use crate::policy::Policy;
 
 pub(super) fn run(args: &Rbac) -> anyhow::Result<u8> {
@@ -16,5 +16,8 @@ pub(super) fn run(args: &Rbac) -> anyhow::Result<u8> {
         }
         (None, None) => None,
     };
-    output::print(&role_of(&checks, bound.as_ref()))
+    let homes = args
+        .namespaced
+        .then(|| Homes { control_plane: args.linkerd_namespace.clone(), cni: args.cni_namespace.clone() });
+    output::print(&role_of(&checks, bound.as_ref(), homes.as_ref()))
 }

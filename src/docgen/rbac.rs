@@ -11,7 +11,7 @@ use crate::policy;
 /// `docs/rbac.yaml`.
 pub fn cluster_role() -> String {
     let all: Vec<_> = checks::all().collect();
-    let (rules, optional) = rules(&all);
+    let (rules, optional) = rules(&all, None);
     let mut role = String::from(
         "# Generated from the checks' cards by `UPDATE=1 cargo test`; do not edit.\n\
          #\n\
@@ -34,9 +34,31 @@ pub fn cluster_role() -> String {
     role
 }
 
-/// The role for some of the checks, and whom it is bound to, if that is said.
-pub fn role_of(checks: &[&'static Check], bound: Option<&Bound>) -> String {
-    let (rules, optional) = rules(checks);
+/// Where what is read by name is granted alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Homes {
+    /// The namespace of the control plane.
+    pub control_plane: String,
+    /// The namespace of linkerd-cni.
+    pub cni: String,
+}
+
+impl Homes {
+    /// The namespace that is granted; `None` where the namespace is only found when it is asked.
+    fn of<'s>(&'s self, scope: &'s Scope) -> Option<&'s str> {
+        match scope {
+            Scope::ControlPlane => Some(&self.control_plane),
+            Scope::Cni => Some(&self.cni),
+            Scope::Fixed(namespace) => Some(namespace),
+            Scope::Extension(_) | Scope::Links | Scope::Cluster => None,
+        }
+    }
+}
+
+/// The role for some of the checks, and whom it is bound to, if that is said. With the namespaces of Linkerd what is read there by name
+/// is granted there alone, by a Role in each.
+pub fn role_of(checks: &[&'static Check], bound: Option<&Bound>, homes: Option<&Homes>) -> String {
+    let (rules, optional) = rules(checks, homes);
     let mut role = String::from(
         "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: meshdoctor\nrules:\n",
     );
@@ -45,26 +67,38 @@ pub fn role_of(checks: &[&'static Check], bound: Option<&Bound>) -> String {
         role.push_str("# With --probe, --logs or links: docs/rbac-optional.yaml.\n");
     }
     if let Some(bound) = bound {
-        let subject = match bound {
-            Bound::User(name) => format!(
-                "  - kind: User\n    apiGroup: rbac.authorization.k8s.io\n    name: {}\n",
-                quoted(name)
-            ),
-            Bound::ServiceAccount { namespace, name } => {
-                format!(
-                    "  - kind: ServiceAccount\n    namespace: {}\n    name: {}\n",
-                    quoted(namespace),
-                    quoted(name)
-                )
-            }
-        };
-        role.push_str(
-            "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata:\n  name: meshdoctor\nroleRef:\n  \
-             apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: meshdoctor\nsubjects:\n",
+        role.push_str(&binding("ClusterRole", None, bound));
+    }
+    for (namespace, rules) in &homes.map(|homes| rules_in(checks, homes)).unwrap_or_default() {
+        _ = write!(
+            role,
+            "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n  name: meshdoctor\n  namespace: {}\nrules:\n{rules}",
+            quoted(namespace)
         );
-        role.push_str(&subject);
+        if let Some(bound) = bound {
+            role.push_str(&binding("Role", Some(namespace), bound));
+        }
     }
     role
+}
+
+/// A binding of a role, in a namespace or in all.
+fn binding(role: &str, namespace: Option<&str>, bound: &Bound) -> String {
+    let subject = match bound {
+        Bound::User(name) => {
+            format!("  - kind: User\n    apiGroup: rbac.authorization.k8s.io\n    name: {}\n", quoted(name))
+        }
+        Bound::ServiceAccount { namespace, name } => format!(
+            "  - kind: ServiceAccount\n    namespace: {}\n    name: {}\n",
+            quoted(namespace),
+            quoted(name)
+        ),
+    };
+    let namespace = namespace.map(|name| format!("  namespace: {}\n", quoted(name))).unwrap_or_default();
+    format!(
+        "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: {role}Binding\nmetadata:\n  name: meshdoctor\n{namespace}roleRef:\n  \
+         apiGroup: rbac.authorization.k8s.io\n  kind: {role}\n  name: meshdoctor\nsubjects:\n{subject}"
+    )
 }
 
 /// Whom a role is bound to.
@@ -86,11 +120,42 @@ fn quoted(text: &str) -> String {
     serde_json::Value::String(text.to_owned()).to_string()
 }
 
-/// What checks read, as rules; and whether they can use what only optional roles allow.
-fn rules(checks: &[&'static Check]) -> (String, bool) {
+/// What is read by name, by group and resource.
+type Named<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<&'a str>>;
+
+fn named_rules(named: &Named<'_>) -> String {
+    let mut rules = String::new();
+    for ((group, resource), names) in named {
+        let names: Vec<&str> = names.iter().copied().collect();
+        _ = write!(
+            rules,
+            "  - apiGroups: [\"{group}\"]\n    resources: [{resource}]\n    resourceNames: [{}]\n    verbs: [get]\n",
+            names.join(", ")
+        );
+    }
+    rules
+}
+
+/// What checks read by name in namespaces that are known, as rules by namespace.
+fn rules_in(checks: &[&'static Check], homes: &Homes) -> BTreeMap<String, String> {
+    let items = policy::run_items(checks);
+    let mut by_namespace: BTreeMap<String, Named<'_>> = BTreeMap::new();
+    for item in &items {
+        if let Item::Named { kind, scope, name } = item
+            && let Some(namespace) = homes.of(scope)
+        {
+            let of = by_namespace.entry(namespace.to_owned()).or_default();
+            of.entry((kind.info().group, kind.info().plural)).or_default().insert(name);
+        }
+    }
+    by_namespace.iter().map(|(namespace, named)| (namespace.clone(), named_rules(named))).collect()
+}
+
+/// What checks read, as rules; and whether they can use what only optional roles allow. What is granted in namespaces is left out.
+fn rules(checks: &[&'static Check], homes: Option<&Homes>) -> (String, bool) {
     let items = policy::run_items(checks);
     let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let mut named: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    let mut named = Named::new();
     let mut server_version = false;
     let mut links = false;
     let mut probes = false;
@@ -99,6 +164,7 @@ fn rules(checks: &[&'static Check]) -> (String, bool) {
             Item::List(kind) => _ = lists.entry(kind.info().group).or_default().insert(kind.info().plural),
             // Their names are only known once the links are.
             Item::Named { scope: Scope::Links, .. } => links = true,
+            Item::Named { scope, .. } if homes.is_some_and(|homes| homes.of(scope).is_some()) => {}
             Item::Named { kind, name, .. } => {
                 _ = named.entry((kind.info().group, kind.info().plural)).or_default().insert(name);
             }
@@ -116,14 +182,7 @@ fn rules(checks: &[&'static Check]) -> (String, bool) {
             resources.join(", ")
         );
     }
-    for ((group, resource), names) in named {
-        let names: Vec<&str> = names.into_iter().collect();
-        _ = write!(
-            role,
-            "  - apiGroups: [\"{group}\"]\n    resources: [{resource}]\n    resourceNames: [{}]\n    verbs: [get]\n",
-            names.join(", ")
-        );
-    }
+    role.push_str(&named_rules(&named));
     if server_version {
         role.push_str("  - nonResourceURLs: [/version]\n    verbs: [get]\n");
     }
@@ -199,6 +258,38 @@ mod tests {
             rules.filter(|rule| rule["resources"] == serde_json::json!(["secrets"])).collect();
         assert_eq!(secrets.len(), 1);
         assert_eq!(secrets[0]["resourceNames"].as_array().map(Vec::len), Some(1));
+    }
+
+    /// Every right of the one role is in the others, and what is read by name in a namespace that is known is granted there alone.
+    #[test]
+    fn namespaced_roles_allow_the_same_in_fewer_places() {
+        let all: Vec<_> = checks::all().collect();
+        let read = |text: &str| -> Vec<serde_json::Value> {
+            serde_yaml::Deserializer::from_str(text)
+                .map(|document| serde::Deserialize::deserialize(document).expect("it is YAML"))
+                .collect()
+        };
+        let names = |documents: &[serde_json::Value]| -> BTreeSet<String> {
+            let rules = documents.iter().filter_map(|document| document["rules"].as_array()).flatten();
+            let of = |rule: &serde_json::Value| -> Vec<String> {
+                let what = &rule["resources"];
+                let names = rule["resourceNames"].as_array().cloned().unwrap_or_default();
+                names.iter().map(|name| format!("{what} {name}")).collect()
+            };
+            rules.flat_map(of).collect()
+        };
+        let homes = Homes { control_plane: "mesh".to_owned(), cni: "mesh-cni".to_owned() };
+        let bound = Bound::ServiceAccount { namespace: "ops".to_owned(), name: "doctor".to_owned() };
+        let (one, several) =
+            (read(&role_of(&all, None, None)), read(&role_of(&all, Some(&bound), Some(&homes))));
+        assert_eq!(names(&one), names(&several));
+        let kinds = |kind: &str| several.iter().filter(|document| document["kind"] == kind).count();
+        assert_eq!((kinds("ClusterRole"), kinds("ClusterRoleBinding")), (1, 1));
+        assert!(kinds("Role") > 1 && kinds("Role") == kinds("RoleBinding"));
+        assert!(!names(&several[..1]).iter().any(|name| name.contains("linkerd-identity-issuer")));
+        let in_mesh: Vec<_> =
+            several.iter().filter(|document| document["metadata"]["namespace"] == "mesh").cloned().collect();
+        assert!(names(&in_mesh).contains("[\"secrets\"] \"linkerd-identity-issuer\""), "{in_mesh:?}");
     }
 
     #[test]
