@@ -116,7 +116,12 @@ fn sysdump(recording: &Path, folder: &Path) {
     for resource in ["nodes", "namespaces", "pods", "services", "endpoints", "endpointslices", "events"] {
         let items: Vec<Value> =
             all.get(resource).into_iter().flat_map(BTreeMap::values).flatten().cloned().collect();
-        let text = serde_yaml::to_string(&list(&items)).unwrap();
+        // It prints the lists of a typed client: only the list says its kind, and says it behind its items.
+        let mut typed = list(&items);
+        for item in typed["items"].as_array_mut().unwrap() {
+            item.as_object_mut().unwrap().retain(|field, _| field != "kind" && field != "apiVersion");
+        }
+        let text = serde_yaml::to_string(&typed).unwrap();
         write(&folder.join(format!("cilium-sysdump-20261123/k8s-{resource}-20261123-101010.yaml")), &text);
     }
 }

@@ -44,7 +44,7 @@ const OF_CLUSTER: [(&str, Kind); 6] = [
     ("mutating-webhook-configurations", Kind::MutatingWebhookConfiguration),
 ];
 /// The lists of a sysdump, by the beginnings of their files.
-const SYSDUMP: [(&str, Kind); 10] = [
+const SYSDUMP: [(&str, Kind); 14] = [
     ("k8s-nodes-", Kind::Node),
     ("k8s-namespaces-", Kind::Namespace),
     ("k8s-pods-", Kind::Pod),
@@ -55,6 +55,11 @@ const SYSDUMP: [(&str, Kind); 10] = [
     ("k8s-networkpolicies-", Kind::NetworkPolicy),
     ("ciliumnetworkpolicies-", Kind::CiliumNetworkPolicy),
     ("ciliumclusterwidenetworkpolicies-", Kind::CiliumClusterwideNetworkPolicy),
+    ("gatewayapi-httproutes-", Kind::HTTPRoute),
+    ("gatewayapi-grpcroutes-", Kind::GRPCRoute),
+    ("gatewayapi-tlsroutes-", Kind::TLSRoute),
+    // As the tool itself writes it.
+    ("gatewayapi-tcroutes-", Kind::TCPRoute),
 ];
 /// Namespaces that every cluster has: a collection without them was made of some namespaces alone.
 const ALWAYS: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
