@@ -231,7 +231,7 @@ fn unmet(selector: &LabelSelector, labels: &Texts, of_objects: bool) -> Option<C
         values,
     };
     if let Some((key, value)) =
-        selector.match_labels.iter().find(|(key, value)| labels.get(*key) != Some(value))
+        selector.match_labels.iter().find(|(key, value)| labels.get(key) != Some(value))
     {
         return Some(clause(key, "In", vec![value.clone()]));
     }
