@@ -292,6 +292,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     let none_ran = none_ran(question.policy, &results);
     let coverage = Coverage {
         unread: unread(collected, question.knowledge),
+        set_aside: collected.uncollected.set_aside.clone(),
         ..coverage(cluster, &results, none_ran, connection)
     };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;

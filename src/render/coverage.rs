@@ -105,6 +105,10 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         }
     }
     text.extend(unread(&report.coverage.unread, look));
+    if !report.coverage.set_aside.is_empty() {
+        text.push("what of the manifests cannot be applied as it is".to_owned());
+    }
+    text.extend(report.coverage.set_aside.iter().flat_map(|what| detail("not checked", &clean(what), look)));
     let label = look.faint("coverage") + "  ";
     let blank = " ".repeat(INDENT);
     text.into_iter()

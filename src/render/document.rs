@@ -231,6 +231,10 @@ pub struct Coverage {
     /// Kinds that the cluster serves or a dump holds and that no check reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
+    /// What of manifests cannot be applied as it is, and was not read: templates that nobody rendered, patches of kustomize,
+    /// values still to be put in, objects that SOPS encrypted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "setAside")]
+    pub set_aside: Vec<String>,
 }
 
 /// A kind that no check reads.

@@ -37,6 +37,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
             text.extend(wrap(&shortened(&words, 300), look.prose() - INDENT));
         }
     }
+    text.extend(report.coverage.set_aside.iter().flat_map(|what| wrap(&clean(what), look.prose() - INDENT)));
     text.extend(unasked(report, look));
     let label = pad("not checked", INDENT);
     let blank = " ".repeat(INDENT);

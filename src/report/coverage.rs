@@ -24,6 +24,8 @@ pub struct Coverage {
     pub gaps: Vec<Gap>,
     /// What is there, or may be, and no check reads; in the order of [`crate::knowledge::UnreadKinds`].
     pub unread: Vec<Unread>,
+    /// What of manifests cannot be applied as it is, and was not read, in words.
+    pub set_aside: Vec<String>,
 }
 
 /// A kind that no check reads, in a cluster that serves it or in a dump that holds it.
@@ -83,6 +85,7 @@ pub(super) fn coverage(
             })
             .collect(),
         unread: Vec::new(),
+        set_aside: Vec::new(),
     }
 }
 

@@ -70,12 +70,15 @@ pub struct Uncollected {
     /// Whether there are no others in the cluster.
     #[serde(default)]
     pub complete: bool,
+    /// What of manifests cannot be applied as it is, and was not read, in words: templates that nobody rendered.
+    #[serde(skip)]
+    pub set_aside: Vec<String>,
 }
 
 impl Uncollected {
     /// Whether nothing is known.
     pub fn is_empty(&self) -> bool {
-        self.held.is_empty() && !self.complete
+        self.held.is_empty() && !self.complete && self.set_aside.is_empty()
     }
 }
 

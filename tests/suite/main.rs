@@ -57,6 +57,7 @@ mod recordings;
 mod rehearsal;
 mod render;
 mod repair;
+mod repositories;
 mod retold;
 #[cfg(unix)]
 mod roles;

@@ -155,6 +155,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
                 })
                 .collect(),
             unread: vec![],
+            set_aside: vec![],
         },
         checks,
         findings,

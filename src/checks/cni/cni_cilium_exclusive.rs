@@ -2,14 +2,15 @@
 
 use super::absent::{absences, cilium, exclusive, leave_entries_alone};
 use super::effect::{loaded_evidence, plugin_types};
-use super::nodes::Nodes;
+use super::nodes::{Nodes, cni_enabled};
 use super::pods::meshed_replaced;
 use super::remedy::restarted_for;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::item::{Item, Kind, Scope};
-use crate::objects::ConfigMap;
+use crate::model::cni;
+use crate::objects::{ConfigMap, DaemonSet};
 
 const EVICTED: &str = "Cilium rewrites the node's CNI configuration without other plugins' entries and renames every other file: linkerd-cni's entry is gone, so new meshed pods get no traffic rules";
 const WOULD: &str = "Cilium is set to rewrite the node's CNI configuration without other plugins' entries: linkerd-cni's entry is lost as soon as Cilium's agent checks the file";
@@ -25,7 +26,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if exclusive(ctx) == Some(false) {
         return Ok(Verdict::fine());
     }
+    if !is_there(ctx) {
+        // Then nobody knows whether there is anything to be kept out.
+        ctx.every::<DaemonSet>()?;
+    }
     Ok(vec![exclusive_finding(ctx)].into())
+}
+
+/// Whether something tells that linkerd-cni is used.
+fn is_there(ctx: &Context<'_>) -> bool {
+    cni_enabled(ctx) == Some(true)
+        || ctx.hints::<DaemonSet>().iter().any(cni::is_installer)
+        || ctx.snapshots().is_ok_and(|snapshots| !snapshots.is_empty())
 }
 
 /// Where Cilium's ConfigMap is.

@@ -86,6 +86,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// A kubelet's version; one that cannot be read is a gap.
 fn kubelet(ctx: &Context<'_>, node: &Node) -> Option<K8sVersion> {
     let version = &node.status.node_info.kubelet_version;
+    if version.is_empty() {
+        // Nodes of manifests have no status.
+        let request = Request::of(Item::List(Kind::Node));
+        ctx.gap(Missing::part(request, Why::NotOffered, format!("the kubelet of {}", node.metadata.name)));
+        return None;
+    }
     let parsed = version.parse();
     if let Err(error) = &parsed {
         let why = Why::Malformed { message: format!("{error}") };

@@ -202,6 +202,7 @@ fn coverage(coverage: &report::Coverage) -> Coverage {
             .iter()
             .map(|kind| Unread { resource: kind.resource.clone(), objects: kind.objects })
             .collect(),
+        set_aside: coverage.set_aside.clone(),
     }
 }
 

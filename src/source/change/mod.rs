@@ -40,12 +40,14 @@ pub struct Set {
     objects: BTreeMap<Kind, BTreeMap<Key, Value>>,
     /// What could not be read of it.
     trouble: BTreeMap<Kind, Vec<Why>>,
+    /// What was set aside of it, in words.
+    set_aside: Vec<String>,
 }
 
 impl Set {
     /// Everything that was given; what names no namespace is of `into`, or else of `default`.
     pub async fn of(given: &Captured, into: Option<&str>) -> Set {
-        let mut set = Set::default();
+        let mut set = Set { set_aside: given.set_aside().to_vec(), ..Set::default() };
         for kind in Kind::every() {
             let mut found = Objects::default();
             let ended = given.fetch(&Request::of(Item::List(kind)), &mut found).await;
@@ -78,7 +80,7 @@ impl Set {
     /// One object.
     pub fn one(kind: Kind, object: Value) -> Set {
         let of_kind = BTreeMap::from([(key(&object, kind), object)]);
-        Set { objects: BTreeMap::from([(kind, of_kind)]), trouble: BTreeMap::new() }
+        Set { objects: BTreeMap::from([(kind, of_kind)]), ..Set::default() }
     }
 
     /// How many objects it has of kinds that are read.
@@ -280,7 +282,9 @@ impl<S: Source> Source for Change<'_, S> {
     }
 
     fn uncollected(&self) -> Uncollected {
-        self.base.uncollected()
+        let mut uncollected = self.base.uncollected();
+        uncollected.set_aside.extend(self.set.set_aside.iter().cloned());
+        uncollected
     }
 
     fn already_redacted(&self) -> usize {

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::aside::Unfit;
 use super::{Age, Builder, Held, yaml};
 use crate::archive::spool::{Blob, Lines};
 use crate::item::Kind;
@@ -20,7 +21,7 @@ use crate::source::json::{self, Head};
 /// What filing needs to know of an object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Peek<'a> {
+pub(super) struct Peek<'a> {
     #[serde(borrow)]
     api_version: Option<Cow<'a, str>>,
     #[serde(borrow)]
@@ -82,11 +83,13 @@ struct Waiting {
     line: Line,
     /// A Secret whose values the tool that wrote it has hidden.
     hidden: bool,
+    /// What keeps it from being filed.
+    unfit: Option<Unfit>,
 }
 
 /// The place of an object in its file, for a message.
 #[derive(Clone, Copy)]
-enum Line {
+pub(super) enum Line {
     /// Counted already.
     Is(u64),
     /// To be counted, if a message needs it.
@@ -102,11 +105,13 @@ impl Line {
     }
 }
 
+/// The largest text that is searched for the marks of a template.
+const MOST_OF_TEXT: u64 = 4 << 20;
 /// So many sorts of nameless items are told apart in a list.
 const SORTS: usize = 100;
 
-struct Filing<'a> {
-    builder: &'a mut Builder,
+pub(super) struct Filing<'a> {
+    pub(super) builder: &'a mut Builder,
     name: &'a str,
     blob: &'a Blob,
     /// Where objects lie that are not converted.
@@ -140,6 +145,10 @@ pub(super) fn json(builder: &mut Builder, name: &str, blob: Blob) -> io::Result<
     let mut filing = Filing::of(builder, name, &blob, place);
     let outcome = json::scan(reader, &mut filing);
     if let Err(broken) = outcome {
+        let text = blob.bytes(MOST_OF_TEXT).ok();
+        if filing.is_template(text.as_deref(), Line::Of(broken.offset)) {
+            return filing.failed.map_or(Ok(()), Err);
+        }
         // What came of a list before it broke off is there.
         let head = broken.within.unwrap_or_default();
         let inside = head.kind.clone();
@@ -202,7 +211,10 @@ impl yaml::YamlSink for Filing<'_> {
         }
     }
 
-    fn bad(&mut self, bad: yaml::Bad) {
+    fn bad(&mut self, bad: yaml::Bad, text: Option<&[u8]>) {
+        if self.is_template(text, Line::Is(bad.line)) {
+            return;
+        }
         self.trouble(None, Line::Is(bad.line), &bad.why);
     }
 }
@@ -217,7 +229,15 @@ impl<'a> Filing<'a> {
         self.lines.get_or_insert_with(|| Lines::of(self.blob)).line_at(offset)
     }
 
-    fn convert(&mut self, object: &Value) -> Option<(Vec<u8>, u64)> {
+    pub(super) fn place_of(&mut self, line: Line) -> String {
+        let line = match line {
+            Line::Is(line) => Some(line),
+            Line::Of(offset) => self.line_at(offset),
+        };
+        line.map_or_else(|| self.name.to_owned(), |line| format!("{}:{line}", self.name))
+    }
+
+    pub(super) fn convert(&mut self, object: &Value) -> Option<(Vec<u8>, u64)> {
         let text = object.to_string().into_bytes();
         match self.builder.convert(&text) {
             Ok(offset) => Some((text, offset)),
@@ -232,20 +252,20 @@ impl<'a> Filing<'a> {
         if self.builder.is_full(kind) {
             return self.builder.note_more(kind, 1);
         }
-        let line = match line {
-            Line::Is(line) => Some(line),
-            Line::Of(offset) => self.line_at(offset),
-        };
-        let place = line.map_or_else(|| self.name.to_owned(), |line| format!("{}:{line}", self.name));
+        let place = self.place_of(line);
         self.builder.note(kind, format!("{place}: {}", crate::redact::error(&why)));
     }
 
     /// An item, until its list says what it is a list of.
     fn wait(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
         match serde_json::from_slice::<Peek<'_>>(json) {
-            Ok(peek) if peek.is_nameless() => self.nameless(peek, line),
+            Ok(peek) if peek.is_nameless() => match self.generated(&peek, json) {
+                Some((named, offset)) => self.wait(&named, 0, offset, line),
+                None => self.nameless(peek, line),
+            },
             Ok(peek) => {
-                let waiting = waiting(peek, blob, offset, json, line);
+                let unfit = self.unfit(&peek, json);
+                let waiting = Waiting { unfit, ..waiting(peek, blob, offset, json, line) };
                 self.waiting.push(waiting);
             }
             Err(error) => self.malformed(line, &error),
@@ -339,6 +359,18 @@ impl<'a> Filing<'a> {
         }
         let kind = item_kind(head, object.api_version.as_deref(), Some(&kind_name));
         let Some(kind) = kind else { return };
+        if let Some(unfit) = object.unfit {
+            let of =
+                object.namespace.as_deref().map_or_else(String::new, |namespace| format!("{namespace}/"));
+            let what = format!("{} {of}{}", kind.info().kind, object.name);
+            return match unfit {
+                Unfit::SetAside(why) => {
+                    let place = self.place_of(object.line);
+                    self.builder.set_aside(why, &format!("{what} ({place})"));
+                }
+                Unfit::Broken(why) => self.trouble(Some(kind), object.line, &format!("{what}: {why}")),
+            };
+        }
         if object.name.is_empty() {
             return self.trouble(Some(kind), object.line, &format!("a {kind} without a name"));
         }
@@ -392,7 +424,13 @@ impl<'a> Filing<'a> {
                 return;
             }
             if peek.api_version.is_some() {
-                let waiting = waiting(peek, blob, offset, json, line);
+                if peek.is_nameless()
+                    && let Some((named, offset)) = self.generated(&peek, json)
+                {
+                    return self.single(&named, 0, offset, line);
+                }
+                let unfit = self.unfit(&peek, json);
+                let waiting = Waiting { unfit, ..waiting(peek, blob, offset, json, line) };
                 self.file(&Head::default(), waiting);
             }
             return;
@@ -438,7 +476,13 @@ fn waiting(peek: Peek<'_>, blob: usize, offset: u64, json: &[u8], line: Line) ->
         len: json.len() as u64,
         line,
         hidden: may_be_secret && super::layout::hides(json),
+        unfit: None,
     }
+}
+
+/// The kind that an object says of itself.
+pub(super) fn kind_of(peek: &Peek<'_>) -> Option<Kind> {
+    Kind::of_manifest(peek.api_version.as_deref()?, peek.kind.as_deref()?)
 }
 
 /// The kind of the items of a typed list: `Pod` for a `PodList`; nothing for a `List`.

@@ -5,8 +5,10 @@
 //! dump does not hold is not captured, and what it holds may not be all, unless the operator said so. This module
 //! files objects; it redacts and judges nothing.
 
+pub mod aside;
 mod filing;
 pub mod layout;
+mod manifests;
 mod places;
 pub mod sniff;
 mod yaml;
@@ -17,6 +19,7 @@ use std::io::{self, Write};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use self::aside::{Aside, SetAside};
 pub use self::places::{Places, spot};
 use super::few::Few;
 use super::{Completeness, Uncollected};
@@ -42,6 +45,8 @@ pub struct Dump {
     pub uids: BTreeMap<String, String>,
     /// What is worth a warning.
     pub warnings: Vec<String>,
+    /// What of manifests cannot be applied as it is.
+    pub set_aside: SetAside,
 }
 
 /// Namespace (empty for cluster-scoped objects) and name.
@@ -76,6 +81,10 @@ pub struct Builder {
     twice: usize,
     /// Lists, objects and versions that were recognised, those of kinds that are never read included.
     recognised: usize,
+    /// Something broken in the file that is read was to be an object of Kubernetes.
+    of_kubernetes: bool,
+    /// How often something was set aside.
+    aside: usize,
 }
 
 /// What became of a file.
@@ -87,6 +96,8 @@ pub enum Taken {
     Nothing(String),
     /// It could not be read, and nothing of a cluster was in it up to there.
     Broken(String),
+    /// It cannot be applied as it is, which is remembered.
+    SetAside,
 }
 
 impl Builder {
@@ -101,6 +112,7 @@ impl Builder {
             server_version: None,
             uids: BTreeMap::new(),
             warnings: Vec::new(),
+            set_aside: SetAside::default(),
         };
         Builder {
             dump,
@@ -109,6 +121,8 @@ impl Builder {
             places: None,
             twice: 0,
             recognised: 0,
+            of_kubernetes: false,
+            aside: 0,
         }
     }
 
@@ -149,10 +163,16 @@ impl Builder {
         // What is wrong with a file that is none of a cluster is no trouble of the dump.
         let earlier = std::mem::take(&mut self.dump.trouble);
         let before = self.recognised;
+        let aside = self.aside;
+        self.of_kubernetes = false;
         let filed = match text {
             // To kubectl apply it says nothing; of a dump it may be all that was written.
             sniff::Text::Empty if self.places.is_some() => Ok(Some(Taken::Nothing("it is empty".to_owned()))),
             sniff::Text::Empty => Ok(Some(Taken::Broken("it is empty".to_owned()))),
+            sniff::Text::Neither(_) | sniff::Text::Json if self.begins_template(&blob)? => {
+                self.set_aside(Aside::Template, name);
+                Ok(Some(Taken::SetAside))
+            }
             sniff::Text::Neither(why) => Ok(Some(Taken::Nothing(why))),
             sniff::Text::Json => filing::json(self, name, blob).map(|()| None),
             sniff::Text::Yaml => filing::yaml(self, name, &blob).map(|()| None),
@@ -167,15 +187,46 @@ impl Builder {
             }
             return Ok(Taken::Read);
         }
+        if self.aside > aside {
+            if self.of_kubernetes {
+                for (kind, few) in found {
+                    self.dump.trouble.entry(kind).or_default().merge(few);
+                }
+            }
+            return Ok(Taken::SetAside);
+        }
+        let is_foreign = self.places.is_some() && !self.of_kubernetes;
         Ok(match found.into_values().next().and_then(|few| few.messages.into_iter().next()) {
+            // The file of another tool, which has a form of YAML or JSON of its own.
+            Some(message) if is_foreign => Taken::Nothing(message),
             Some(message) => Taken::Broken(message),
             None => Taken::Nothing("no Kubernetes objects are in it".to_owned()),
         })
     }
 
+    /// Whether a text of manifests begins with the mark of a template, which is neither JSON nor YAML.
+    fn begins_template(&self, blob: &Blob) -> io::Result<bool> {
+        if self.places.is_none() {
+            return Ok(false);
+        }
+        let head = blob.head(4096)?;
+        let text = String::from_utf8_lossy(&head);
+        let first = text
+            .lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty() && !line.starts_with('#') && *line != "---");
+        Ok(first.is_some_and(|line| line.starts_with("{{")))
+    }
+
     /// Remembers that something could not be read which may have held objects of any kind.
     pub fn trouble(&mut self, message: String) {
         self.note(None, message);
+    }
+
+    /// Remembers that manifests hold something that cannot be applied as it is.
+    pub fn set_aside(&mut self, why: Aside, what: &str) {
+        self.aside += 1;
+        self.dump.set_aside.add(why, what);
     }
 
     /// How much was recognised.
@@ -185,6 +236,11 @@ impl Builder {
 
     /// The dump.
     pub fn finish(mut self) -> Dump {
+        if let Some(more) = self.twice.checked_sub(MOST_TWICE).filter(|more| *more > 0) {
+            self.dump.warnings.push(format!(
+                "and {more} more like these; where each environment has a folder of its own, check one at a time"
+            ));
+        }
         self.dump.blobs[0] = self.converted.finish();
         self.dump
     }
@@ -219,18 +275,15 @@ impl Builder {
             of_kind.remove(key);
         }
         self.twice += 1;
+        if self.twice > MOST_TWICE {
+            return;
+        }
         let (namespace, name) = key;
         let of = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
-        match self.twice {
-            ..=MOST_TWICE => self.dump.warnings.push(format!(
-                "{} {of}{name} stands twice, at {before} and {now}: the later counts, as it does with kubectl apply",
-                kind.info().kind
-            )),
-            more if more == MOST_TWICE + 1 => {
-                self.dump.warnings.push("further objects stand twice as well".to_owned());
-            }
-            _ => {}
-        }
+        self.dump.warnings.push(format!(
+            "{} {of}{name} stands twice, at {before} and {now}: the later counts, as it does with kubectl apply",
+            kind.info().kind
+        ));
     }
 
     /// Files an object; the later state of one that is there already.
@@ -266,7 +319,8 @@ impl Dump {
     /// What it holds of kinds that no check reads.
     pub fn uncollected(&self) -> Uncollected {
         let held = self.unread.iter().map(|(resource, objects)| ((*resource).to_owned(), objects.len()));
-        Uncollected { held: held.collect(), complete: self.completeness == Completeness::All }
+        let complete = self.completeness == Completeness::All;
+        Uncollected { held: held.collect(), complete, set_aside: self.set_aside.said() }
     }
 
     /// Everything that could not be read, for a warning.
@@ -364,7 +418,7 @@ impl Dump {
 }
 
 /// So many objects that stand twice are named.
-const MOST_TWICE: usize = 10;
+const MOST_TWICE: usize = 3;
 
 /// Reads objects; the file of the last one stays open.
 #[derive(Default)]

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
+use super::manifests::{Layout, Role};
 use crate::archive::spool::{Blob, Spool};
 use crate::archive::{self, Budget, Tree, Unpacked};
 use crate::source::Completeness;
 use crate::source::bundle::{Bundle, MANIFEST};
+use crate::source::dump::aside::Aside;
 use crate::source::dump::{Builder, Taken, layout, sniff};
 use crate::source::error::LoadError;
 use crate::source::folder;
@@ -31,6 +33,8 @@ pub(super) struct Loading {
     pub(super) ignored: Vec<String>,
     /// Why files that were named by the operator hold nothing.
     pub(super) reasons: Vec<String>,
+    /// What is read are manifests, rather than what was read of a cluster.
+    pub(super) manifests: bool,
 }
 
 impl Loading {
@@ -42,7 +46,16 @@ impl Loading {
             warnings: Vec::new(),
             ignored: Vec::new(),
             reasons: Vec::new(),
+            manifests: false,
         }
+    }
+
+    /// For manifests that nobody has applied yet; those that name no namespace are of `into`.
+    pub(super) fn of_manifests(into: Option<String>) -> Loading {
+        let mut loading = Loading { manifests: true, ..Loading::new(Completeness::Unstated) };
+        loading.builder.into_namespace(into);
+        loading.builder.with_places();
+        loading
     }
 
     pub(super) fn path(&mut self, path: &Path, stdin: &mut Option<impl Read>) -> Result<(), LoadError> {
@@ -107,6 +120,7 @@ impl Loading {
         }
         match self.builder.file(name, blob) {
             Ok(Taken::Read) => return true,
+            Ok(Taken::SetAside) => {}
             Ok(Taken::Nothing(why)) => self.useless(name, &why, given),
             Ok(Taken::Broken(why)) => self.useless(name, &why, given || is_dump_name(name)),
             Err(error) => self.useless(name, &error.to_string(), true),
@@ -150,8 +164,17 @@ impl Loading {
         if tree.trouble.is_empty() {
             self.builder.complete(layout::complete(tree));
         }
+        let layout = self.manifests.then(|| Layout::of(tree, name));
         for (path, blob) in tree.files.iter().filter(|(path, _)| !is_below(&tops, path)) {
-            self.file(&format!("{name}{separator}{path}"), blob, nesting, false)?;
+            let whole = format!("{name}{separator}{path}");
+            match layout.as_ref().map_or(Role::Manifest, |layout| layout.role(name, path, blob)) {
+                Role::Manifest => self.file(&whole, blob, nesting, false)?,
+                Role::Template(chart) => self.builder.set_aside(Aside::Chart, &chart),
+                Role::Other(why) => self.useless(&whole, why, false),
+            }
+        }
+        for folder in layout.iter().flat_map(|layout| &layout.changing) {
+            self.builder.set_aside(Aside::Kustomization, folder);
         }
         if !tops.contains(&"") {
             for (path, why) in &tree.trouble {

@@ -2,6 +2,7 @@
 //! stdin, told apart by what is in them. Nothing here touches a network, a kubeconfig or a command.
 
 mod loading;
+mod manifests;
 mod together;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ pub struct Captured {
     ignored: Vec<String>,
     name: String,
     places: Option<Places>,
+    set_aside: Vec<String>,
 }
 
 impl Captured {
@@ -57,10 +59,7 @@ impl Captured {
         into: Option<String>,
         stdin: impl Read,
     ) -> Result<Captured, LoadError> {
-        let mut loading = Loading::new(Completeness::Unstated);
-        loading.builder.into_namespace(into);
-        loading.builder.with_places();
-        Captured::loaded(paths, loading, "manifests", stdin)
+        Captured::loaded(paths, Loading::of_manifests(into), "manifests", stdin)
     }
 
     fn loaded(
@@ -81,8 +80,16 @@ impl Captured {
         let places = loading.builder.places();
         let dump = loading.builder.finish();
         if loading.bundles.is_empty() && read == 0 {
-            let mut reasons = loading.reasons.into_iter().chain(loading.ignored);
-            let reason = reasons.next().unwrap_or_else(|| "nothing is in it".to_owned());
+            let aside = dump.set_aside.said().into_iter();
+            let mut reasons = loading.reasons.into_iter().chain(aside);
+            let reason = reasons.next().or_else(|| match loading.manifests {
+                // That of any one file says little of a folder.
+                true if loading.ignored.len() > 1 => {
+                    Some("no .json, .yaml or .yml in it holds Kubernetes objects".to_owned())
+                }
+                _ => loading.ignored.first().cloned(),
+            });
+            let reason = reason.unwrap_or_else(|| "nothing is in it".to_owned());
             return Err(LoadError::Unreadable { path: name, reason });
         }
         let mut warnings = loading.warnings;
@@ -92,9 +99,11 @@ impl Captured {
         warnings.extend(dump.warnings.iter().cloned());
         warnings.extend(dump.trouble());
         // Trouble without any object is trouble still: what it concerns is not complete.
+        let set_aside = dump.set_aside.said();
+        warnings.extend(set_aside.iter().map(|what| format!("not checked: {what}")));
         let dump = (read > 0 || !dump.trouble().is_empty()).then_some(dump);
-        let evidence =
-            Captured { bundles: loading.bundles, dump, warnings, ignored: loading.ignored, name, places };
+        let (bundles, ignored) = (loading.bundles, loading.ignored);
+        let evidence = Captured { bundles, dump, warnings, ignored, name, places, set_aside };
         evidence.one_cluster()?;
         Ok(evidence)
     }
@@ -107,6 +116,11 @@ impl Captured {
     /// What the operator should know: what could not be read, what was given twice.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// What of manifests cannot be applied as it is, and was set aside.
+    pub fn set_aside(&self) -> &[String] {
+        &self.set_aside
     }
 
     /// Files that hold nothing of a cluster, with the reason.

@@ -29,8 +29,8 @@ pub trait YamlSink {
     fn forget(&mut self);
     /// A document that is no list.
     fn object(&mut self, line: u64, object: Value);
-    /// A document that could not be read.
-    fn bad(&mut self, bad: Bad);
+    /// A document that could not be read, and its text where that was kept.
+    fn bad(&mut self, bad: Bad, text: Option<&[u8]>);
 }
 
 /// Something that could not be read.
@@ -301,7 +301,7 @@ impl Document {
             if self.around.any {
                 match self.around.parse() {
                     Ok(object) => whole(object, self.around.first_line, found),
-                    Err(bad) => found.bad(bad),
+                    Err(bad) => found.bad(bad, Some(&self.around.bytes)),
                 }
             }
             return;
@@ -358,18 +358,18 @@ fn whole(object: Value, line: u64, found: &mut dyn YamlSink) {
             if let (None, Some(Value::Array(items))) = (map.get("kind"), &mut items) {
                 // See above: the last one may be half.
                 items.pop();
-                found.bad(Bad { line, why: NO_KIND.to_owned() });
+                found.bad(Bad { line, why: NO_KIND.to_owned() }, None);
             }
             match head_of(Value::Object(map), line) {
                 Ok(head) => elements(items, line, head, found),
-                Err(bad) => found.bad(bad),
+                Err(bad) => found.bad(bad, None),
             }
         }
         Value::Object(_) => found.object(line, object),
         Value::Array(_) => elements(Some(object), line, Head::default(), found),
         Value::Null => {}
         Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            found.bad(Bad { line, why: "a YAML document that is no object".to_owned() });
+            found.bad(Bad { line, why: "a YAML document that is no object".to_owned() }, Some(&[]));
         }
     }
 }

@@ -35,7 +35,7 @@ impl YamlSink for Seen {
         self.objects.push((line, object));
     }
 
-    fn bad(&mut self, bad: Bad) {
+    fn bad(&mut self, bad: Bad, _: Option<&[u8]>) {
         self.bad.push(bad);
     }
 }

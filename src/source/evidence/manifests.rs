@@ -1,0 +1,162 @@
+//! Which files of a folder are manifests: those that `kubectl apply -f` reads, without what Helm and kustomize make manifests of.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::archive::Tree;
+use crate::archive::spool::Blob;
+use crate::yaml::parse;
+
+/// The largest kustomization or template that is looked into, in bytes.
+const MOST: u64 = 4 << 20;
+/// The names that kustomize looks for.
+const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+/// What in a kustomization changes objects of the files that it takes.
+const CHANGES: [&str; 14] = [
+    "commonAnnotations",
+    "commonLabels",
+    "components",
+    "generators",
+    "helmCharts",
+    "labels",
+    "namePrefix",
+    "nameSuffix",
+    "namespace",
+    "patches",
+    "patchesJson6902",
+    "patchesStrategicMerge",
+    "replacements",
+    "transformers",
+];
+
+/// What a folder holds besides manifests.
+pub(super) struct Layout {
+    /// Folders of Helm charts, each ending in `/` unless it is the top.
+    charts: BTreeSet<String>,
+    /// Files that kustomizations change or make objects with: by themselves they are no manifests.
+    taken: BTreeSet<String>,
+    /// Folders of kustomizations that change objects.
+    pub(super) changing: Vec<String>,
+}
+
+/// What a file of a folder is.
+pub(super) enum Role {
+    /// To be read.
+    Manifest,
+    /// A template of the Helm chart in this folder.
+    Template(String),
+    /// None of `kubectl apply`.
+    Other(&'static str),
+}
+
+impl Layout {
+    /// Looks at a folder that is called `name`.
+    pub(super) fn of(tree: &Tree, name: &str) -> Layout {
+        let mut layout = Layout { charts: BTreeSet::new(), taken: BTreeSet::new(), changing: Vec::new() };
+        let mut manifests = BTreeSet::new();
+        for (path, blob) in &tree.files {
+            let (folder, file) = split(path);
+            if file == "Chart.yaml" {
+                layout.charts.insert(folder.to_owned());
+            }
+            if !KUSTOMIZATIONS.contains(&file) {
+                continue;
+            }
+            let Some(kustomization) = read(blob) else { continue };
+            for taken in files(&kustomization, &["resources", "bases"]) {
+                manifests.extend(joined(folder, &taken));
+            }
+            for taken in patches(&kustomization) {
+                layout.taken.extend(joined(folder, &taken));
+            }
+            if CHANGES.iter().any(|key| !kustomization[*key].is_null()) {
+                layout.changing.push(shown(name, folder));
+            }
+        }
+        layout.taken.retain(|path| !manifests.contains(path));
+        layout
+    }
+
+    /// What a file is.
+    pub(super) fn role(&self, name: &str, path: &str, blob: &Blob) -> Role {
+        let (folder, file) = split(path);
+        if ![".json", ".yaml", ".yml"].iter().any(|end| file.ends_with(end)) {
+            return Role::Other("kubectl apply reads .json, .yaml and .yml of a folder");
+        }
+        if KUSTOMIZATIONS.contains(&file) {
+            return Role::Other("a kustomization");
+        }
+        if self.taken.contains(path) {
+            return Role::Other("a kustomization patches or makes objects with it");
+        }
+        // Charts in a chart are rendered with it.
+        let chart = self.charts.iter().find(|chart| path.starts_with(chart.as_str()));
+        let Some(chart) = chart else { return Role::Manifest };
+        if file == "Chart.yaml" || (file.starts_with("values") && self.charts.contains(folder)) {
+            return Role::Other("a file of a Helm chart");
+        }
+        let is_template = path[chart.len()..].split('/').any(|part| part == "templates")
+            && blob.bytes(MOST).is_ok_and(|text| memchr::memmem::find(&text, b"{{").is_some());
+        match is_template {
+            true => Role::Template(shown(name, chart)),
+            false => Role::Manifest,
+        }
+    }
+}
+
+/// The folder of a file, ending in `/` unless it is the top, and its name.
+fn split(path: &str) -> (&str, &str) {
+    path.split_at(path.rfind('/').map_or(0, |at| at + 1))
+}
+
+fn shown(name: &str, folder: &str) -> String {
+    let whole = format!("{}/{}", name.trim_end_matches('/'), folder.trim_end_matches('/'));
+    whole.trim_end_matches('/').to_owned()
+}
+
+fn read(blob: &Blob) -> Option<Value> {
+    let text = blob.bytes(MOST).ok()?;
+    parse(std::str::from_utf8(&text).ok()?).ok()
+}
+
+/// What stands in lists of files.
+fn files(kustomization: &Value, keys: &[&str]) -> Vec<String> {
+    let listed = keys.iter().flat_map(|key| kustomization[*key].as_array().into_iter().flatten());
+    listed.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// The files that objects are changed or made with.
+fn patches(kustomization: &Value) -> Vec<String> {
+    let mut found = files(
+        kustomization,
+        &["patchesStrategicMerge", "transformers", "generators", "configurations", "validators"],
+    );
+    let entries = |key: &str| kustomization[key].as_array().cloned().unwrap_or_default();
+    for entry in ["patches", "patchesJson6902", "replacements"].iter().flat_map(|key| entries(key)) {
+        found.extend(entry["path"].as_str().map(str::to_owned));
+    }
+    for entry in ["configMapGenerator", "secretGenerator"].iter().flat_map(|key| entries(key)) {
+        let named = files(&entry, &["files", "envs"]);
+        found.extend(
+            named.iter().map(|file| file.split_once('=').map_or(file.as_str(), |(_, file)| file).to_owned()),
+        );
+    }
+    for entry in entries("helmCharts") {
+        found.extend(entry["valuesFile"].as_str().map(str::to_owned));
+        found.extend(files(&entry, &["additionalValuesFiles"]));
+    }
+    found
+}
+
+/// A path from a folder on; nothing where it leads out of the tree, or is none.
+fn joined(folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        match part {
+            ".." => _ = parts.pop()?,
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
