@@ -324,7 +324,8 @@ pub(super) fn gitops_of_crds<'a>(ctx: &Context<'a>) -> Option<GitOps<'a>> {
 fn crds_by_helm(release: Option<Release<'_>>, wanted: &LinkerdVersion) -> Command {
     let mut lines = Vec::new();
     let reference = chart_of(&mut lines, Some(wanted), CRDS_CHART);
-    if repository(Some(wanted)).is_some() {
+    let version = chart_number(wanted);
+    if version.is_none() && repository(Some(wanted)).is_some() {
         let search = helm().words("search repo").operand(reference.clone()).words("--versions");
         lines.push(Line::from(search.offline()));
     }
@@ -341,10 +342,18 @@ fn crds_by_helm(release: Option<Release<'_>>, wanted: &LinkerdVersion) -> Comman
             .operand(name)
             .operand(reference)
             .option("-n", namespace)
-            .option("--version", Arg::placeholder("CHART_VERSION"))
+            .option("--version", version.map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from))
             .words("--reuse-values"),
     ));
     Command::lines(lines)
+}
+
+/// The version of the chart of a release: edges have charts of their own date since edge-24.3.1. Others are told by whoever
+/// releases them.
+pub(super) fn chart_number(of: &LinkerdVersion) -> Option<String> {
+    const SINCE: (u16, u16, u16) = (24, 3, 1);
+    let edge = of.edge().filter(|edge| (edge.year, edge.month, edge.number) >= SINCE)?;
+    Some(format!("20{}.{}.{}", edge.year, edge.month, edge.number))
 }
 
 /// What tells the tool by which Linkerd was installed.

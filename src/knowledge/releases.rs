@@ -76,6 +76,9 @@ pub struct GatewayApi {
     pub minimum: semver::Version,
     /// Newest supported.
     pub maximum: semver::Version,
+    /// The one that Linkerd's documentation says to install, where that is not the newest.
+    #[serde(default)]
+    pub recommended: Option<semver::Version>,
     /// Version of HTTPRoute that has to be served.
     pub http_route: String,
     /// Version of GRPCRoute that has to be served.
@@ -109,6 +112,11 @@ impl GatewayChannel {
 }
 
 impl GatewayApi {
+    /// The release to bring where what is there is too old.
+    pub fn to_bring(&self) -> &semver::Version {
+        self.recommended.as_ref().unwrap_or(&self.maximum)
+    }
+
     /// How a release of Gateway API stands to the range; what is before or after a release of a number counts as that.
     pub fn compare(&self, bundle: &semver::Version) -> std::cmp::Ordering {
         let numbers = |version: &semver::Version| (version.major, version.minor, version.patch);

@@ -192,6 +192,12 @@ impl Upgrades {
         self.extensions.iter().filter(move |row| between.begins(row.from))
     }
 
+    /// Whether a release has no release of an extension beside it any more.
+    pub fn is_extension_gone(&self, name: &str, of: &LinkerdVersion, minors: &MinorTable) -> bool {
+        let gone = |row: &GoneExtension| of.contains(&Introduced::at_edge(row.from), minors) == Contains::Yes;
+        self.extensions.iter().any(|row| row.name == name && gone(row))
+    }
+
     /// Where the facts are from, and when they were last checked.
     pub fn source(&self) -> (&str, jiff::civil::Date) {
         (&self.source, self.date)

@@ -296,7 +296,7 @@ fn the_plan_has_routes_stored_again_before_the_api_server_would_refuse_the_gatew
     let at = |text: &str| plan.find(text).unwrap_or_else(|| panic!("no {text:?} in\n{plan}"));
     assert!(at("Data plane to edge-25.10.7") < at("Gateway API for edge-26.6.3"));
     assert!(at("Gateway API for edge-26.6.3") < at("Have every GRPCRoute stored again"));
-    assert!(at("Have every GRPCRoute stored again") < at("Install Gateway API 1.5.1"));
+    assert!(at("Have every GRPCRoute stored again") < at("Install Gateway API 1.2.1"));
     assert!(!plan.contains("Gateway API for edge-25.10.7"), "{plan}");
     let report = rehearsed("healthy-2.17", "2.19").unwrap();
     assert!(!render::plan::markdown(&report).contains("stored again"));
@@ -322,4 +322,98 @@ fn a_target_that_is_none_is_refused_with_what_would_be_one() {
         assert_eq!(output.status.code(), Some(2), "{words:?}: {error}");
         assert!(error.contains(said), "{words:?}: {error}");
     }
+}
+
+/// The plan for a recording whose Deployments and CRDs are managed by what these labels and annotations say, each set in the
+/// namespaces whose name has its beginning.
+fn plan_managed(recording: &str, to: &str, marks: &[(&str, serde_json::Value)]) -> Option<String> {
+    let mut memory = memory(&folder()?.join(recording));
+    for (kind, held) in &mut memory.objects {
+        let kind = kind.info().kind;
+        if kind != "Deployment" && kind != "CustomResourceDefinition" {
+            continue;
+        }
+        for object in held {
+            let mut value: serde_json::Value = serde_json::from_slice(&object.json).unwrap();
+            let of = if kind == "Deployment" { object.namespace.as_str() } else { "crds" };
+            for (_, mark) in marks.iter().filter(|(begin, _)| of == *begin) {
+                for (field, entries) in mark.as_object().unwrap() {
+                    for (key, entry) in entries.as_object().unwrap() {
+                        value["metadata"][field][key] = entry.clone();
+                    }
+                }
+            }
+            object.json = value.to_string().into_bytes();
+        }
+    }
+    let upgrade = Upgrade::new(to, None, None, Knowledge::embedded().releases()).unwrap();
+    let settings = Settings { mode: Mode::Upgrade, upgrade: Some(upgrade), ..Settings::default() };
+    Some(render::plan::markdown(&report_on(&memory, &settings)))
+}
+
+#[test]
+fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions() {
+    use serde_json::json;
+    let argo = |name: &str| json!({"annotations": {"argocd.argoproj.io/tracking-id": format!("{name}:apps/Deployment:x/y")}});
+    let marks = [("linkerd", argo("mesh")), ("crds", argo("mesh-crds")), ("linkerd-viz", argo("viz"))];
+    let Some(plan) = plan_managed("healthy-2.18-viz", "2.19", &marks) else { return };
+    for (application, chart) in [("mesh", "control-plane"), ("mesh-crds", "crds"), ("viz", "viz")] {
+        let of = format!("chart linkerd-{chart} 2025.10.7 of Argo CD (Application {application})");
+        assert!(plan.contains(&of), "no {of:?} in\n{plan}");
+        for command in
+            ["app diff NAME --refresh", "app sync NAME", "app wait NAME --sync --health --timeout 900"]
+        {
+            let command = format!("argocd {}\n", command.replace("NAME", application));
+            assert!(plan.contains(&command), "no {command:?} in\n{plan}");
+        }
+    }
+    assert!(!plan.contains("linkerd upgrade") && !plan.contains("linkerd viz install"), "{plan}");
+
+    let flux = |name: &str| json!({"labels": {"helm.toolkit.fluxcd.io/name": name, "helm.toolkit.fluxcd.io/namespace": "flux-system"}});
+    let marks = [("linkerd", flux("mesh")), ("crds", flux("mesh-crds")), ("linkerd-viz", flux("viz"))];
+    let plan = plan_managed("healthy-2.18-viz", "2.19", &marks).unwrap();
+    for name in ["mesh", "mesh-crds", "viz"] {
+        let reconcile = format!("flux reconcile helmrelease {name} -n flux-system --with-source\n");
+        let wait = format!(
+            "kubectl wait helmreleases.helm.toolkit.fluxcd.io {name} -n flux-system --for=condition=Ready --timeout=15m\n"
+        );
+        assert!(
+            plan.contains(&reconcile) && plan.contains(&wait),
+            "no {reconcile:?} and {wait:?} in\n{plan}"
+        );
+    }
+
+    let helm = |name: &str, namespace: &str| json!({"annotations": {"meta.helm.sh/release-name": name, "meta.helm.sh/release-namespace": namespace}});
+    let marks = [
+        ("linkerd", helm("mesh", "linkerd")),
+        ("crds", helm("mesh-crds", "linkerd")),
+        ("linkerd-viz", helm("dashboards", "linkerd-viz")),
+    ];
+    let plan = plan_managed("healthy-2.18-viz", "2.19", &marks).unwrap();
+    for command in [
+        "helm upgrade mesh-crds linkerd-edge/linkerd-crds -n linkerd --version 2025.10.7 --reuse-values\n",
+        "helm upgrade mesh linkerd-edge/linkerd-control-plane -n linkerd --version 2025.10.7 --reset-then-reuse-values\n",
+        "helm upgrade dashboards linkerd-edge/linkerd-viz -n linkerd-viz --version 2025.10.7 --reset-then-reuse-values\n",
+    ] {
+        assert!(plan.contains(command), "no {command:?} in\n{plan}");
+    }
+    assert!(!plan.contains("CHART_VERSION") && !plan.contains("linkerd viz install"), "{plan}");
+}
+
+/// Who goes back goes to the release before, not to the one that all began with; and no command is run by a CLI of another release.
+#[test]
+fn the_way_back_is_to_the_release_before() {
+    let Some(report) = rehearsed("healthy-2.17", "2.20") else { return };
+    let plan = render::plan::markdown(&report);
+    let back = "the release before the one that you are at (edge-24.11.8, edge-25.4.4, edge-25.10.7)";
+    assert!(plan.contains(back), "{plan}");
+    for line in plan.lines().filter(|line| line.contains("linkerd prune")) {
+        assert!(
+            line.trim_start().starts_with("if [ \"$(linkerd version --client --short)\" = edge-"),
+            "{line}"
+        );
+    }
+    assert!(plan.contains("export PATH=\"$HOME/.linkerd2/bin:$PATH\""), "{plan}");
+    let one = render::plan::markdown(&rehearsed("healthy-2.18", "2.19").unwrap());
+    assert!(one.contains("control plane of edge-25.4.4 again"), "{one}");
 }

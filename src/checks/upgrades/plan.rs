@@ -74,7 +74,8 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
     let mut phases = vec![before()];
     let data_plane = data_plane(ctx);
     let mut reached = Reached::now(ctx);
-    for release in hops(ctx, &from, &upgrade.to)? {
+    let hops = hops(ctx, &from, &upgrade.to)?;
+    for release in hops.clone() {
         hop(ctx, &release, &mut reached, &mut phases);
         let remedy =
             Remedy { steps: Vec::new(), ..data_plane.clone() }.step(StepKind::Note, no_return(&release));
@@ -82,7 +83,7 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
         let title = format!("Data plane to {release}");
         phases.push(Phase { title, part: Part::DataPlane, release: Some(release), remedy });
     }
-    phases.push(back(ctx, &from));
+    phases.push(back(ctx, &from, &hops));
     let connection = &ctx.settings.rerun.connection;
     phases.iter_mut().for_each(|phase| phase.remedy = std::mem::take(&mut phase.remedy).aimed(connection));
     Some(Plan { phases })
@@ -119,7 +120,12 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &m
     phases.extend(gateway_api(ctx, to, reached));
     let act = format!("Install the linkerd CLI {to}");
     let remedy = match to.channel() {
-        Channel::Edge | Channel::Stable => Remedy::new().run(StepKind::Command, act, install(to)),
+        // The script leaves it where PATH may not lead.
+        Channel::Edge | Channel::Stable => Remedy::new().run(
+            StepKind::Command,
+            act,
+            Command::lines([install(to), Line::shell("export PATH=\"$HOME/.linkerd2/bin:$PATH\"")]),
+        ),
         _ => Remedy::new().step(StepKind::Command, format!("{act}, from the vendor it comes from")),
     };
     let remedy = release::crds(ctx, remedy, to).step(
@@ -156,7 +162,9 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &m
 
     let namespaces = ctx.hints::<Namespace>();
     let extensions = namespaces.iter().filter_map(|namespace| namespace.metadata.label(EXTENSION_LABEL));
-    let mut names: Vec<&str> = extensions.collect();
+    // Of one that has no release any more a finding says what to do.
+    let is_gone = |name: &&str| ctx.knowledge.upgrades().is_extension_gone(name, to, ctx.knowledge.minors());
+    let mut names: Vec<&str> = extensions.filter(|name| !is_gone(name)).collect();
     names.sort_unstable();
     names.dedup();
     if !names.is_empty() {
@@ -249,7 +257,16 @@ fn gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
     })
 }
 
-fn back(ctx: &Context<'_>, from: &LinkerdVersion) -> Phase {
+fn back(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> Phase {
+    // On a way of several releases the one before is the one to go back to.
+    let before = match hops {
+        [.., _, _] => {
+            let before: Vec<String> =
+                std::iter::once(from).chain(hops).map(ToString::to_string).take(hops.len()).collect();
+            format!("the release before the one that you are at ({})", before.join(", "))
+        }
+        _ => from.to_string(),
+    };
     let remedy = Remedy::new().step(
         StepKind::Note,
         "Until the data plane restarts, the control plane alone can go back: proxies of the older release are still there",
@@ -257,9 +274,9 @@ fn back(ctx: &Context<'_>, from: &LinkerdVersion) -> Phase {
     let remedy = match upgrade::managed_by(ctx).release() {
         Some(_) => remedy.step(
             StepKind::Note,
-            format!("Then apply the chart of {from} again with the values it had, rather than helm rollback of the CRDs"),
+            format!("Then apply the chart of {before} again with the values it had, rather than helm rollback of the CRDs"),
         ),
-        None => remedy.step(StepKind::Note, format!("Then apply the control plane of {from} again, with its own CLI or chart")),
+        None => remedy.step(StepKind::Note, format!("Then apply the control plane of {before} again, with its own CLI or chart")),
     };
     let remedy = remedy.step(
         StepKind::Note,

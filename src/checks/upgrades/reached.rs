@@ -86,7 +86,7 @@ impl Reached {
             stored_as_alpha: grpc.filter(|grpc| !self.brought && is_refused(grpc, wanted)),
             stores_v1: grpc.is_some_and(stores_v1),
         };
-        (self.gateway_api, self.brought) = (Some(wanted.maximum.clone()), true);
+        (self.gateway_api, self.brought) = (Some(wanted.to_bring().clone()), true);
         Some(step)
     }
 

@@ -3,10 +3,14 @@
 
 use super::gitops;
 use crate::checks::Context;
-use crate::checks::upgrade::{self, CONTROL_PLANE, apply, chart_of, guarded, managed_by, which_tool};
+use crate::checks::upgrade::{
+    self, CONTROL_PLANE, Chart, apply, chart_number, chart_of, guarded, managed_by, which_tool,
+};
 use crate::command::{Arg, Command, Line, helm, kubectl, linkerd};
 use crate::finding::{Remedy, StepKind};
-use crate::model::managed_by::{Installer, Release};
+use crate::item::EXTENSION_LABEL;
+use crate::model::managed_by::{Installer, ManagedBy, Release};
+use crate::objects::{Deployment, Namespace};
 use crate::version::LinkerdVersion;
 
 /// Adds the step that brings the control plane to a release. Reads `deployments.apps`.
@@ -21,7 +25,7 @@ pub(super) fn control_plane(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersi
         Some(Installer::Release(release)) => remedy.run(
             StepKind::Upgrade,
             format!("{act}, with Helm (3.14 or newer): your values, and the new defaults for all others"),
-            by_helm(release, to),
+            by_helm(release, to, CONTROL_PLANE),
         ),
         Some(Installer::Chart) => remedy.step(
             StepKind::Upgrade,
@@ -40,35 +44,67 @@ pub(super) fn control_plane(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersi
     }
 }
 
-/// Adds the step that brings an extension to a release, by the tool that installed the control plane.
+/// Adds the step that brings an extension to a release, by who manages its Deployments, or else by the tool that installed the
+/// control plane. Reads `deployments.apps` and `namespaces`.
 pub(super) fn extension(ctx: &Context<'_>, remedy: Remedy, name: &str, to: &LinkerdVersion) -> Remedy {
-    let by = managed_by(ctx);
     let act = format!("Upgrade the extension {name} to {to}");
-    let by_cli = |command: &'static str| {
-        guarded(
-            Some(to),
-            linkerd()
-                .control_plane(&ctx.namespaces().control_plane)
-                .words(command)
-                .words("install")
-                .pipe(apply()),
-        )
+    let chart: Option<Chart> = match name {
+        "viz" => Some(("linkerd-viz", "VIZ_CHART")),
+        "multicluster" => Some(("linkerd-multicluster", "MULTICLUSTER_CHART")),
+        "jaeger" => Some(("linkerd-jaeger", "JAEGER_CHART")),
+        _ => None,
     };
-    match (by.gitops, by.installer, name) {
-        (Some(owner), ..) => remedy
-            .step(StepKind::Upgrade, format!("{act}: in Git, as the control plane that {owner} manages")),
-        (None, Some(Installer::Cli), "viz") => remedy.run(
-            StepKind::Upgrade,
-            format!("{act}, with the values that it was installed with"),
-            by_cli("viz"),
-        ),
-        (None, Some(Installer::Cli), "multicluster") => remedy.run(
-            StepKind::Upgrade,
-            format!("{act}, with the values that it was installed with; then link the clusters again"),
-            by_cli("multicluster"),
-        ),
-        _ => remedy.step(StepKind::Upgrade, format!("{act}, with what installed it")),
+    let own = managed_extension(ctx, name);
+    let by = managed_by(ctx);
+    let linked = if name == "multicluster" { "; then link the clusters again" } else { "" };
+    match (own.gitops, own.release(), chart) {
+        (Some(owner), _, Some((chart, _))) => {
+            return gitops::bring(
+                remedy,
+                owner,
+                &format!("{act}{linked}"),
+                chart,
+                chart_number(to).as_deref(),
+            );
+        }
+        (None, Some(release), Some(chart)) => {
+            let text = format!(
+                "{act}, with Helm (3.14 or newer): your values, and the new defaults for all others{linked}"
+            );
+            return remedy.run(StepKind::Upgrade, text, by_helm(release, to, chart));
+        }
+        _ => {}
     }
+    let command = match name {
+        "viz" => "viz",
+        "multicluster" => "multicluster",
+        _ => return remedy.step(StepKind::Upgrade, format!("{act}, with what installed it")),
+    };
+    match (by.gitops, by.installer) {
+        (Some(owner), _) => remedy.step(
+            StepKind::Upgrade,
+            format!("{act}: in Git, as the control plane that {owner} manages{linked}"),
+        ),
+        (None, Some(Installer::Cli)) => {
+            let call =
+                linkerd().control_plane(&ctx.namespaces().control_plane).words(command).words("install");
+            let text = format!("{act}, with the values that it was installed with{linked}");
+            remedy.run(StepKind::Upgrade, text, guarded(Some(to), call.pipe(apply())))
+        }
+        (None, _) => remedy.step(StepKind::Upgrade, format!("{act}, with what installed it{linked}")),
+    }
+}
+
+/// Who manages an extension, as its Deployments say it.
+fn managed_extension<'a>(ctx: &Context<'a>, name: &str) -> ManagedBy<'a> {
+    let named = |namespace: &&Namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(name);
+    let homes: Vec<&str> =
+        ctx.hints::<Namespace>().iter().filter(named).map(|one| one.metadata.name.as_str()).collect();
+    let deployments = ctx.hints::<Deployment>().iter();
+    let own = deployments.filter(|one| homes.contains(&one.metadata.namespace.as_str()));
+    let each: Vec<ManagedBy<'a>> = own.map(|one| ManagedBy::of(&one.metadata)).collect();
+    let release = each.iter().find_map(|by| by.release());
+    ManagedBy { installer: release.map(Installer::Release), gitops: each.iter().find_map(|by| by.gitops) }
 }
 
 /// Adds the step that brings the CRDs of a release, by who manages them. Reads `deployments.apps` and the CRDs by name.
@@ -99,25 +135,17 @@ pub(super) fn pruned(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> 
         .run(
             StepKind::Command,
             "Delete it, where it printed anything that you looked at",
-            prune().pipe(kubectl().words("delete -f -")),
+            guarded(Some(to), prune().pipe(kubectl().words("delete -f -"))),
         )
-}
-
-/// The version of the chart of a release: edges have charts of their own date since edge-24.3.1. Others are told by whoever
-/// releases them.
-fn chart_number(to: &LinkerdVersion) -> Option<String> {
-    const SINCE: (u16, u16, u16) = (24, 3, 1);
-    let edge = to.edge().filter(|edge| (edge.year, edge.month, edge.number) >= SINCE)?;
-    Some(format!("20{}.{}.{}", edge.year, edge.month, edge.number))
 }
 
 fn chart_version(to: &LinkerdVersion) -> Arg {
     chart_number(to).map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from)
 }
 
-fn by_helm(release: Release<'_>, to: &LinkerdVersion) -> Command {
+fn by_helm(release: Release<'_>, to: &LinkerdVersion, chart: Chart) -> Command {
     let mut lines = Vec::new();
-    let reference = chart_of(&mut lines, Some(to), CONTROL_PLANE);
+    let reference = chart_of(&mut lines, Some(to), chart);
     lines.push(Line::from(
         helm()
             .words("upgrade")

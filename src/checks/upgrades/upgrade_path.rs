@@ -60,7 +60,7 @@ fn skips(ctx: &Context<'_>, way: &Way<'_>, from: Minor, to: Minor, distance: u32
         remedy.run(
             StepKind::Command,
             format!(
-                "Upgrade to {} ({}), with its data plane; see what that brings",
+                "Upgrade to {} ({}), with its data plane, as the plan (-o plan) does; see what that brings",
                 row.minor,
                 row.release()
             ),

@@ -33,7 +33,9 @@ pub(in crate::checks) fn definition<'a>(
 /// The release that a definition is from, as it says it and in numbers.
 pub(in crate::checks) fn bundle(definition: &CustomResourceDefinition) -> Option<(&str, semver::Version)> {
     let said = definition.metadata.annotations.get(BUNDLE)?;
-    Some((said, said.strip_prefix('v').unwrap_or(said).parse().ok()?))
+    let version: Version = said.strip_prefix('v').unwrap_or(said).parse().ok()?;
+    // What its developers build says 0.0.0, of whatever release it is.
+    (version.major > 0 || version.minor > 0).then_some((said.as_str(), version))
 }
 
 /// Whether a definition serves a version.
@@ -93,7 +95,7 @@ pub(in crate::checks) const ALPHA: &str = "v1alpha2";
 /// Whether the newest release in the range would be refused for a definition: it has a version no more in which objects are stored.
 pub(in crate::checks) fn is_refused(definition: &CustomResourceDefinition, wanted: &GatewayApi) -> bool {
     let stored = definition.status.stored_versions.iter().any(|stored| stored == ALPHA);
-    definition.metadata.name == GRPC && stored && wanted.maximum >= WITHOUT_ALPHA
+    definition.metadata.name == GRPC && stored && *wanted.to_bring() >= WITHOUT_ALPHA
 }
 
 /// Adds the steps that have GRPCRoutes stored in v1, by way of a release that does so where what is there does not.
@@ -144,7 +146,7 @@ fn bundle_address(version: &Version, channel: &str) -> String {
     )
 }
 
-/// Adds the step that brings the definitions to the newest release in the range: those that are there in their own channel,
+/// Adds the step that brings the definitions to the release of the range that Linkerd's documentation says, or the newest: those that are there in their own channel,
 /// and those that somebody manages not past them.
 pub(in crate::checks) fn bring(
     ctx: &Context<'_>,
@@ -174,9 +176,9 @@ pub(in crate::checks) fn bring(
             "Install Gateway API {} from its {channel} channel, which serves the versions that this Linkerd release uses; \
              first \
              make sure that no other controller in the cluster needs another release",
-            wanted.maximum
+            wanted.to_bring()
         ),
-        over(there).arg(bundle_address(&wanted.maximum, channel)),
+        over(there).arg(bundle_address(wanted.to_bring(), channel)),
     );
     // Else its CLI would bring its own again, and `linkerd prune` would name them.
     match there.filter(|definition| is_of_the_cli(definition)) {
