@@ -204,7 +204,19 @@ impl Chart {
             taken().filter(|known| known.rsplit('.').next() == Some(name)).take(2).collect();
         match elsewhere[..] {
             [only] => Some(only.to_owned()),
-            _ => closest(path, taken()).filter(|found| strsim::damerau_levenshtein(found, path) <= 3),
+            _ => {
+                let nearest = |path: &str| {
+                    let apart = taken().map(|known| (strsim::damerau_levenshtein(known, path), known));
+                    apart.filter(|(apart, _)| *apart <= 3).min().map(|(_, known)| known)
+                };
+                // What stands within a value that is taken whole: requests and limits.
+                let within = |(at, _): (usize, &str)| {
+                    let (known, rest) = (nearest(&path[..at])?, &path[at + 1..]);
+                    let takes = self.values.get(known)?.kind == ValueKind::Resources && is_of_resources(rest);
+                    takes.then(|| format!("{known}.{rest}"))
+                };
+                nearest(path).map(str::to_owned).or_else(|| path.rmatch_indices('.').find_map(within))
+            }
         }
     }
 }
@@ -314,6 +326,7 @@ mod tests {
             ("nativeSidecar", Some("proxy.nativeSidecar")),
             ("clusterNetwork", Some("clusterNetworks")),
             ("proxyInit.iptableMode", Some("proxyInit.iptablesMode")),
+            ("proxy.resource.cpu.request", Some("proxy.resources.cpu.request")),
             ("somethingElse.entirely", None),
         ] {
             assert_eq!(known(wrong, "edge-26.8.3"), Known::Never(meant.map(str::to_owned)), "{wrong}");

@@ -116,7 +116,7 @@ fn steps(text: &mut String, remedy: &Remedy) {
     }
     let verify: Vec<String> = remedy.verify.iter().flat_map(|command| command.rendered()).collect();
     if !verify.is_empty() {
-        text.push_str("- [ ] Go on when this exits with 0:\n");
+        text.push_str("- [ ] Go on once this exits with 0; while pods still start, run it again:\n");
         fenced(text, &verify);
     }
     text.push('\n');

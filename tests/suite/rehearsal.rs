@@ -398,6 +398,7 @@ fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions()
         assert!(plan.contains(command), "no {command:?} in\n{plan}");
     }
     assert!(!plan.contains("CHART_VERSION") && !plan.contains("linkerd viz install"), "{plan}");
+    assert!(plan.contains("meshdoctor check --only viz --fail-on warning\n"), "{plan}");
 }
 
 /// Who goes back goes to the release before, not to the one that all began with; and no command is run by a CLI of another release.

@@ -26,6 +26,9 @@ const DATA_PLANE: &str = "data-plane-skew,proxy-not-ready,pod-missing-proxy";
 /// What is asked once the control plane has come up: whether all of it is of the release.
 const CONTROL_PLANE: &str = "control-plane-outdated,control-plane-mixed-versions,control-plane-not-ready";
 
+/// The extensions that have checks of their own, which are called like them.
+const EXTENSIONS: [&str; 3] = ["jaeger", "multicluster", "viz"];
+
 /// A plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
@@ -170,6 +173,13 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &m
     if !names.is_empty() {
         let remedy =
             names.iter().fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, to));
+        let checked = names.iter().filter(|name| EXTENSIONS.contains(name)).copied().collect::<Vec<_>>();
+        let remedy = match checked.is_empty() {
+            true => remedy,
+            false => remedy.shown_by(
+                meshdoctor().words("check --only").arg(checked.join(",")).words("--fail-on warning"),
+            ),
+        };
         phases.push(phase(format!("Extensions to {to}"), Part::Extensions, remedy));
     }
 }
