@@ -132,6 +132,16 @@ pub fn names_linkerds(message: &str) -> bool {
     LINKERDS.iter().any(|name| message.contains(name))
 }
 
+/// The part of a refusal that names a container that the injector adds, as far as the marks go that such answers are divided by.
+pub fn about_linkerds(message: &str) -> Option<&str> {
+    const MARKS: [char; 8] = ['{', '}', '[', ']', '"', ';', '\n', ':'];
+    let at = LINKERDS.iter().filter_map(|name| message.find(name)).min()?;
+    let (before, after) = message.split_at_checked(at)?;
+    let begin = before.rfind(MARKS).map_or(0, |mark| mark + 1);
+    let end = after.find(MARKS).map_or(message.len(), |mark| at + mark);
+    message.get(begin..end).map(str::trim)
+}
+
 /// The resources that a quota misses in containers of Linkerd's, from [`Refusal::Unstated`]: `limits.cpu for: linkerd-init,linkerd-proxy;
 /// limits.memory for: web`.
 pub fn unstated_by_linkerd(lacking: &str) -> impl Iterator<Item = &str> {
@@ -144,6 +154,15 @@ pub fn unstated_by_linkerd(lacking: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_part_that_names_a_container_of_linkerds_is_found() {
+        let said = r#"Violations details: {"[denied by autogke-default-linux-capabilities]":["linux capability 'NET_ADMIN,NET_RAW' on container 'linkerd-init' not allowed; Autopilot only allows the capabilities"]}"#;
+        let part = "linux capability 'NET_ADMIN,NET_RAW' on container 'linkerd-init' not allowed";
+        assert_eq!(about_linkerds(said), Some(part));
+        assert_eq!(about_linkerds("denied the request: no: linkerd-proxy"), Some("linkerd-proxy"));
+        assert_eq!(about_linkerds("exceeded quota: compute"), None);
+    }
 
     #[test]
     fn each_refusal_is_known_by_its_words() {

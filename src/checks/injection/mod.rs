@@ -2,6 +2,7 @@
 
 use super::{Check, row};
 
+mod denied;
 mod host_network_not_injected;
 mod identity_token_missing;
 mod injected_container_altered;

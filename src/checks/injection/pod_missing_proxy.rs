@@ -8,9 +8,17 @@ use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::item::EXTENSION_LABEL;
 use crate::model::injection::INJECT;
 use crate::model::owners::Owner;
-use crate::objects::{Namespace, Pod, WebhookConfiguration};
+use crate::objects::{Link, Namespace, Pod, Service, WebhookConfiguration};
+
+/// The annotation of the pods of a gateway.
+const ENABLE_GATEWAY: &str = "config.linkerd.io/enable-gateway";
+/// The label of a Service that is mirrored into other clusters.
+const EXPORTED: &str = "mirror.linkerd.io/exported";
+/// The label that says for which cluster a controller mirrors.
+const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
@@ -47,7 +55,9 @@ fn finding(
     );
     remedy.steps.push(renew(owner, &names, CREATED_ONLY));
     // What is broken when an extension's pod has no proxy is the extension, which its own rows of `linkerd check` judge.
-    let (severity, message) = if first.of_extension {
+    let (severity, message) = if let Some(part) = Part::of(ctx, first.pod) {
+        (Severity::Error, part.without_proxy())
+    } else if first.of_extension {
         (
             Severity::Info,
             "pods of a Linkerd extension request injection and have no linkerd-proxy: no application is outside the mesh because \
@@ -67,6 +77,44 @@ fn finding(
         .evidences(configuration.and_then(|configuration| created_earlier(first.pod, configuration)))
         .remedy(remedy)
         .tie(silent_injector())
+}
+
+/// The parts of multicluster that are nothing without their proxy, as far as something here needs them.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    /// The gateway, of a cluster that exports Services.
+    Gateway,
+    /// What mirrors for a Link that goes through a gateway.
+    Mirror,
+}
+
+impl Part {
+    fn of(ctx: &Context<'_>, pod: &Pod) -> Option<Part> {
+        let meta = &pod.metadata;
+        if meta.label(EXTENSION_LABEL) != Some("multicluster") {
+            return None;
+        }
+        if meta.annotation(ENABLE_GATEWAY).is_some() {
+            let exported = |service: &Service| service.metadata.label(EXPORTED) == Some("true");
+            return ctx.hints::<Service>().iter().any(exported).then_some(Part::Gateway);
+        }
+        let cluster = meta.label(CLUSTER)?;
+        let of = |link: &Link| link.spec.target_cluster_name == cluster && link.has_gateway();
+        ctx.hints::<Link>().iter().any(of).then_some(Part::Mirror)
+    }
+
+    fn without_proxy(self) -> &'static str {
+        match self {
+            Part::Gateway => {
+                "the gateway has no linkerd-proxy, and nothing else in it takes connections: other clusters get no answer from the \
+                 Services that this one exports"
+            }
+            Part::Mirror => {
+                "the controller of a Link has no linkerd-proxy, and so no identity to show to the gateway that it probes: the gateway \
+                 counts as not alive, and mirror services get no endpoints"
+            }
+        }
+    }
 }
 
 /// Pods that did not ask when they were created: nothing of Linkerd's is at fault, and creating them again changes nothing.

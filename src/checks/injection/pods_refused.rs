@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::denied;
 use crate::checks::admission::Rules;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::{component_missing, silent_injector};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Finding, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::injection::Decision;
 use crate::model::refusal::{Refusal, Trouble, names_linkerds, unstated_by_linkerd};
 
@@ -94,6 +95,8 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
     let first = group[0];
     let meshed = rules.is_some_and(|rules| is_meshed(rules, first));
     let of_linkerd = is_linkerds_webhook(&first.refusal);
+    let denied = matches!(first.refusal, Refusal::Denied { .. });
+    let of_injector = denied && meshed && !of_linkerd && denied::is_meant(first.said, &first.template.spec);
     let who = match first.refusal {
         Refusal::PodSecurity { .. } => "Pod Security admission refuses pods",
         Refusal::Unstated { .. } => "a quota refuses pods whose containers do not state what they need",
@@ -107,6 +110,9 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
             "pods are refused because the certificate of a webhook that must be called is not trusted"
         }
         Refusal::Uncalled { .. } => "pods are refused because a webhook that must be called does not answer",
+        Refusal::Denied { .. } if of_injector => {
+            "a webhook refuses pods because of containers that Linkerd's injector adds"
+        }
         Refusal::Denied { .. } => "a webhook refuses pods",
         Refusal::ServiceAccount => "pods are refused because their ServiceAccount does not exist",
         Refusal::Other => "the API server refuses pods",
@@ -125,8 +131,13 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         .severity(severity)
         .parameter(kind_of(&first.refusal))
         .evidences(group.iter().take(QUOTED).map(|one| one.evidence.clone()))
+        .evidences(
+            denied::excerpt(first.said)
+                .filter(|_| of_injector)
+                .map(|part| Evidence::other("What it says of Linkerd's containers", part)),
+        )
         .timeline(group.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()))
-        .remedy(remedy(first));
+        .remedy(remedy(ctx, first, of_injector));
     let finding = match first.refusal {
         Refusal::Uncalled { trouble: Trouble::NoEndpoint | Trouble::Refused, .. } if of_linkerd => {
             finding.tie(component_missing("proxy-injector"))
@@ -141,7 +152,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
     owners.into_iter().skip(1).fold(finding, Finding::subject)
 }
 
-fn remedy(first: &Refused<'_>) -> Remedy {
+fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
     let namespace = first.namespace();
     let in_namespace = || kubectl().namespace(namespace);
     let remedy = match first.refusal {
@@ -160,6 +171,7 @@ fn remedy(first: &Refused<'_>) -> Remedy {
             "Change the containers that the answer names, or the level that the namespace enforces",
             kubectl().words("get namespace").operand(namespace).words("--show-labels"),
         ),
+        Refusal::Denied { .. } if of_injector => denied::remedy(ctx, first.said),
         Refusal::Denied { .. } => Remedy::new().step(
             StepKind::Note,
             "Change the pod template as the answer asks, or have the webhook leave the workload out",
