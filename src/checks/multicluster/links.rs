@@ -18,7 +18,7 @@ use crate::version::Contains;
 /// The label that says of which cluster something is a mirror, or for which it mirrors.
 pub(super) const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 /// The label of a mirror service.
-const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
+pub(in crate::checks) const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
 /// The label of a service that stands for the gateway of another cluster.
 const GATEWAY: &str = "mirror.linkerd.io/mirrored-gateway";
 /// The annotation of a federated service that has members here.

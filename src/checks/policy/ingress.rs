@@ -51,6 +51,17 @@ static CONTROLLERS: [Controller; 6] = [
         upstream: None,
     },
 ];
+/// Load balancers outside of the cluster that serve Ingresses without pods between: what people call them, what the names of their classes
+/// begin with, and what they call themselves in IngressClasses.
+static BALANCERS: [Balancer; 3] = [
+    Balancer { name: "AWS Application Load Balancer", class: "alb", calls_itself: "ingress.k8s.aws/alb" },
+    Balancer {
+        name: "Azure Application Gateway",
+        class: "azure-application-gateway",
+        calls_itself: "azure/application-gateway",
+    },
+    Balancer { name: "Google Cloud load balancer", class: "gce", calls_itself: "k8s.io/ingress-gce" },
+];
 const NAME: &str = "app.kubernetes.io/name";
 const COMPONENT: &str = "app.kubernetes.io/component";
 
@@ -66,6 +77,13 @@ pub(super) struct Controller {
     /// The annotation with which it sends requests to the address of a Service, and the kind that carries it; `None` where it always
     /// sends them to pods.
     pub(super) upstream: Option<(&'static str, &'static str)>,
+}
+
+/// A load balancer outside of the cluster that serves Ingresses.
+pub(super) struct Balancer {
+    pub(super) name: &'static str,
+    class: &'static str,
+    calls_itself: &'static str,
 }
 
 /// A pod of an ingress controller.
@@ -119,6 +137,15 @@ impl<'a> Classes<'a> {
 
     /// Whether a controller serves an Ingress.
     pub(super) fn serves(&self, controller: &Controller, ingress: &Ingress) -> bool {
+        self.is_of(controller.class, controller.calls_itself, ingress)
+    }
+
+    /// The load balancer outside of the cluster that serves an Ingress.
+    pub(super) fn balancer(&self, ingress: &Ingress) -> Option<&'static Balancer> {
+        BALANCERS.iter().find(|known| self.is_of(known.class, known.calls_itself, ingress))
+    }
+
+    fn is_of(&self, begins: &str, calls_itself: &str, ingress: &Ingress) -> bool {
         let named = match ingress.spec.ingress_class_name.as_str() {
             "" => ingress.metadata.annotation(INGRESS_CLASS),
             name => Some(name),
@@ -128,8 +155,8 @@ impl<'a> Classes<'a> {
             None => self.0.iter().find(|class| class.is_default()),
         };
         match (class, named) {
-            (Some(class), _) => class.spec.controller.starts_with(controller.calls_itself),
-            (None, Some(name)) => name.starts_with(controller.class),
+            (Some(class), _) => class.spec.controller.starts_with(calls_itself),
+            (None, Some(name)) => name.starts_with(begins),
             (None, None) => false,
         }
     }

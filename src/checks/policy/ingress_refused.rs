@@ -18,6 +18,8 @@ use crate::objects::{Ingress, Kind, Pod, Service, ServicePort};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Door {
     Ingress,
+    /// An Ingress that a load balancer outside of the cluster serves.
+    Balancer,
     Gateway,
 }
 
@@ -30,8 +32,14 @@ struct Refused<'a> {
     pods: Vec<&'a Pod>,
 }
 
-/// A pod that asks, and its identity in the mesh.
-type Asking<'a> = (&'a Pod, Option<String>);
+/// Who asks.
+#[derive(Clone)]
+enum Asking<'a> {
+    /// A pod, with its identity in the mesh.
+    Pod(&'a Pod, Option<String>),
+    /// A load balancer outside of the cluster, by what people call it: it has no identity, and its addresses are not known.
+    Balancer(&'static str),
+}
 
 /// All that is refused, by workload, port and where requests come from.
 type AllRefused<'a> = BTreeMap<(Owner, u16, Door), Refused<'a>>;
@@ -48,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if !by_ingresses && !by_gateways {
         return Err(Unjudged::not_applicable(
-            "there is no ingress controller that is known, and no Gateway with pods of its own",
+            "no ingress controller, no Ingress of a load balancer and no Gateway with pods of its own is seen",
         ));
     }
     Ok(refused.iter().map(|(key, one)| finding(ctx, key, one)).collect::<Vec<_>>().into())
@@ -62,14 +70,19 @@ fn ingresses<'a>(
     refused: &mut AllRefused<'a>,
 ) -> Result<bool, Unjudged> {
     let callers = callers(ctx, survey, pods);
-    if callers.is_empty() {
+    let classes = Classes::of(ctx);
+    let balanced = |ingress: &Ingress| classes.balancer(ingress).is_some();
+    if callers.is_empty() && !ctx.hints::<Ingress>().iter().any(balanced) {
         return Ok(false);
     }
     let (ingresses, services) = (ctx.every::<Ingress>()?, ctx.every::<Service>()?);
-    let classes = Classes::of(ctx);
     for ingress in ingresses.iter().filter(|ingress| ctx.judges(&ingress.metadata.namespace)) {
         let serving = callers.iter().filter(|one| classes.serves(one.of, ingress));
-        let serving: Vec<Asking<'_>> = serving.map(|one| (one.pod, one.identity.clone())).collect();
+        let mut serving: Vec<Asking<'_>> =
+            serving.map(|one| Asking::Pod(one.pod, one.identity.clone())).collect();
+        let balancer = classes.balancer(ingress);
+        serving.extend(balancer.map(|of| Asking::Balancer(of.name)));
+        let door = if balancer.is_some() { Door::Balancer } else { Door::Ingress };
         for (path, to) in ingress.paths() {
             let meta = &ingress.metadata;
             let Some(to) = service_of(services, &meta.namespace, to) else { continue };
@@ -77,7 +90,7 @@ fn ingresses<'a>(
                 let object = format!("Ingress {}/{}", meta.namespace, meta.name);
                 Evidence::field(object, "spec.rules[].http.paths[].path", path)
             };
-            refuse(ctx, survey, (Door::Ingress, &from), &serving, to, refused);
+            refuse(ctx, survey, (door, &from), &serving, to, refused);
         }
     }
     Ok(true)
@@ -97,6 +110,8 @@ fn gateways<'a>(
         for route in routes.iter().filter(|route| ctx.judges(&route.metadata.namespace)) {
             for gateway in gateways::of_route(route) {
                 let asking = gateways::pods_of(ctx, survey, pods, gateway);
+                let asking: Vec<Asking<'_>> =
+                    asking.into_iter().map(|(pod, identity)| Asking::Pod(pod, identity)).collect();
                 if asking.is_empty() {
                     continue;
                 }
@@ -148,9 +163,12 @@ fn refuse<'a>(
     }
 }
 
-/// Whether anything lets a pod in, whatever it asks for.
-fn admitted(inbound: &Inbound<'_>, (pod, identity): &Asking<'_>) -> bool {
-    let client = Client { identity: identity.as_deref(), address: pod.status.pod_ip };
+/// Whether anything lets it in, whatever it asks for.
+fn admitted(inbound: &Inbound<'_>, asking: &Asking<'_>) -> bool {
+    let client = match asking {
+        Asking::Pod(pod, identity) => Client { identity: identity.as_deref(), address: pod.status.pod_ip },
+        Asking::Balancer(_) => Client::default(),
+    };
     inbound.connect(client) == Entry::Admitted
 }
 
@@ -160,17 +178,28 @@ fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &Re
         TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
         TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
     };
-    let asking = one.callers.iter().take(2).map(|(pod, identity)| {
-        let said = identity.clone().unwrap_or_else(|| "no proxy, so no identity".to_owned());
-        let meta = &pod.metadata;
-        Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "identity in the mesh", said)
+    let asking = one.callers.iter().take(2).map(|asking| match asking {
+        Asking::Pod(pod, identity) => {
+            let said = identity.clone().unwrap_or_else(|| "no proxy, so no identity".to_owned());
+            let meta = &pod.metadata;
+            Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "identity in the mesh", said)
+        }
+        Asking::Balancer(name) => {
+            Evidence::field(*name, "identity in the mesh", "none: it is outside of the cluster")
+        }
     });
-    let meshed = one.callers.iter().any(|(_, identity)| identity.is_some());
+    let meshed = one.callers.iter().any(|asking| matches!(asking, Asking::Pod(_, Some(_))));
     let (message, who, parameter) = match door {
         Door::Ingress => (
             "the policy of a port that an Ingress leads to refuses the ingress controller: whoever comes from outside gets a 403",
             "the ingress controller",
             port.to_string(),
+        ),
+        Door::Balancer => (
+            "the policy of a port that an Ingress leads to asks for an identity in the mesh, and a load balancer outside of the cluster, which \
+             has none, sends requests straight to it: whoever comes from outside gets a 403, and its health checks fail",
+            "the load balancer",
+            format!("{port} of a load balancer"),
         ),
         Door::Gateway => (
             "the policy of a port that a route of a Gateway leads to refuses the pods of the Gateway: whoever comes from outside gets a 403",
@@ -178,7 +207,11 @@ fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &Re
             format!("{port} of a Gateway"),
         ),
     };
-    let act = if meshed {
+    let act = if *door == Door::Balancer {
+        "Let its addresses in (the subnets that it has; those of the nodes where it sends to node ports), with an AuthorizationPolicy that \
+         requires a NetworkAuthentication; or put a meshed ingress controller behind it"
+            .to_owned()
+    } else if meshed {
         format!("Add an AuthorizationPolicy for the port that requires the service account of {who}")
     } else {
         format!(

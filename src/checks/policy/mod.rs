@@ -19,7 +19,9 @@ mod probe_networks_without_nodes;
 mod probe_refused;
 mod profile_shadows_route;
 mod profile_unused;
+mod route_backend_without_endpoints;
 mod route_not_accepted;
+mod route_status_unwritten;
 mod scrape_refused;
 mod server_selects_nothing;
 mod server_without_authorization;
@@ -48,7 +50,9 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "probe-refused", probe_refused),
     row!("policy", "profile-shadows-route", profile_shadows_route),
     row!("policy", "profile-unused", profile_unused),
+    row!("policy", "route-backend-without-endpoints", route_backend_without_endpoints),
     row!("policy", "route-not-accepted", route_not_accepted),
+    row!("policy", "route-status-unwritten", route_status_unwritten),
     row!("policy", "scrape-refused", scrape_refused),
     row!("policy", "server-selects-nothing", server_selects_nothing),
     row!("policy", "server-without-authorization", server_without_authorization),

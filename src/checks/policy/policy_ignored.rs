@@ -1,10 +1,14 @@
 //! `policy-ignored`: objects of policy that are accepted, and that the policy controller passes over.
 
+use super::gateways;
 use super::survey::{Survey, about, field, mend_or_delete, on, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
-use crate::model::policy::Protocol;
-use crate::objects::{Kind, Meta, Route};
+use crate::model::policy::{Ignored, Protocol};
+use crate::objects::{Kind, Meta, ParentRef, Route};
+
+/// The annotation of a route that limits the time of its requests, in every release that has it.
+const TIMEOUT: &str = "timeout.linkerd.io/request";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -13,13 +17,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|one| {
             let (namespace, name) = one.key;
             let meta = Meta { namespace: namespace.to_owned(), name: name.to_owned(), ..Meta::default() };
-            about(ctx, one.kind, &meta, "the policy controller passes it over: it counts for nothing")
-                .evidence(field(one.kind, &meta, "spec", one.why.clone()))
-                .remedy(mend_or_delete(
+            let remedy = match serves_a_gateway(survey, one) {
+                true => Remedy::new()
+                    .run(StepKind::Command, "See what is written", on("get", one.kind, &meta).words("-o yaml"))
+                    .step(
+                        StepKind::Note,
+                        "Leave the route to its Gateway, and write one of its own for the Service or Server, as the policy controller can take \
+                         it",
+                    ),
+                false => mend_or_delete(
                     one.kind,
                     &meta,
                     "Write it as the policy controller can take it, and apply it again",
-                ))
+                ),
+            };
+            about(ctx, one.kind, &meta, "the policy controller passes it over: it counts for nothing in the mesh")
+                .evidence(field(one.kind, &meta, "spec", one.why.clone()))
+                .remedy(remedy)
         })
         .collect();
     for (kind, routes) in [
@@ -30,7 +44,56 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(routes.iter().flat_map(|route| unused(ctx, survey, kind, route)));
     }
     findings.extend(limits(ctx, survey));
+    if !survey.index.controller.quirks.gateway_timeouts {
+        findings.extend(survey.objects.http_routes.iter().filter_map(|route| timeouts(ctx, route)));
+    }
     Ok(findings.into())
+}
+
+/// Whether it is a route that others read as well.
+fn serves_a_gateway(survey: &Survey<'_>, one: &Ignored<'_>) -> bool {
+    let routes = match one.kind {
+        Kind::HTTPRoute => survey.objects.http_routes,
+        Kind::GRPCRoute => survey.objects.grpc_routes,
+        _ => return false,
+    };
+    let route = routes.iter().find(|route| route.metadata.key() == one.key);
+    route.is_some_and(|route| gateways::of_route(route).next().is_some())
+}
+
+/// Time limits of rules that this release reads of Linkerd's own HTTPRoutes alone.
+fn timeouts(ctx: &Context<'_>, route: &Route) -> Option<Finding> {
+    let meta = &route.metadata;
+    if !ctx.judges(&meta.namespace) || meta.annotation(TIMEOUT).is_some() {
+        return None;
+    }
+    let routed =
+        |parent: &ParentRef| parent.is_a("", "Service") || parent.is_a("policy.linkerd.io", "EgressNetwork");
+    if !route.spec.parent_refs.iter().any(routed) {
+        return None;
+    }
+    let limits = route.spec.rules.iter().enumerate();
+    let limits: Vec<(usize, &str)> =
+        limits.filter_map(|(at, rule)| Some((at, rule.timeouts.as_ref()?.request.as_deref()?))).collect();
+    let (_, first) = limits.first()?;
+    let message = "the time limits of its rules count for nothing: this release reads them of Linkerd's own HTTPRoutes \
+                   (policy.linkerd.io) alone, and requests take as long as they take";
+    Some(
+        about(ctx, Kind::HTTPRoute, meta, message)
+            .parameter("timeouts")
+            .evidences(limits.iter().map(|(at, limit)| {
+                field(Kind::HTTPRoute, meta, &format!("spec.rules[{at}].timeouts.request"), *limit)
+            }))
+            .remedy(
+                Remedy::new()
+                    .run(
+                        StepKind::Annotation,
+                        "Set the limit by the annotation of the route, which holds for all of its rules (from 2.16 on)",
+                        on("annotate", Kind::HTTPRoute, meta).arg(format!("{TIMEOUT}={first}")),
+                    )
+                    .step(StepKind::Note, "Or upgrade to edge-25.11.3 or later (2.20), which reads the field"),
+            ),
+    )
 }
 
 /// Routes on Servers that speak something else: accepted, and never used.

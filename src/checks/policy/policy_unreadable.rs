@@ -1,18 +1,24 @@
 //! `policy-unreadable`: an object that the policy controller cannot read; up to 2.19 it reads no other of its kind then.
 
-use super::survey::{about, mend_or_delete, survey};
+use super::survey::{Survey, about, mend_or_delete, on, survey};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Severity};
-use crate::objects::Meta;
+use crate::finding::{Evidence, Remedy, Severity, StepKind};
+use crate::model::policy::{Ignored, is_of_the_mesh};
+use crate::objects::{Kind, Meta, Route};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let version = survey.version.as_ref().map_or_else(|| "not known".to_owned(), ToString::to_string);
     let unreadable = survey.index.ignored().iter().filter(|one| one.unreadable);
-    let findings = unreadable.map(|one| {
+    let findings = unreadable.filter_map(|one| {
         let (namespace, name) = one.key;
         let meta = Meta { namespace: namespace.to_owned(), name: name.to_owned(), ..Meta::default() };
         let voids = survey.index.void().contains(&one.kind);
+        let of_gateways = route(survey, one).is_some_and(|route| !is_of_the_mesh(route));
+        if of_gateways && !voids {
+            // It is for others to read, and Linkerd passes over it alone.
+            return None;
+        }
         let message = if voids {
             format!(
                 "the policy controller cannot read it, and this release then reads no {} of the cluster from its next start on: all \
@@ -23,11 +29,56 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the policy controller cannot read it and passes it over: it counts for nothing".to_owned()
         };
         let severity = if voids { Severity::Error } else { Severity::Warning };
-        about(ctx, one.kind, &meta, message)
-            .severity(severity)
-            .evidence(Evidence::field(format!("{} {namespace}/{name}", one.kind), "spec", one.why.clone()))
-            .evidence(Evidence::other("Linkerd", version.clone()))
-            .remedy(mend_or_delete(one.kind, &meta, "Write what it says above as it should be, and apply it again"))
+        let remedy = match one.kind {
+            Kind::HTTPRoute | Kind::GRPCRoute => of_the_gateway_api(one.kind, &meta, voids, of_gateways),
+            kind => {
+                mend_or_delete(kind, &meta, "Write what it says above as it should be, and apply it again")
+            }
+        };
+        Some(
+            about(ctx, one.kind, &meta, message)
+                .severity(severity)
+                .evidence(Evidence::field(format!("{} {namespace}/{name}", one.kind), "spec", one.why.clone()))
+                .evidence(Evidence::other("Linkerd", version.clone()))
+                .remedy(remedy),
+        )
     });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The route of the Gateway API that an entry is about.
+fn route<'a>(survey: &Survey<'a>, one: &Ignored<'_>) -> Option<&'a Route> {
+    let routes = match one.kind {
+        Kind::HTTPRoute => survey.objects.http_routes,
+        Kind::GRPCRoute => survey.objects.grpc_routes,
+        _ => return None,
+    };
+    routes.iter().find(|route| route.metadata.key() == one.key)
+}
+
+/// Such a route may be right, and serve a Gateway that knows more than Linkerd does.
+fn of_the_gateway_api(kind: Kind, meta: &Meta, voids: bool, of_gateways: bool) -> Remedy {
+    let mut remedy =
+        Remedy::new().run(StepKind::Command, "See what is written", on("get", kind, meta).words("-o yaml"));
+    if voids {
+        remedy = remedy.step(
+            StepKind::Note,
+            "Upgrade to edge-26.1.2 or later (2.20), which passes over this route alone and reads the others",
+        );
+    }
+    remedy.step(
+        StepKind::Note,
+        match (voids, of_gateways) {
+            (true, true) => {
+                "Until then, take out what is said above and have the Gateway do it by a policy of its own kind"
+            }
+            (true, false) => {
+                "Until then, take out what is said above; what a Gateway should do with requests belongs in a route of its own"
+            }
+            (false, _) => {
+                "Take out what is said above; what a Gateway should do with requests belongs in a route of its own, next to the one \
+                 for the Service"
+            }
+        },
+    )
 }

@@ -80,10 +80,14 @@ impl<'a> ReadRoute<'a> {
 /// Reads a route as the inbound side does. The outer error is an object that cannot be read at all, the inner one says why the
 /// controller passes it over, good parents and all.
 pub(super) fn read<'a>(kind: RouteKind, route: &'a Route) -> Result<Result<ReadRoute<'a>, String>, Broken> {
-    for rule in &route.spec.rules {
-        if kind == RouteKind::LinkerdHttp {
-            rule.filters.iter().try_for_each(has_what_it_says)?;
-        }
+    let filters = || route.spec.rules.iter().flat_map(|rule| &rule.filters);
+    match kind {
+        RouteKind::LinkerdHttp => filters().try_for_each(has_what_it_says)?,
+        _ => filters().try_for_each(|filter| of_known_type(kind, filter))?,
+    }
+    if !is_of_the_mesh(route) {
+        // A route of Gateways alone: what Linkerd cannot do with it is no matter of Linkerd's.
+        return Ok(Ok(ReadRoute { kind, route, servers: Vec::new(), accepted: Vec::new() }));
     }
     Ok(servers(route).and_then(|servers| {
         for rule in &route.spec.rules {
@@ -98,6 +102,12 @@ pub(super) fn read<'a>(kind: RouteKind, route: &'a Route) -> Result<Result<ReadR
             .map(|parent| parent.parent_ref.name.as_str());
         Ok(ReadRoute { kind, route, servers, accepted: accepted.collect() })
     }))
+}
+
+/// Whether a route names anything whose traffic Linkerd routes or lets in.
+pub fn is_of_the_mesh(route: &Route) -> bool {
+    let kinds = [("", "Service"), ("policy.linkerd.io", "Server"), ("policy.linkerd.io", "EgressNetwork")];
+    route.spec.parent_refs.iter().any(|parent| kinds.iter().any(|(group, kind)| parent.is_a(group, kind)))
 }
 
 /// The Servers that a route names.
@@ -135,6 +145,30 @@ fn has_what_it_says(filter: &RouteFilter) -> Result<(), Broken> {
         other => return Err(Broken::of(format!("filter type {other:?} is not known"))),
     };
     if there { Ok(()) } else { Err(Broken::of(format!("its filter {} says nothing", filter.kind))) }
+}
+
+/// Types that newer releases of the Gateway API added, such as `CORS`, are none of those that the controller can read.
+fn of_known_type(kind: RouteKind, filter: &RouteFilter) -> Result<(), Broken> {
+    let known: &[&str] = match kind {
+        RouteKind::Grpc => {
+            &["RequestHeaderModifier", "ResponseHeaderModifier", "RequestMirror", "ExtensionRef"]
+        }
+        _ => &[
+            "RequestHeaderModifier",
+            "ResponseHeaderModifier",
+            "RequestMirror",
+            "RequestRedirect",
+            "URLRewrite",
+            "ExtensionRef",
+        ],
+    };
+    if known.contains(&filter.kind.as_str()) {
+        return Ok(());
+    }
+    Err(Broken::of(format!(
+        "filter type {:?} is newer than what the policy controller can read",
+        filter.kind
+    )))
 }
 
 fn pattern(text: &str) -> Result<(), String> {
@@ -192,6 +226,9 @@ pub(super) fn filtered(kind: RouteKind, filter: &RouteFilter) -> Result<(), Stri
     ];
     match unsupported.iter().find(|(there, _)| *there) {
         Some((_, name)) => Err(format!("filter {name} is not supported by Linkerd")),
+        None if of_known_type(kind, filter).is_err() => {
+            Err(format!("filter {} is not supported by Linkerd", filter.kind))
+        }
         None => Err("a filter says nothing".to_owned()),
     }
 }

@@ -1,0 +1,160 @@
+//! `route-backend-without-endpoints`: a rule of a route sends part of the requests to a Service that nobody serves, while others are served.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::survey::{about, defined, field, on};
+use crate::checks::multicluster::links::MIRRORED;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::objects::service::REMOTE_DISCOVERY;
+use crate::objects::{
+    BackendRef, EndpointSlice, GRPCRoute, HTTPRoute, Kind, LinkerdHTTPRoute, Meta, Route, Service,
+};
+
+/// Namespace and name of a Service.
+type Key<'a> = (&'a str, &'a str);
+
+/// What rules of a route send to a Service that is not served.
+struct Lost<'a> {
+    service: &'a Service,
+    /// The rules, and the weight there with that of all backends.
+    rules: Vec<(usize, i64, i64)>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let lists = [
+        (Kind::HTTPRoute, defined::<HTTPRoute>(ctx)?),
+        (Kind::LinkerdHTTPRoute, defined::<LinkerdHTTPRoute>(ctx)?),
+        (Kind::GRPCRoute, defined::<GRPCRoute>(ctx)?),
+    ];
+    let all = lists.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |route| (kind, route)));
+    let here =
+        all.filter(|(_, route)| ctx.judges(&route.metadata.namespace) && parents(route).next().is_some());
+    let routes: Vec<(Kind, &Route)> = here.collect();
+    if routes.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let services: BTreeMap<Key<'_>, &Service> =
+        ctx.every::<Service>()?.iter().map(|service| (service.metadata.key(), service)).collect();
+    let served = served(ctx.every::<EndpointSlice>()?);
+    let findings = routes.into_iter().flat_map(|(kind, route)| {
+        lost(route, &services, &served).into_values().map(move |lost| finding(ctx, kind, route, &lost))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The Services that have a ready endpoint.
+fn served(slices: &[EndpointSlice]) -> BTreeSet<Key<'_>> {
+    let ready = |slice: &&EndpointSlice| {
+        slice.endpoints.iter().any(|endpoint| endpoint.conditions.ready.unwrap_or(true))
+    };
+    slices.iter().filter(ready).filter_map(key_of).collect()
+}
+
+fn key_of(slice: &EndpointSlice) -> Option<Key<'_>> {
+    let service = slice.metadata.label("kubernetes.io/service-name")?;
+    Some((slice.metadata.namespace.as_str(), service))
+}
+
+/// The Services that a route is attached to.
+fn parents(route: &Route) -> impl Iterator<Item = Key<'_>> {
+    let own = route.metadata.namespace.as_str();
+    let services = route.spec.parent_refs.iter().filter(|parent| parent.is_a("", "Service"));
+    services.map(move |parent| (parent.namespace.as_deref().unwrap_or(own), parent.name.as_str()))
+}
+
+fn lost<'a>(
+    route: &'a Route,
+    services: &BTreeMap<Key<'a>, &'a Service>,
+    served: &BTreeSet<Key<'a>>,
+) -> BTreeMap<Key<'a>, Lost<'a>> {
+    let own = route.metadata.namespace.as_str();
+    let key = |backend: &'a BackendRef| (backend.namespace.as_deref().unwrap_or(own), backend.name.as_str());
+    let weight = |backend: &BackendRef| backend.weight.unwrap_or(1);
+    let mut found: BTreeMap<Key<'a>, Lost<'a>> = BTreeMap::new();
+    for (at, rule) in route.spec.rules.iter().enumerate() {
+        let backends = rule.backend_refs.iter().filter(|one| one.is_a("", "Service") && weight(one) > 0);
+        let backends: Vec<&BackendRef> = backends.collect();
+        let total = backends.iter().map(|backend| weight(backend)).sum();
+        // Where nothing of it is served, it is switched off, and the route is not what ails it.
+        let goes_on =
+            backends.iter().map(|one| key(one)).chain(parents(route)).any(|key| served.contains(&key));
+        for backend in backends.into_iter().filter(|_| goes_on) {
+            let Some(service) = services.get(&key(backend)).filter(|service| !is_mirror(service)) else {
+                continue;
+            };
+            if !served.contains(&key(backend)) {
+                let one = found.entry(key(backend)).or_insert(Lost { service, rules: Vec::new() });
+                one.rules.push((at, weight(backend), total));
+            }
+        }
+    }
+    found
+}
+
+/// Mirrors are looked at by what knows of Links.
+fn is_mirror(service: &Service) -> bool {
+    let meta = &service.metadata;
+    [MIRRORED, REMOTE_DISCOVERY].iter().any(|key| meta.label(key).is_some() || meta.annotation(key).is_some())
+}
+
+fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, lost: &Lost<'_>) -> Finding {
+    let (meta, service) = (&route.metadata, &lost.service.metadata);
+    let (namespace, name) = service.key();
+    let elsewhere = lost.service.spec.kind.as_str() == "ExternalName";
+    let message = if elsewhere {
+        format!(
+            "it sends requests to Service {namespace}/{name}, which only names another host: proxies find no endpoint of it, and these \
+             requests fail with 504, while others are answered"
+        )
+    } else {
+        format!(
+            "it sends requests to Service {namespace}/{name}, which has no ready endpoint: they fail with 504, while others are answered"
+        )
+    };
+    let shares = lost.rules.iter().map(|(at, weight, total)| {
+        field(
+            kind,
+            meta,
+            &format!("spec.rules[{at}].backendRefs"),
+            format!("{name} has weight {weight} of {total}"),
+        )
+    });
+    let proof = match elsewhere {
+        true => field(Kind::Service, service, "spec.type", "ExternalName"),
+        false => Evidence::other(format!("EndpointSlices of {namespace}/{name}"), "no ready endpoint in any"),
+    };
+    let finding = about(ctx, kind, meta, message)
+        .parameter(format!("{namespace}/{name}"))
+        .evidences(shares)
+        .evidence(proof)
+        .remedy(if elsewhere { by_name(kind, meta) } else { remedy(kind, meta, service) });
+    if elsewhere { finding.likely() } else { finding }
+}
+
+fn remedy(kind: Kind, route: &Meta, service: &Meta) -> Remedy {
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            "See what is behind the Service: its selector may fit no pod, or its pods are not ready",
+            kubectl()
+                .namespace(&service.namespace)
+                .words("get endpointslices")
+                .option("-l", format!("kubernetes.io/service-name={}", service.name)),
+        )
+        .run(
+            StepKind::Command,
+            "Until it has endpoints, give it the weight 0 in the route: Linkerd moves the part of one backend to none of the others by \
+             itself, with circuit breaking neither",
+            on("edit", kind, route),
+        )
+}
+
+fn by_name(kind: Kind, route: &Meta) -> Remedy {
+    Remedy::new().run(
+        StepKind::Command,
+        "Name the Service that is meant in backendRefs, with its namespace; a host outside of the cluster cannot be one",
+        on("edit", kind, route),
+    )
+}
