@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use cel::extractors::This;
 use cel::{Context, ExecutionError};
 
 use super::NODES;
@@ -11,7 +12,7 @@ use super::value::{from_cel, to_cel};
 use crate::objects::{LabelSelector, Texts};
 
 /// The functions that are ours, for a message and for the documentation: name, arguments, meaning.
-pub const FUNCTIONS: [(&str, &str, &str); 7] = [
+pub const FUNCTIONS: [(&str, &str, &str); 10] = [
     (
         "atLeast",
         "version, version",
@@ -19,6 +20,13 @@ pub const FUNCTIONS: [(&str, &str, &str); 7] = [
          an edge release is not compared with a minor",
     ),
     ("quantity", "text", "a quantity of Kubernetes as a number: quantity('100m') is 0.1"),
+    (
+        "isGreaterThan",
+        "quantity, quantity",
+        "as in Kubernetes: quantity('1Gi').isGreaterThan(quantity('1000M')); > says the same",
+    ),
+    ("isLessThan", "quantity, quantity", "as in Kubernetes; < says the same"),
+    ("compareTo", "quantity, quantity", "as in Kubernetes: -1, 0 or 1"),
     (
         "inCIDR",
         "address, network",
@@ -59,21 +67,28 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
     let failed = |name: &str, why: String| ExecutionError::function_error(name, why);
     let at_least = move |one: Text, other: Text| -> Result<bool, ExecutionError> {
         let read = |text: &str| {
-            numbers(text).ok_or_else(|| failed("atLeast", format!("the text is no version: {text:?}")))
+            numbers(text).ok_or_else(|| failed("atLeast", format!("{} is no version", shown(text))))
         };
         if is_edge(&one) != is_edge(&other) {
             let why = format!(
-                "{one:?} and {other:?} count differently; cluster.linkerdMinor compares edge releases as well"
+                "{} and {} count differently; cluster.linkerdMinor compares edge releases as well",
+                shown(&one),
+                shown(&other)
             );
             return Err(failed("atLeast", why));
         }
         Ok(read(&one)? >= read(&other)?)
     };
     let amount = move |text: Text| -> Result<f64, ExecutionError> {
-        amount(&text).ok_or_else(|| failed("quantity", format!("the text is no quantity: {text:?}")))
+        amount(&text).ok_or_else(|| failed("quantity", format!("{} is no quantity", shown(&text))))
+    };
+    let ordering = |one: f64, other: f64| match one.partial_cmp(&other) {
+        Some(std::cmp::Ordering::Less) => -1,
+        Some(std::cmp::Ordering::Greater) => 1,
+        Some(std::cmp::Ordering::Equal) | None => 0,
     };
     let in_cidr = move |address: Text, network: Text| -> Result<bool, ExecutionError> {
-        let wrong = |what: &str, text: &str| failed("inCIDR", format!("the text is no {what}: {text:?}"));
+        let wrong = |what: &str, text: &str| failed("inCIDR", format!("{} is no {what}", shown(text)));
         let address: IpAddr = address.parse().map_err(|_| wrong("address", &address))?;
         let network: ipnet::IpNet = network.parse().map_err(|_| wrong("network", &network))?;
         Ok(network.contains(&address))
@@ -111,6 +126,11 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
     let added = [
         context.add_function("atLeast", at_least),
         context.add_function("quantity", amount),
+        context.add_function("isGreaterThan", |This(one): This<f64>, other: f64| one > other),
+        context.add_function("isLessThan", |This(one): This<f64>, other: f64| one < other),
+        context.add_function("compareTo", move |This(one): This<f64>, other: f64| -> i64 {
+            ordering(one, other)
+        }),
         context.add_function("inCIDR", in_cidr),
         context.add_function("selects", selects),
         context.add_function("injected", injected),
@@ -118,6 +138,13 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         context.add_function("policy", of_port),
     ];
     debug_assert!(added.iter().all(Result::is_ok), "a function has the name of one of CEL's own");
+}
+
+/// A text in a message: between quotes that are no double ones, as what stands in those is left out of messages.
+fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    let end = text.char_indices().nth(MOST).map_or(text.len(), |(at, _)| at);
+    format!("'{}{}'", &text[..end], if end < text.len() { "…" } else { "" })
 }
 
 /// The numbers of a version: `v1.31.5-eks` is 1, 31, 5; `edge-26.5.5` is 26, 5, 5.

@@ -373,6 +373,9 @@ mod tests {
             ("object.image.trim().split('/').size()", json!(3)),
             ("object.image.substring(1, 9)", json!("Registry")),
             ("object.image.indexOf('/') < object.image.lastIndexOf('/')", json!(true)),
+            ("quantity('1Gi').isGreaterThan(quantity('1000M'))", json!(true)),
+            ("quantity('100m').isLessThan(quantity('1'))", json!(true)),
+            ("quantity('1').compareTo(quantity('1000m'))", json!(0)),
         ] {
             assert_eq!(value(text, &object), Ok(expected), "{text}");
         }

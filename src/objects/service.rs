@@ -23,6 +23,39 @@ pub struct Service {
     /// What was asked for.
     #[serde(deserialize_with = "nullable")]
     pub spec: ServiceSpec,
+    /// What came of it.
+    #[serde(deserialize_with = "nullable")]
+    pub status: ServiceStatus,
+}
+
+/// What came of a Service.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ServiceStatus {
+    /// The load balancer that somebody made for it.
+    #[serde(deserialize_with = "nullable")]
+    pub load_balancer: LoadBalancer,
+}
+
+/// A load balancer.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct LoadBalancer {
+    /// Where it takes calls.
+    #[serde(deserialize_with = "nullable")]
+    pub ingress: Vec<LoadBalancerIngress>,
+}
+
+/// Where a load balancer takes calls: an address or a name.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct LoadBalancerIngress {
+    /// Its address.
+    #[serde(deserialize_with = "nullable")]
+    pub ip: String,
+    /// Its name.
+    #[serde(deserialize_with = "nullable")]
+    pub hostname: String,
 }
 
 /// What was asked for.
@@ -123,7 +156,7 @@ impl Listed for Service {
         aliases: &["svc"],
         passes: "{spec: {clusterIP: word, clusterIPs: word, type: word, selector: labels, ports: {name: text, \
              protocol: word, appProtocol: word, targetPort: text}, ipFamilies: word, ipFamilyPolicy: word, \
-             sessionAffinity: word, internalTrafficPolicy: word, externalTrafficPolicy: word}}",
+             sessionAffinity: word, internalTrafficPolicy: word, externalTrafficPolicy: word}, status: {loadBalancer: {ingress: {ip: text, hostname: text}}}}",
         ..KindInfo::namespaced("", "v1", "Service", "services")
     };
 }

@@ -131,7 +131,7 @@ fn what_an_expression_cannot_know_is_not_checked_and_never_a_pass() {
         ),
         ("not-a-truth", "object.spec.replicas", "neither true nor false"),
         ("unknown-version", "atLeast(cluster.kubernetes, '1.29')", "kubernetes is not there"),
-        ("no-version-at-all", "atLeast(object.metadata.name, '1.29')", "the text is no version"),
+        ("no-version-at-all", "atLeast(object.metadata.name, '1.29')", "'web' is no version"),
     ] {
         let home = card(folder.path(), id, &format!("  for: deployments.apps\n  rule: \"{rule}\""));
         let report = judged(folder.path(), &home, "a: b", &[], 4);

@@ -235,7 +235,7 @@ fn the_other_end_lets_the_link_in_and_is_where_it_says() {
         edit(all.iter_mut().find(is).unwrap());
     };
     type Edit<'e> = Box<dyn Fn(&mut Vec<Value>) + 'e>;
-    let cases: [(&str, Edit, &[&str], i32); 4] = [
+    let cases: [(&str, Edit, &[&str], i32); 6] = [
         ("as it is", Box::new(|_| {}), &[], 0),
         ("no account", Box::new(|all| all.retain(|one| !is_access(one))), &["remote-access-missing"], 0),
         (
@@ -249,6 +249,26 @@ fn the_other_end_lets_the_link_in_and_is_where_it_says() {
             Box::new(|all| gateway(all, &|one| one["spec"]["ports"][1]["port"] = json!(4199))),
             &["gateway-probe-port-differs"],
             1,
+        ),
+        (
+            "another address",
+            Box::new(|all| {
+                gateway(all, &|one| {
+                    one["status"] = json!({"loadBalancer": {"ingress": [{"ip": "192.0.2.9"}]}})
+                })
+            }),
+            &["gateway-address-differs"],
+            0,
+        ),
+        (
+            "the same address",
+            Box::new(|all| {
+                gateway(all, &|one| {
+                    one["status"] = json!({"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}})
+                })
+            }),
+            &[],
+            0,
         ),
     ];
     for (name, edit, expected, exit) in cases {

@@ -1,4 +1,4 @@
-//! The gateway of a link: whether it is there, under the identity and at the ports that the link names.
+//! The gateway of a link: whether it is there, under the identity, at the ports and the address that the link names.
 
 use super::{Mismatch, Pair};
 use crate::finding::Severity;
@@ -25,7 +25,7 @@ impl Pair<'_> {
                 let ports = ports
                     .into_iter()
                     .filter_map(|(check, field, said)| self.port(gateway, check, field, said));
-                ports.collect()
+                ports.chain(self.address(gateway)).collect()
             }
             Err(mismatch) => vec![*mismatch],
         }
@@ -98,5 +98,33 @@ impl Pair<'_> {
         );
         let here = format!("Link {} spec.{field}: {said}", self.line.link);
         Some(self.mismatch(check, Severity::Error, message, [(from, here), (to, there)], self.link_again()))
+    }
+
+    /// Addresses of the link of which the load balancer of the gateway has none any more. A link may name others on purpose
+    /// (`--gateway-addresses`), so that this is no error.
+    fn address(&self, gateway: &Service) -> Option<Mismatch> {
+        let (from, to) = (&self.line.from, &self.line.to);
+        let said = &self.link.spec.gateway_address;
+        let there: Vec<&str> = gateway
+            .status
+            .load_balancer
+            .ingress
+            .iter()
+            .flat_map(|one| [one.ip.as_str(), one.hostname.as_str()])
+            .filter(|address| !address.is_empty())
+            .collect();
+        if there.is_empty() || said.split(',').any(|address| there.contains(&address.trim())) {
+            return None;
+        }
+        Some(self.mismatch(
+            "gateway-address-differs",
+            Severity::Warning,
+            format!("the Link goes to an address that the load balancer of the gateway of {to} does not have: unless it was given on purpose, no call over the link arrives"),
+            [
+                (from, format!("Link {} spec.gatewayAddress: {said}", self.line.link)),
+                (to, format!("Service {}/{} status.loadBalancer.ingress: {}", gateway.metadata.namespace, gateway.metadata.name, there.join(", "))),
+            ],
+            self.link_again(),
+        ))
     }
 }
