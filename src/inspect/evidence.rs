@@ -119,6 +119,13 @@ impl<'a> Lists<'a> {
         answer.objects::<K::Object>()
     }
 
+    /// Whether the chart's values say that proxies always come to each other's own port.
+    pub(super) fn by_proxy(&self) -> bool {
+        let configs = self.cluster.answer(&config()).map_or(&[][..], |a| a.objects::<ConfigMap>());
+        let values = configs.first().and_then(ConfigMap::chart_values);
+        values.is_some_and(|values| values.text("proxy.outboundTransportMode") == Some("transport-header"))
+    }
+
     /// Whether it is known that no CustomResourceDefinition defines a kind.
     fn is_undefined(&self, kind: Kind) -> bool {
         let answer = self.cluster.answer(&Item::List(Kind::CustomResourceDefinition));

@@ -1,7 +1,7 @@
 //! The part of a walk that NetworkPolicies decide: whether they let the client out to the server's pod, and into it.
 //!
-//! Between two proxies a connection goes to the port that is called or to the proxy's own, by release and protocol. Where the
-//! policies say the same of both, that is what happens; where they differ, it is left open.
+//! Between two proxies a connection goes to the proxy's own port where the chart's values say so, and else to that or to the port that
+//! is called, by release and protocol. Where the policies say the same of both, that is what happens; where they differ, it is left open.
 
 use super::walk::{Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
@@ -14,11 +14,13 @@ const INBOUND: u16 = 4143;
 /// What is read of the network.
 pub(super) struct Network<'a> {
     policies: Policies<'a>,
+    /// Whether proxies always come to each other's own port.
+    by_proxy: bool,
 }
 
 impl<'a> Network<'a> {
-    pub(super) fn new(objects: Objects<'a>) -> Network<'a> {
-        Network { policies: Policies::of(objects) }
+    pub(super) fn new(objects: Objects<'a>, by_proxy: bool) -> Network<'a> {
+        Network { policies: Policies::of(objects), by_proxy }
     }
 
     /// Whether the call goes on; `false` where it is shut out.
@@ -26,8 +28,12 @@ impl<'a> Network<'a> {
         if client.metadata.key() == server.metadata.key() {
             return true;
         }
-        let both = meshed && server.spec.proxy().is_some() && port != INBOUND;
-        let ports: &[u16] = if both { &[port, INBOUND] } else { &[port] };
+        let between = meshed && server.spec.proxy().is_some() && port != INBOUND;
+        let ports: &[u16] = match between {
+            true if self.by_proxy => &[INBOUND],
+            true => &[port, INBOUND],
+            false => &[port],
+        };
         for (direction, pod, peer) in
             [(Direction::Egress, client, peer(server)), (Direction::Ingress, server, peer(client))]
         {
@@ -221,7 +227,7 @@ mod tests {
             vec![read(json!({"metadata": {"name": "web", "labels": {"team": "front"}}}))];
         let mut walk = Walk { from: String::new(), to: String::new(), steps: Vec::new() };
         let objects = Objects { namespaces: &namespaces, ..objects };
-        let on = Network::new(objects).walk(&mut walk, client, meshed, server, 8080);
+        let on = Network::new(objects, false).walk(&mut walk, client, meshed, server, 8080);
         (on, walk.steps.into_iter().map(|step| (step.outcome, step.says)).collect())
     }
 

@@ -53,6 +53,7 @@ mod platforms;
 mod policies;
 #[cfg(feature = "live")]
 mod probing;
+mod reach;
 mod recordings;
 mod rehearsal;
 mod render;

@@ -341,7 +341,7 @@ fn taken() -> Condition {
 }
 
 /// A small cluster with a policy that holds, one that counts for nothing, and a Server that is passed over.
-const SHOP: &str = r#"
+pub(crate) const SHOP: &str = r#"
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: linkerd-destination, namespace: linkerd, labels: {linkerd.io/control-plane-component: destination}}
@@ -394,12 +394,12 @@ spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: wbe}], rules:
 "#;
 
 /// What a command says of a dump that is complete.
-fn told(command: &str, words: &[&str], dump: &Path) -> std::process::Output {
+pub(crate) fn told(command: &str, words: &[&str], dump: &Path) -> std::process::Output {
     told_of(command, words, dump, "all")
 }
 
 /// The same of a dump that holds all of some kinds alone.
-fn told_of(command: &str, words: &[&str], dump: &Path, complete: &str) -> std::process::Output {
+pub(crate) fn told_of(command: &str, words: &[&str], dump: &Path, complete: &str) -> std::process::Output {
     std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
         .arg(command)
         .args(words)
@@ -465,128 +465,4 @@ fn what_is_asked_for_and_is_not_there_is_no_answer() {
     assert_eq!(asked(&["shop/gone"]).0, 2);
     assert_eq!(asked(&["shop/web-1:0"]).0, 2);
     assert_eq!(asked(&["Shop"]).0, 2);
-}
-
-/// The cluster of [`SHOP`] with a client, a Service and what stands behind it.
-const CALLS: &str = r#"
----
-apiVersion: v1
-kind: Pod
-metadata: {name: front-1, namespace: shop, labels: {app: front, linkerd.io/control-plane-ns: linkerd}}
-spec:
-  serviceAccountName: front
-  containers: [{name: linkerd-proxy, image: p}, {name: app, image: app}]
----
-apiVersion: v1
-kind: Pod
-metadata: {name: plain-1, namespace: shop, labels: {app: plain}}
-spec: {containers: [{name: app, image: app}]}
----
-apiVersion: v1
-kind: Service
-metadata: {name: web, namespace: shop}
-spec: {clusterIP: 10.96.0.7, selector: {app: web}, ports: [{name: http, port: 80, targetPort: http}, {name: gone, port: 81, targetPort: nowhere}]}
----
-apiVersion: discovery.k8s.io/v1
-kind: EndpointSlice
-metadata: {name: web-1, namespace: shop, labels: {kubernetes.io/service-name: web}}
-endpoints: [{addresses: [10.0.0.7], conditions: {ready: true}}]
-"#;
-
-fn reached(words: &[&str]) -> (i32, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let dump = folder.path().join("shop.yaml");
-    std::fs::write(&dump, format!("{SHOP}{CALLS}")).unwrap();
-    let output = told("reach", words, &dump);
-    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
-}
-
-/// The path as a page: the same steps, and nothing fetched.
-#[test]
-fn the_path_of_a_call_is_a_page() {
-    let (status, page) = reached(&["shop/front-1", "shop/web:80", "-o", "html"]);
-    let (same, json) = reached(&["shop/front-1", "shop/web:80", "-o", "json"]);
-    assert_eq!(status, same, "{page}");
-    assert!(page.starts_with("<!doctype html>"), "{page}");
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    for step in json["calls"][0]["steps"].as_array().unwrap() {
-        assert!(page.contains(&format!("<strong>{}</strong>", step["name"].as_str().unwrap())), "{page}");
-    }
-    for loads in ["src=", "url(", "<link", "<script"] {
-        assert!(!page.contains(loads), "{loads}");
-    }
-}
-
-/// A dump that may hold more than it shows: neither "no policy is about it" nor a refusal is known then.
-#[test]
-fn what_nobody_could_see_neither_lets_a_call_through_nor_stops_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let dump = folder.path().join("shop.yaml");
-    std::fs::write(&dump, format!("{SHOP}{CALLS}")).unwrap();
-    let seen = "pods,services,endpointslices,deployments,crds,namespaces,replicasets,jobs,serviceprofiles";
-    for from in ["shop/front-1", "shop/plain-1"] {
-        let output = told_of("reach", &[from, "shop/web:80"], &dump, seen);
-        let text = String::from_utf8(output.stdout).unwrap();
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(output.status.code(), Some(4), "{text}");
-        assert!(!text.contains("gets through") && !text.contains("stops here"), "{text}");
-        for resource in ["networkpolicies.networking.k8s.io", "servers.policy.linkerd.io"] {
-            assert!(words.contains(&format!("as far as could be looked: {resource}: ")), "{text}");
-        }
-    }
-}
-
-/// In real installs that are well, a workload reaches another.
-#[test]
-fn calls_in_recorded_installs_get_through() {
-    let Some(folder) = crate::recordings::folder() else { return };
-    for name in
-        ["healthy-2.15", "healthy-2.17", "healthy-2.18", "healthy-2.18-ha", "healthy-2.19", "healthy-2.20"]
-    {
-        let recording = folder.join(name);
-        let output = told("reach", &["shop/web", "shop/api:80"], &recording);
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(!text.contains("stops here"), "{name}: {text}");
-        assert!(text.contains("both proxies share a trust anchor"), "{name}: {text}");
-        assert_eq!(output.status.code(), Some(0), "{name}: {text}");
-    }
-}
-
-#[test]
-fn a_call_is_walked_to_where_it_stops() {
-    // The environment of these proxies has no anchors, so that step is not judged, and the status says so.
-    let (status, text) = reached(&["shop/front-1", "shop/web:80"]);
-    assert_eq!(status, 4, "{text}");
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("Server web lets in front.shop.serviceaccount"), "{text}");
-    assert!(text.contains("not judged: identity"), "{text}");
-    let (status, text) = reached(&["shop/plain-1", "web.shop.svc.cluster.local:80"]);
-    assert_eq!(status, 1, "{text}");
-    assert!(text.contains("it stops at policy"), "{text}");
-    for (to, says) in [
-        ("shop/web", "which port of Service shop/web is not said"),
-        ("shop/web:82", "declares no port 82"),
-        ("shop/web:81", "names no port nowhere"),
-        ("shop/none:80", "there is no Service shop/none"),
-    ] {
-        let (status, text) = reached(&["shop/front-1", to]);
-        assert_eq!(status, 1, "{to}: {text}");
-        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(says), "{to}: {text}");
-    }
-    let (status, text) = reached(&["shop/front-1", "example.com:443"]);
-    assert_eq!((status, text.contains("outside of the cluster")), (4, true), "{text}");
-    assert_eq!(reached(&["shop/front-1"]).0, 2);
-    assert_eq!(reached(&["example.com:1", "shop/web:80"]).0, 2);
-}
-
-#[test]
-fn who_may_call_whom_is_a_matrix() {
-    let (status, text) = reached(&["--matrix", "-n", "shop"]);
-    assert_eq!(status, 0, "{text}");
-    let row = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
-    assert!(row("shop/front-1").contains("yes?"), "{text}");
-    assert!(row("shop/plain-1").contains("no: policy"), "{text}");
-    let (_, json) = reached(&["--matrix", "-n", "shop", "-o", "json"]);
-    let json: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["calls"].as_array().unwrap().len(), 6);
 }
