@@ -5,9 +5,11 @@ use super::evidence::{self, Save, Way};
 use super::output;
 use super::stop::Stop;
 use crate::exit;
+use crate::fetched::Why;
 use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, outbound_items, policy_items};
 use crate::inspect::outbound as calls;
 use crate::inspect::policy as asked;
+use crate::item::Item;
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::render::outbound as render_calls;
@@ -72,7 +74,23 @@ fn document(value: &serde_json::Value) -> anyhow::Result<String> {
 
 /// Says what was not there, and what that means for the exit status.
 pub(super) fn gaps(gaps: &[Missing]) -> u8 {
-    for gap in gaps {
+    let (in_part, rest) = kinds_of(gaps, &Why::PerhapsMore);
+    if let Some(kinds) = in_part {
+        let count = kinds.len();
+        output::say(&format!(
+            "not checked: {count} kinds of which the dump holds some, perhaps not all; if it lists every one of them, say so: --complete {}",
+            kinds.join(",")
+        ));
+    }
+    let (unseen, rest) = kinds_of(&rest, &Why::NotCaptured);
+    if let Some(kinds) = unseen {
+        output::say(&format!(
+            "not checked: {} kinds that were not provided; meshdoctor collect captures them with everything else: {}",
+            kinds.len(),
+            kinds.join(", ")
+        ));
+    }
+    for gap in &rest {
         output::say(&format!("not checked: {gap}; to check this: {}", gap.close()));
     }
     if gaps.is_empty() { exit::FINE } else { exit::NOT_CHECKED }
@@ -86,4 +104,17 @@ pub(super) fn unreadable(cause: &str, missing: &[Missing]) -> anyhow::Error {
         |gap| format!("{gap}; to check this: {}", gap.close()),
     );
     Stop::could_not_run(cause.to_owned(), next).into()
+}
+
+/// The resources of which nothing else is to be said than one reason, where there are several; and the other gaps.
+fn kinds_of(gaps: &[Missing], why: &Why) -> (Option<Vec<String>>, Vec<Missing>) {
+    let is_one =
+        |gap: &&Missing| gap.why == *why && gap.part.is_none() && matches!(gap.request.item, Item::List(_));
+    let (several, rest): (Vec<&Missing>, Vec<&Missing>) = gaps.iter().partition(is_one);
+    if several.len() < 3 {
+        return (None, gaps.to_vec());
+    }
+    let kinds =
+        several.iter().filter_map(|gap| gap.request.item.kind()).map(|kind| kind.resource().to_owned());
+    (Some(kinds.collect()), rest.into_iter().cloned().collect())
 }

@@ -9,25 +9,19 @@ use crate::missing::Missing;
 /// The lists that a step is told from, beside the pods and Services that it names.
 fn told_from(part: Part, outcome: Outcome) -> &'static [&'static [Kind]] {
     match (part, outcome) {
-        // A workload is found by the owners of its pods; of one that is found they say nothing more.
+        // Where nothing was found, more of it may be there. A workload is found by the owners of its pods.
         (Part::Client, Outcome::Stops) => &[&[Kind::Pod, Kind::ReplicaSet, Kind::Job]],
         (Part::Destination, Outcome::Stops) => &[&[Kind::Service, Kind::Pod, Kind::ReplicaSet, Kind::Job]],
-        (part, _) => told_anyhow(part),
-    }
-}
-
-fn told_anyhow(part: Part) -> &'static [&'static [Kind]] {
-    match part {
-        Part::Client => &[&[Kind::Pod]],
-        Part::Service => &[&[Kind::Service]],
-        Part::Destination => &[&[Kind::Service, Kind::Pod]],
-        Part::Endpoints => &[&[Kind::EndpointSlice]],
-        Part::Routes => &[&[Kind::ServiceProfile], &ROUTES],
-        Part::Egress => &[&[Kind::EgressNetwork], &ROUTES],
-        Part::Network => &[&NETWORK_POLICIES],
-        Part::Policy => &[&POLICY_KINDS],
+        (Part::Endpoints, Outcome::Stops) => &[&[Kind::EndpointSlice]],
+        // What was found is there, whatever else is.
+        (Part::Client | Part::Service | Part::Destination | Part::Endpoints, _) => &[],
+        // What is not known may say the contrary.
+        (Part::Routes, _) => &[&[Kind::ServiceProfile], &ROUTES],
+        (Part::Egress, _) => &[&[Kind::EgressNetwork], &ROUTES],
+        (Part::Network, _) => &[&NETWORK_POLICIES],
+        (Part::Policy, _) => &[&POLICY_KINDS],
         // From the objects at both ends alone.
-        Part::OtherCluster | Part::Outbound | Part::Protocol | Part::Server | Part::Identity => &[],
+        (Part::OtherCluster | Part::Outbound | Part::Protocol | Part::Server | Part::Identity, _) => &[],
     }
 }
 

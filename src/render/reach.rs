@@ -76,8 +76,9 @@ pub(super) fn word(outcome: Outcome) -> &'static str {
 /// How the walk ends, in a sentence.
 pub(super) fn result(walk: &Walk) -> String {
     let steps = |outcome: Outcome| {
-        let names: Vec<&str> =
-            walk.steps.iter().filter(|step| step.outcome == outcome).map(|step| step.part.name()).collect();
+        let those = walk.steps.iter().filter(|step| step.outcome == outcome);
+        let mut names: Vec<&str> = those.map(|step| step.part.name()).collect();
+        names.dedup();
         names.join(", ")
     };
     match walk.outcome() {
