@@ -22,7 +22,7 @@ const ARGUMENT: char = '\u{1f}';
 const CALL: char = '\u{1e}';
 
 /// What a command may run: each stands in for itself.
-const PROGRAMS: [&str; 40] = [
+const PROGRAMS: [&str; 41] = [
     "kubectl",
     "linkerd",
     "helm",
@@ -33,6 +33,7 @@ const PROGRAMS: [&str; 40] = [
     "cmctl",
     "argocd",
     "flux",
+    "gcloud",
     "sh",
     "sed",
     "grep",

@@ -96,11 +96,13 @@ impl Part {
         }
         if meta.annotation(ENABLE_GATEWAY).is_some() {
             let exported = |service: &Service| service.metadata.label(EXPORTED) == Some("true");
-            return ctx.hints::<Service>().iter().any(exported).then_some(Part::Gateway);
+            let services = ctx.noted(ctx.seen::<Service>()).unwrap_or_default();
+            return services.iter().any(exported).then_some(Part::Gateway);
         }
         let cluster = meta.label(CLUSTER)?;
         let of = |link: &Link| link.spec.target_cluster_name == cluster && link.has_gateway();
-        ctx.hints::<Link>().iter().any(of).then_some(Part::Mirror)
+        let links = ctx.noted(ctx.seen::<Link>()).unwrap_or_default();
+        links.iter().any(of).then_some(Part::Mirror)
     }
 
     fn without_proxy(self) -> &'static str {

@@ -55,6 +55,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.noted(ctx.every::<Ingress>());
     }
     if !by_ingresses && !by_gateways {
+        // Only who sees all of them knows that none is a load balancer's.
+        ctx.every::<Ingress>()?;
         return Err(Unjudged::not_applicable(
             "no ingress controller, no Ingress of a load balancer and no Gateway with pods of its own is seen",
         ));

@@ -23,6 +23,7 @@ struct Lost<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
     let lists = [
         (Kind::HTTPRoute, defined::<HTTPRoute>(ctx)?),
         (Kind::LinkerdHTTPRoute, defined::<LinkerdHTTPRoute>(ctx)?),
@@ -36,8 +37,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     let services: BTreeMap<Key<'_>, &Service> =
-        ctx.every::<Service>()?.iter().map(|service| (service.metadata.key(), service)).collect();
-    let served = served(ctx.every::<EndpointSlice>()?);
+        services.iter().map(|service| (service.metadata.key(), service)).collect();
+    let served = served(slices);
     let findings = routes.into_iter().flat_map(|(kind, route)| {
         lost(route, &services, &served).into_values().map(move |lost| finding(ctx, kind, route, &lost))
     });

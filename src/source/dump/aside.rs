@@ -98,10 +98,11 @@ pub fn is_manifest(text: &[u8]) -> bool {
     let begins = |line: &[u8]| {
         // Deeper down it is a text that the file of another tool holds.
         let deep = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count() > 4;
+        let outermost = line.starts_with(b"kind:");
         let line = line.trim_ascii_start();
         let line = line.strip_prefix(b"- ").or_else(|| line.strip_prefix(b"{")).unwrap_or(line);
         let key = |key: &[u8]| line.trim_ascii_start().starts_with(key);
-        key(b"\"apiVersion\"") || (key(b"apiVersion:") && !deep)
+        key(b"\"apiVersion\"") || (key(b"apiVersion:") && !deep) || outermost
     };
     text.split(|byte| *byte == b'\n').any(begins)
 }
