@@ -25,9 +25,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let Some((grpc, step, hop)) = refused else { return Ok(Verdict::fine()) };
     let (minimum, maximum) = (&step.wanted.minimum, &step.wanted.maximum);
+    // What the plan brings.
+    let brought = step.wanted.to_bring();
     let object = format!("CustomResourceDefinition {GRPC}");
     let message = format!(
-        "{hop} asks for Gateway API {minimum} to {maximum}, and the API server refuses the CRD of {maximum} while {ALPHA} is among the \
+        "{hop} asks for Gateway API {minimum} to {maximum}, and the API server refuses the CRD of {brought} while {ALPHA} is among the \
          versions in which GRPCRoutes may be stored: that step of the upgrade fails"
     );
     let finding = ctx
