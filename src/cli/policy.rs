@@ -74,7 +74,7 @@ fn document(value: &serde_json::Value) -> anyhow::Result<String> {
 
 /// Says what was not there, and what that means for the exit status.
 pub(super) fn gaps(gaps: &[Missing]) -> u8 {
-    let (in_part, rest) = kinds_of(gaps, &Why::PerhapsMore);
+    let (in_part, rest) = kinds_of(gaps.iter().collect(), &Why::PerhapsMore);
     if let Some(kinds) = in_part {
         let count = kinds.len();
         output::say(&format!(
@@ -82,7 +82,7 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
             kinds.join(",")
         ));
     }
-    let (unseen, rest) = kinds_of(&rest, &Why::NotCaptured);
+    let (unseen, rest) = kinds_of(rest, &Why::NotCaptured);
     if let Some(kinds) = unseen {
         output::say(&format!(
             "not checked: {} kinds that were not provided; meshdoctor collect captures them with everything else: {}",
@@ -90,7 +90,7 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
             kinds.join(", ")
         ));
     }
-    for gap in &rest {
+    for gap in rest {
         output::say(&format!("not checked: {gap}; to check this: {}", gap.close()));
     }
     if gaps.is_empty() { exit::FINE } else { exit::NOT_CHECKED }
@@ -107,14 +107,14 @@ pub(super) fn unreadable(cause: &str, missing: &[Missing]) -> anyhow::Error {
 }
 
 /// The resources of which nothing else is to be said than one reason, where there are several; and the other gaps.
-fn kinds_of(gaps: &[Missing], why: &Why) -> (Option<Vec<String>>, Vec<Missing>) {
-    let is_one =
-        |gap: &&Missing| gap.why == *why && gap.part.is_none() && matches!(gap.request.item, Item::List(_));
-    let (several, rest): (Vec<&Missing>, Vec<&Missing>) = gaps.iter().partition(is_one);
-    if several.len() < 3 {
-        return (None, gaps.to_vec());
+fn kinds_of<'a>(gaps: Vec<&'a Missing>, why: &Why) -> (Option<Vec<String>>, Vec<&'a Missing>) {
+    let of = |gap: &Missing| match gap.request.item {
+        Item::List(kind) if gap.why == *why && gap.part.is_none() => Some(kind.resource().to_owned()),
+        _ => None,
+    };
+    let kinds: Vec<String> = gaps.iter().filter_map(|gap| of(gap)).collect();
+    if kinds.len() < 3 {
+        return (None, gaps);
     }
-    let kinds =
-        several.iter().filter_map(|gap| gap.request.item.kind()).map(|kind| kind.resource().to_owned());
-    (Some(kinds.collect()), rest.into_iter().cloned().collect())
+    (Some(kinds), gaps.into_iter().filter(|gap| of(gap).is_none()).collect())
 }

@@ -10,7 +10,8 @@ use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::model::control_plane;
 use crate::model::policy::{
-    Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, Quirks, RouteKind, Workload,
+    Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, Quirks, ROUTES, RouteKind,
+    Workload,
 };
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, EgressNetwork, ExternalWorkload,
@@ -20,10 +21,6 @@ use crate::objects::{
 };
 use crate::request::Request;
 use crate::version::LinkerdVersion;
-
-/// Routes of every kind.
-pub(super) const ROUTES: [Kind; 5] =
-    [Kind::HTTPRoute, Kind::LinkerdHTTPRoute, Kind::GRPCRoute, Kind::TLSRoute, Kind::TCPRoute];
 
 /// The lists that network policies are read from, the selectors of namespaces among them.
 pub(super) const NETWORK_POLICIES: [Kind; 7] = [
@@ -119,10 +116,14 @@ impl<'a> Lists<'a> {
         answer.objects::<K::Object>()
     }
 
+    /// linkerd-config; what is told from it is sharper, and no gap without it.
+    fn config(&self) -> Option<&'a ConfigMap> {
+        self.cluster.answer(&config())?.objects::<ConfigMap>().first()
+    }
+
     /// Whether the chart's values say that proxies always come to each other's own port.
     pub(super) fn by_proxy(&self) -> bool {
-        let configs = self.cluster.answer(&config()).map_or(&[][..], |a| a.objects::<ConfigMap>());
-        let values = configs.first().and_then(ConfigMap::chart_values);
+        let values = self.config().and_then(ConfigMap::chart_values);
         values.is_some_and(|values| values.text("proxy.outboundTransportMode") == Some("transport-header"))
     }
 
@@ -199,10 +200,9 @@ fn settings(
     knowledge: &Knowledge,
 ) -> (Result<Controller, NotReadable>, Option<LinkerdVersion>) {
     let deployments = lists.all::<Deployment>();
-    let configs = lists.cluster.answer(&config()).map_or(&[][..], |a| a.objects::<ConfigMap>());
     let namespace = &lists.cluster.namespaces.control_plane;
     let version =
-        control_plane::installed(deployments, configs.first(), namespace).map(|(version, _)| version);
+        control_plane::installed(deployments, lists.config(), namespace).map(|(version, _)| version);
     let quirks = Quirks::of(version.as_ref(), knowledge);
     (Controller::of(deployments, namespace, quirks), version)
 }

@@ -31,11 +31,7 @@ endpoints: [{addresses: [10.0.0.7], conditions: {ready: true}}]
 "#;
 
 fn reached(words: &[&str]) -> (i32, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let dump = folder.path().join("shop.yaml");
-    std::fs::write(&dump, format!("{SHOP}{CALLS}")).unwrap();
-    let output = told("reach", words, &dump);
-    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    reached_in("", words)
 }
 
 /// The path as a page: the same steps, and nothing fetched.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::unmeshed::{Asked, CREATED_ONLY, Unmeshed, injector_webhook, unmeshed};
+use crate::checks::multicluster::links::CLUSTER;
 use crate::checks::renew::renew;
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
@@ -17,8 +18,6 @@ use crate::objects::{Link, Namespace, Pod, Service, WebhookConfiguration};
 const ENABLE_GATEWAY: &str = "config.linkerd.io/enable-gateway";
 /// The label of a Service that is mirrored into other clusters.
 const EXPORTED: &str = "mirror.linkerd.io/exported";
-/// The label that says for which cluster a controller mirrors.
-const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;

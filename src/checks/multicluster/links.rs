@@ -16,7 +16,7 @@ use crate::objects::{
 use crate::version::Contains;
 
 /// The label that says of which cluster something is a mirror, or for which it mirrors.
-pub(super) const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
+pub(in crate::checks) const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 /// The label of a mirror service.
 pub(in crate::checks) const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
 /// The label of a service that stands for the gateway of another cluster.

@@ -1,6 +1,6 @@
 //! `service-mirror-role-missing`: a Link's controller lacks its ServiceAccount or a role.
 
-use super::links::{controllers, links, subject, with_controller};
+use super::links::{CLUSTER, controllers, links, subject, with_controller};
 use crate::checks::rewrite::is_label_value;
 use crate::checks::{Context, Judgement};
 use crate::command::{Call, Command, kubectl};
@@ -64,9 +64,6 @@ fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Ve
     // That there is no controller is not because it lacks something.
     if without_controller { finding.explains_nothing() } else { finding }
 }
-
-/// The label by which `linkerd check` knows whose an object is.
-const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 
 /// One of the objects that a controller consists of, whatever its link.
 struct Part<'a> {

@@ -52,13 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether it is a route that others read as well.
 fn serves_a_gateway(survey: &Survey<'_>, one: &Ignored<'_>) -> bool {
-    let routes = match one.kind {
-        Kind::HTTPRoute => survey.objects.http_routes,
-        Kind::GRPCRoute => survey.objects.grpc_routes,
-        _ => return false,
-    };
-    let route = routes.iter().find(|route| route.metadata.key() == one.key);
-    route.is_some_and(|route| gateways::of_route(route).next().is_some())
+    survey.route_of(one).is_some_and(|route| gateways::of_route(route).next().is_some())
 }
 
 /// Time limits of rules that this release reads of Linkerd's own HTTPRoutes alone.

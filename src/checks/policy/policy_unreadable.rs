@@ -1,10 +1,10 @@
 //! `policy-unreadable`: an object that the policy controller cannot read; up to 2.19 it reads no other of its kind then.
 
-use super::survey::{Survey, about, mend_or_delete, on, survey};
+use super::survey::{about, mend_or_delete, on, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, Severity, StepKind};
-use crate::model::policy::{Ignored, is_of_the_mesh};
-use crate::objects::{Kind, Meta, Route};
+use crate::model::policy::is_of_the_mesh;
+use crate::objects::{Kind, Meta};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let (namespace, name) = one.key;
         let meta = Meta { namespace: namespace.to_owned(), name: name.to_owned(), ..Meta::default() };
         let voids = survey.index.void().contains(&one.kind);
-        let of_gateways = route(survey, one).is_some_and(|route| !is_of_the_mesh(route));
+        let of_gateways = survey.route_of(one).is_some_and(|route| !is_of_the_mesh(route));
         if of_gateways && !voids {
             // It is for others to read, and Linkerd passes over it alone.
             return None;
@@ -44,16 +44,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         )
     });
     Ok(findings.collect::<Vec<_>>().into())
-}
-
-/// The route of the Gateway API that an entry is about.
-fn route<'a>(survey: &Survey<'a>, one: &Ignored<'_>) -> Option<&'a Route> {
-    let routes = match one.kind {
-        Kind::HTTPRoute => survey.objects.http_routes,
-        Kind::GRPCRoute => survey.objects.grpc_routes,
-        _ => return None,
-    };
-    routes.iter().find(|route| route.metadata.key() == one.key)
 }
 
 /// Such a route may be right, and serve a Gateway that knows more than Linkerd does.

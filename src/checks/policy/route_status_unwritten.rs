@@ -7,6 +7,7 @@ use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
+use crate::model::policy::ROUTES;
 use crate::objects::Lease;
 
 /// The Lease of whoever may write.
@@ -62,6 +63,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     kubectl().namespace(namespace).words("get lease").operand(LEASE).words("-o jsonpath={.spec.renewTime}"),
                 ),
         );
-    let kinds = [Kind::HTTPRoute, Kind::LinkerdHTTPRoute, Kind::GRPCRoute, Kind::TLSRoute, Kind::TCPRoute];
-    Ok(vec![kinds.into_iter().fold(finding, |finding, kind| finding.tie(unread(kind)))].into())
+    Ok(vec![ROUTES.into_iter().fold(finding, |finding, kind| finding.tie(unread(kind)))].into())
 }

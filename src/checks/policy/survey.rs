@@ -7,11 +7,11 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::control_plane;
-use crate::model::policy::{Controller, Index, Objects, Quirks, Workload};
+use crate::model::policy::{Controller, Ignored, Index, Objects, Quirks, Workload};
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, ExternalWorkload, GRPCRoute,
     HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication, Meta,
-    NetworkAuthentication, Pod, Server, ServerAuthorization, is_undefined,
+    NetworkAuthentication, Pod, Route, Server, ServerAuthorization, is_undefined,
 };
 use crate::version::LinkerdVersion;
 
@@ -35,6 +35,16 @@ impl<'a> Survey<'a> {
         let begin = self.pods.partition_point(|(pod, _)| pod.metadata.namespace.as_str() < namespace);
         let end = begin + self.pods[begin..].partition_point(|(pod, _)| pod.metadata.namespace == namespace);
         &self.pods[begin..end]
+    }
+
+    /// The route of the Gateway API that an entry is about.
+    pub(super) fn route_of(&self, one: &Ignored<'_>) -> Option<&'a Route> {
+        let routes = match one.kind {
+            Kind::HTTPRoute => self.objects.http_routes,
+            Kind::GRPCRoute => self.objects.grpc_routes,
+            _ => return None,
+        };
+        routes.iter().find(|route| route.metadata.key() == one.key)
     }
 
     /// What policy is asked of: pods and ExternalWorkloads.

@@ -65,10 +65,11 @@ impl<'a> Mesh<'a> {
         if let Some(cluster) = service.metadata.label(MIRROR) {
             // Where a gateway stands between, its address is the only endpoint here.
             let by_gateway = service.metadata.label(REMOTE_DISCOVERY).is_none();
-            if by_gateway && self.ready(service).0 == 0 {
-                self.none_ready(
+            let (ready, all) = self.ready(service);
+            if by_gateway && ready == 0 {
+                none_ready(
                     walk,
-                    service,
+                    (service, all),
                     &format!("see whether the link to cluster {cluster} is up: linkerd multicluster check"),
                 );
                 return;
@@ -159,7 +160,7 @@ impl<'a> Mesh<'a> {
         if ready == 0 {
             let fix =
                 "see why its pods are not ready; a selector that matches no pod gives no endpoint at all";
-            self.none_ready(walk, service, fix);
+            none_ready(walk, (service, all), fix);
             return None;
         }
         walk.step(Part::Endpoints, Outcome::Passes, format!("{ready} of {all} endpoints are ready"))
@@ -195,15 +196,15 @@ impl<'a> Mesh<'a> {
         }
         counted
     }
+}
 
-    /// Notes that nobody is behind a Service.
-    fn none_ready(&self, walk: &mut Walk, service: &Service, fix: &str) {
-        let (namespace, name) = service.metadata.key();
-        let says = format!("no endpoint of Service {namespace}/{name} is ready");
-        walk.step(Part::Endpoints, Outcome::Stops, says)
-            .evidence(endpoints_of(service, format!("0 of {} ready", self.ready(service).1)))
-            .fix(fix);
-    }
+/// Notes that nobody is behind a Service, of so many endpoints.
+fn none_ready(walk: &mut Walk, (service, all): (&Service, usize), fix: &str) {
+    let (namespace, name) = service.metadata.key();
+    let says = format!("no endpoint of Service {namespace}/{name} is ready");
+    walk.step(Part::Endpoints, Outcome::Stops, says)
+        .evidence(endpoints_of(service, format!("0 of {all} ready")))
+        .fix(fix);
 }
 
 fn endpoints_of(service: &Service, said: String) -> Evidence {

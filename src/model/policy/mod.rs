@@ -29,5 +29,5 @@ pub use outbound::{
     OutboundRule, Parent, Penalty, Retry, RetryOn, Spoken, SuccessRate, Timeouts,
 };
 pub use request::{Client, Entry};
-pub use routes::{InboundRoute, RouteKind, is_of_the_mesh};
+pub use routes::{InboundRoute, ROUTES, RouteKind, is_of_the_mesh};
 pub use workload::{Ports, Workload, listed_ports, probes_of};

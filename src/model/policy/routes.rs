@@ -25,6 +25,10 @@ pub enum RouteKind {
     Tcp,
 }
 
+/// Routes of every kind.
+pub const ROUTES: [Kind; 5] =
+    [Kind::HTTPRoute, Kind::LinkerdHTTPRoute, Kind::GRPCRoute, Kind::TLSRoute, Kind::TCPRoute];
+
 impl RouteKind {
     /// The kind of the objects.
     pub fn kind(self) -> Kind {
