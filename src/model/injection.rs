@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::fmt;
 
 use crate::chart::values::Values;
-use crate::objects::LabelRequirement;
-use crate::objects::{LabelSelector, Meta, Namespace, PodSpec, Texts, Webhook, WebhookConfiguration};
+use crate::objects::{
+    LabelRequirement, LabelSelector, MatchLabels, Meta, Namespace, PodSpec, Texts, Webhook, WebhookConfiguration,
+};
 
 /// The annotation that asks for a proxy.
 pub const INJECT: &str = "linkerd.io/inject";
@@ -236,11 +237,11 @@ fn unmet(selector: &LabelSelector, labels: &Texts, of_objects: bool) -> Option<C
         return Some(clause(key, "In", vec![value.clone()]));
     }
     let alone = |requirement: &LabelRequirement| LabelSelector {
-        match_labels: Texts::default(),
+        match_labels: MatchLabels::default(),
         match_expressions: vec![requirement.clone()],
     };
     let requirement = selector.match_expressions.iter().find(|r| !alone(r).matches(labels))?;
-    Some(clause(&requirement.key, &requirement.operator, requirement.values.clone()))
+    Some(clause(&requirement.key, &requirement.operator, requirement.values.clone().unwrap_or_default()))
 }
 
 /// Who asks for a proxy, by the injector's own truth table: a bad value anywhere turns it off, a pod's `disabled` beats

@@ -43,7 +43,7 @@ pub struct HTTPLocalRateLimitPolicySpec {
 pub struct Limit {
     /// How many.
     #[serde(deserialize_with = "nullable")]
-    pub requests_per_second: u32,
+    pub requests_per_second: i64,
 }
 
 /// A limit for clients that are named.
@@ -52,7 +52,7 @@ pub struct Limit {
 pub struct Override {
     /// How many, for each.
     #[serde(deserialize_with = "nullable")]
-    pub requests_per_second: u32,
+    pub requests_per_second: i64,
     /// Their service accounts.
     #[serde(deserialize_with = "nullable")]
     pub client_refs: Vec<TargetRef>,

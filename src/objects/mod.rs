@@ -86,7 +86,7 @@ pub use route::{
     BackendRef, Header, HeaderModifier, MethodMatch, POLICY_CONTROLLER, ParentRef, PathModifier, Redirect,
     Route, RouteFilter, RouteMatch, RouteRule, RuleTimeouts, ValueMatch,
 };
-pub use selector::{LabelRequirement, LabelSelector};
+pub use selector::{LabelRequirement, LabelSelector, MatchLabels};
 pub use server::ServerPort;
 pub use server_authorization::{MeshTls, ServerChoice};
 pub use service::{ServicePort, TargetPort};

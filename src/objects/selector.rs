@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use serde::Deserialize;
+use std::ops::Deref;
+
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::meta::nullable;
 use super::texts::Texts;
@@ -13,7 +16,7 @@ use super::texts::Texts;
 pub struct LabelSelector {
     /// All of these.
     #[serde(deserialize_with = "nullable")]
-    pub match_labels: Texts,
+    pub match_labels: MatchLabels,
     /// And all of these.
     #[serde(deserialize_with = "nullable")]
     pub match_expressions: Vec<LabelRequirement>,
@@ -39,14 +42,73 @@ impl LabelSelector {
             && self.match_expressions.iter().all(|r| {
                 let value = labels.get(&r.key);
                 match r.operator.as_str() {
-                    "In" => value.is_some_and(|v| r.values.contains(v)),
-                    "NotIn" => value.is_none_or(|v| !r.values.contains(v)),
+                    "In" => value.is_some_and(|v| r.lists(v)),
+                    "NotIn" => value.is_none_or(|v| !r.lists(v)),
                     "Exists" => value.is_some(),
                     "DoesNotExist" => value.is_none(),
                     _ => false,
                 }
             })
     }
+
+    /// Whether labels satisfy it as Linkerd's policy controller sees it: it takes a requirement whose values are missing, or that
+    /// has values it has no use for, as one that nothing satisfies, and no schema refuses those.
+    pub fn matches_in_policy(&self, labels: &Texts) -> bool {
+        let is_legal = |one: &LabelRequirement| match one.operator.as_str() {
+            "In" | "NotIn" => one.values.is_some(),
+            _ => one.values.is_none(),
+        };
+        self.match_expressions.iter().all(is_legal) && self.matches(labels)
+    }
+}
+
+/// The labels that a selector asks for. Schemas of Linkerd's kinds take any value here, such as the number of a version.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MatchLabels {
+    texts: Texts,
+    /// A label whose value is no text.
+    pub no_text: Option<String>,
+}
+
+impl Deref for MatchLabels {
+    type Target = Texts;
+
+    fn deref(&self) -> &Texts {
+        &self.texts
+    }
+}
+
+impl<'de> Deserialize<'de> for MatchLabels {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MatchLabels, D::Error> {
+        struct Labels;
+        impl<'de> Visitor<'de> for Labels {
+            type Value = MatchLabels;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("labels")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MatchLabels, A::Error> {
+                let (mut texts, mut no_text) = (Vec::new(), None);
+                while let Some(key) = map.next_key::<String>()? {
+                    match map.next_value()? {
+                        Value::Text(text) => texts.push((key, text)),
+                        Value::Other(IgnoredAny) => no_text = no_text.or(Some(key)),
+                    }
+                }
+                Ok(MatchLabels { texts: texts.into_iter().collect(), no_text })
+            }
+        }
+        deserializer.deserialize_map(Labels)
+    }
+}
+
+/// The value of a label as it is written.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Value {
+    Text(String),
+    Other(IgnoredAny),
 }
 
 /// One requirement of a selector.
@@ -58,16 +120,23 @@ pub struct LabelRequirement {
     /// In, NotIn, Exists or DoesNotExist.
     pub operator: String,
     /// For In and NotIn.
-    #[serde(deserialize_with = "nullable")]
-    pub values: Vec<String>,
+    pub values: Option<Vec<String>>,
 }
+
+impl LabelRequirement {
+    /// Whether one of its values is this one.
+    pub fn lists(&self, value: &str) -> bool {
+        self.values.iter().flatten().any(|listed| listed == value)
+    }
+}
+
 impl fmt::Display for LabelSelector {
     /// As kubectl takes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let labels = self.match_labels.iter().map(|(key, value)| format!("{key}={value}"));
         let expressions = self.match_expressions.iter().map(|one| {
             let LabelRequirement { key, operator, values } = one;
-            match (operator.as_str(), values.as_slice()) {
+            match (operator.as_str(), values.as_deref().unwrap_or_default()) {
                 ("In", [value]) => format!("{key}={value}"),
                 ("NotIn", [value]) => format!("{key}!={value}"),
                 ("Exists", _) => key.clone(),
@@ -89,6 +158,7 @@ fn requirement(text: &str) -> Option<LabelRequirement> {
     };
     let of = |key: &str, operator: &str, values: Vec<String>| {
         let key = key.trim();
+        let values = Some(values).filter(|values| !values.is_empty());
         is_key(key).then(|| LabelRequirement { key: key.to_owned(), operator: operator.to_owned(), values })
     };
     let listed = |values: &str| -> Option<Vec<String>> {

@@ -68,6 +68,9 @@ pub struct ServiceSpec {
     /// Its address; headless Services and those that only name another host have none.
     #[serde(rename = "clusterIP")]
     pub cluster_ip: ClusterIp,
+    /// All its addresses, one of each family; the first is that above.
+    #[serde(rename = "clusterIPs", deserialize_with = "nullable")]
+    pub cluster_ips: Vec<Word>,
     /// The labels of the pods behind it; without any, somebody else writes its endpoints.
     #[serde(deserialize_with = "nullable")]
     pub selector: Texts,
@@ -136,6 +139,13 @@ pub enum TargetPort {
     Number(u16),
     /// By name.
     Name(String),
+}
+
+impl ServiceSpec {
+    /// Whether an address is one of its own.
+    pub fn has_address(&self, address: IpAddr) -> bool {
+        self.cluster_ip == Some(address) || self.cluster_ips.iter().any(|ip| ip.as_str().parse() == Ok(address))
+    }
 }
 
 impl Service {

@@ -182,7 +182,7 @@ impl Known<'_, '_> {
                 return Some(self.lacking(finding, (kind, meta), (Kind::Server, &meta.namespace, name)));
             }
             Refused::UnreadableParent | Refused::UnreadableTarget => {
-                ("it cannot read the Server".to_owned(), ("spec", at.to_owned()))
+                ("it cannot read what that is attached to".to_owned(), ("spec", at.to_owned()))
             }
             Refused::Headless => (
                 "a Service without a ClusterIP takes no route; routes need a Service that has one".to_owned(),

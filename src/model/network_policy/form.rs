@@ -331,7 +331,7 @@ pub fn selects<'l>(selector: &LabelSelector, label: impl Fn(&str) -> Label<'l>) 
     };
     let labels = selector.match_labels.iter().map(|(key, value)| has(key, &|is| is == value, Fits::No));
     let expressions = selector.match_expressions.iter().map(|one| {
-        let listed = |is: &str| one.values.iter().any(|value| value == is);
+        let listed = |is: &str| one.lists(is);
         match one.operator.as_str() {
             "In" => has(&one.key, &listed, Fits::No),
             "NotIn" => has(&one.key, &|is| !listed(is), Fits::Yes),

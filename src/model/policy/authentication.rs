@@ -7,7 +7,7 @@ use ipnet::IpNet;
 
 use super::controller::Controller;
 use super::parse::Broken;
-use crate::objects::{MeshTLSAuthentication, Network, NetworkAuthentication};
+use crate::objects::{EgressNetwork, MeshTLSAuthentication, Network, NetworkAuthentication};
 
 /// Identities: one, or all that end alike.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,6 +80,29 @@ impl NetworkMatch {
         Ok(NetworkMatch { net: cidr(&network.cidr)?, except })
     }
 
+    /// What an EgressNetwork names; `None` where it means everything but the networks of the cluster.
+    pub(super) fn of_egress(network: &EgressNetwork) -> Result<Option<Vec<NetworkMatch>>, Broken> {
+        network.spec.networks.as_ref().map(|named| named.iter().map(NetworkMatch::of).collect()).transpose()
+    }
+
+    /// How many addresses it has, as the controller counts them to tell the smaller of two: without what is left out, without the
+    /// first and the last of a network of IPv4, and round and round in 64 bits.
+    pub(super) fn size(&self) -> u64 {
+        let of = |net: &IpNet| match net {
+            IpNet::V4(net) => match 1u64 << (32 - net.prefix_len()) {
+                few @ (1 | 2) => few,
+                more => more - 2,
+            },
+            IpNet::V6(net) => match net.prefix_len() {
+                0 => 0,
+                1..=64 => 1,
+                length => 1u64 << (128 - length),
+            },
+        };
+        let except = self.except.iter().map(of).fold(0u64, u64::wrapping_add);
+        of(&self.net).wrapping_sub(except)
+    }
+
     /// Whether an address lies in it.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.net.contains(&address) && !self.except.iter().any(|except| except.contains(&address))
@@ -97,7 +120,7 @@ impl fmt::Display for NetworkMatch {
     }
 }
 
-pub(super) fn cidr(text: &str) -> Result<IpNet, Broken> {
+fn cidr(text: &str) -> Result<IpNet, Broken> {
     let address = text.parse::<IpAddr>().map(IpNet::from);
     address
         .or_else(|_| text.parse::<IpNet>())
@@ -107,11 +130,14 @@ pub(super) fn cidr(text: &str) -> Result<IpNet, Broken> {
 /// The identities that a MeshTLSAuthentication means.
 ///
 /// # Errors
-/// Why the controller passes it over.
+/// Why the controller passes it over: `Ok` of the outer part means that it could be read.
 pub(super) fn identities(
     object: &MeshTLSAuthentication,
     controller: &Controller,
-) -> Result<Vec<IdentityMatch>, String> {
+) -> Result<Result<Vec<IdentityMatch>, String>, Broken> {
+    if object.spec.identity_refs.iter().any(|reference| reference.name.is_empty()) {
+        return Err(Broken::of("an entry of identityRefs has no name"));
+    }
     let mut matches: Vec<IdentityMatch> =
         object.spec.identities.iter().map(|text| IdentityMatch::of(text)).collect();
     for reference in &object.spec.identity_refs {
@@ -121,13 +147,13 @@ pub(super) fn identities(
         } else if reference.is_a("", "Namespace") {
             matches.push(IdentityMatch::of(&controller.namespace_identities(&reference.name)));
         } else {
-            return Err(format!(
+            return Ok(Err(format!(
                 "it refers to a {}, and only ServiceAccounts and Namespaces count",
                 reference.kind
-            ));
+            )));
         }
     }
-    if matches.is_empty() { Err("it names no identity".to_owned()) } else { Ok(matches) }
+    Ok(if matches.is_empty() { Err("it names no identity".to_owned()) } else { Ok(matches) })
 }
 
 /// The networks that a NetworkAuthentication means.

@@ -9,7 +9,7 @@ use super::default::DefaultPolicy;
 use super::parse::Port;
 use super::read::{
     Authentications, ReadServerAuthorization, Reader, Required, is_meant, read_rate_limit, read_server,
-    read_server_authorization, readable,
+    read_server_authorization, readable, until_empty,
 };
 use super::routes::{self, InboundRoute, ReadRoute, RouteKind};
 use super::workload::Workload;
@@ -92,13 +92,23 @@ impl<'a> Index<'a> {
             Kind::MeshTLSAuthentication,
             objects.mesh_tls_authentications,
             |o| &o.metadata,
-            |o| Ok(authentication::identities(o, &controller).map(|matches| (o, matches))),
+            |o| Ok(authentication::identities(o, &controller)?.map(|matches| (o, matches))),
         );
+        let (after, stopped) = until_empty(objects.network_authentications);
         let networks = reader.each(
             Kind::NetworkAuthentication,
             objects.network_authentications,
             |o| &o.metadata,
-            |o| Ok(authentication::networks(o)?.map(|matches| (o, matches))),
+            |o| {
+                let read = authentication::networks(o)?.map(|matches| (o, matches));
+                Ok(match stopped {
+                    Some((namespace, name)) if after.contains(&o.metadata.key()) => Err(format!(
+                        "NetworkAuthentication {namespace}/{name}, which is listed before it, names no network, and the controller \
+                         reads no further when it starts"
+                    )),
+                    _ => read,
+                })
+            },
         );
         let required = Authentications { mesh_tls: &mesh_tls, networks: &networks, controller: &controller };
         let policies = reader.each(
@@ -111,7 +121,7 @@ impl<'a> Index<'a> {
             Kind::HTTPLocalRateLimitPolicy,
             objects.rate_limits,
             |o| &o.metadata,
-            |o| Ok(read_rate_limit(o)),
+            read_rate_limit,
         );
         let mut routes: HashMap<&str, Vec<ReadRoute<'_>>> = HashMap::new();
         for (kind, list) in [
@@ -323,7 +333,7 @@ impl<'a> Index<'a> {
         let overrides = by.spec.overrides.iter().map(|over| {
             let clients =
                 over.client_refs.iter().map(|client| identity(client.namespace.as_deref(), &client.name));
-            (over.requests_per_second, clients.collect())
+            (u32::try_from(over.requests_per_second).unwrap_or_default(), clients.collect())
         });
         Some(RateLimit { by, overrides: overrides.collect() })
     }
@@ -334,7 +344,7 @@ impl<'a> ReadServer<'a> {
     pub fn selects(&self, workload: &Workload<'_>) -> bool {
         let spec = &self.server.spec;
         let selector = if workload.external { &spec.external_workload_selector } else { &spec.pod_selector };
-        selector.as_ref().is_some_and(|selector| selector.matches(&workload.meta.labels))
+        selector.as_ref().is_some_and(|selector| selector.matches_in_policy(&workload.meta.labels))
     }
 
     /// The ports of a workload that it means.

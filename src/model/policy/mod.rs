@@ -16,6 +16,8 @@ mod read;
 mod request;
 mod routes;
 pub mod status;
+#[cfg(test)]
+mod tests;
 mod workload;
 
 pub use answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};

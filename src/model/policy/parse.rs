@@ -1,7 +1,7 @@
 //! What the policy controller cannot read at all. Objects pass the API server's schema and still break its reader; what follows
 //! depends on the release.
 
-use crate::objects::{Server, ServerPort};
+use crate::objects::{LabelSelector, Server, ServerPort};
 
 /// Why an object cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +29,14 @@ pub(super) fn port(server: &Server) -> Result<Port<'_>, Broken> {
         },
         Some(ServerPort::Name(name)) => Ok(Port::Name(name)),
         None => Err(Broken::of("it has no port")),
+    }
+}
+
+/// Whether a selector of labels has what the controller takes.
+pub(super) fn selector(selector: &LabelSelector) -> Result<(), Broken> {
+    match &selector.match_labels.no_text {
+        Some(label) => Err(Broken::of(format!("the value of {label} in matchLabels must be a string, in quotes"))),
+        None => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! From objects to what the controller takes of them: what it cannot read, what it passes over and why, and what the rest comes to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::answer::{Protocol, Who};
 use super::authentication::{IdentityMatch, NetworkMatch};
@@ -71,6 +71,7 @@ pub(super) fn read_server(server: &Server) -> Result<ReadServer<'_>, Broken> {
         Some("TLS") => Protocol::Tls,
         Some(other) => return Err(Broken::of(format!("proxyProtocol {other:?} is not known"))),
     };
+    spec.pod_selector.iter().chain(&spec.external_workload_selector).try_for_each(parse::selector)?;
     let access = spec.access_policy.as_deref().and_then(|word| word.parse().ok());
     Ok(ReadServer { server, protocol, access, port: parse::port(server)? })
 }
@@ -80,6 +81,7 @@ pub(super) fn read_server_authorization<'a>(
     controller: &Controller,
 ) -> Result<Result<ReadServerAuthorization<'a>, String>, Broken> {
     let client = &object.spec.client;
+    object.spec.server.selector.iter().try_for_each(parse::selector)?;
     let networks = client.networks.iter().map(NetworkMatch::of).collect::<Result<Vec<_>, _>>()?;
     let who = match &client.mesh_tls {
         _ if client.unauthenticated => Who::Anybody,
@@ -106,25 +108,42 @@ pub(super) fn is_meant(authorization: &ServerAuthorization, server: &Server) -> 
     let choice = &authorization.spec.server;
     match (&choice.name, &choice.selector) {
         (Some(name), _) => *name == server.metadata.name,
-        (None, Some(selector)) => selector.matches(&server.metadata.labels),
+        (None, Some(selector)) => selector.matches_in_policy(&server.metadata.labels),
         (None, None) => true,
     }
 }
 
 pub(super) fn read_rate_limit(
     object: &HTTPLocalRateLimitPolicy,
-) -> Result<&HTTPLocalRateLimitPolicy, String> {
-    let target = &object.spec.target_ref;
-    if !target.is_a("policy.linkerd.io", "Server") {
-        return Err(format!("its target is a {}, and only Servers count", target.kind));
+) -> Result<Result<&HTTPLocalRateLimitPolicy, String>, Broken> {
+    let spec = &object.spec;
+    let limits = spec.total.iter().chain(&spec.identity).map(|limit| limit.requests_per_second);
+    let mut numbers = limits.chain(spec.overrides.iter().map(|over| over.requests_per_second));
+    if let Some(number) = numbers.find(|number| u32::try_from(*number).is_err()) {
+        return Err(Broken::of(format!("requestsPerSecond {number} is not within 0 and {}", u32::MAX)));
     }
-    let clients = object.spec.overrides.iter().flat_map(|over| &over.client_refs);
-    match clients.into_iter().find(|client| !client.is_a("", "ServiceAccount")) {
+    if !spec.target_ref.is_a("policy.linkerd.io", "Server") {
+        return Ok(Err(format!("its target is a {}, and only Servers count", spec.target_ref.kind)));
+    }
+    let mut clients = spec.overrides.iter().flat_map(|over| &over.client_refs);
+    Ok(match clients.find(|client| !client.is_a("", "ServiceAccount")) {
         Some(client) => {
             Err(format!("it refers to a {} as a client, and only ServiceAccounts count", client.kind))
         }
         None => Ok(object),
-    }
+    })
+}
+
+/// NetworkAuthentications in the order in which the API server lists them. The controller reads them in that order when it starts,
+/// and stops at one that names no network: what comes after it is not there for policies.
+pub(super) fn until_empty<'a>(
+    objects: &'a [NetworkAuthentication],
+) -> (HashSet<(&'a str, &'a str)>, Option<(&'a str, &'a str)>) {
+    let mut listed: Vec<&'a NetworkAuthentication> = objects.iter().collect();
+    listed.sort_by_key(|object| object.metadata.key());
+    let empty = listed.iter().position(|object| object.spec.networks.is_empty());
+    let Some(at) = empty else { return (HashSet::new(), None) };
+    (listed[at + 1..].iter().map(|object| object.metadata.key()).collect(), Some(listed[at].metadata.key()))
 }
 
 /// Whether the kinds that a policy refers to are those that count.

@@ -99,7 +99,7 @@ fn rate_limit(limit: &RateLimit<'_>) -> Value {
     let mut value = json!({ "metadata": { "resource": resource } });
     for (name, said) in [("total", &by.spec.total), ("identity", &by.spec.identity)] {
         if let Some(said) = said {
-            value[name] = requests(said.requests_per_second);
+            value[name] = requests(u32::try_from(said.requests_per_second).unwrap_or_default());
         }
     }
     let overrides = limit.overrides.iter().map(|(number, clients)| {

@@ -10,9 +10,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use ipnet::IpNet;
 
-use super::authentication;
+use super::authentication::NetworkMatch;
 use super::controller::Controller;
-use super::parse;
+use super::parse::{self, Broken};
 use super::routes::RouteKind;
 use crate::objects::{EgressNetwork, Kind, Meta, Route, Service};
 use route::{Called, Read, World};
@@ -38,8 +38,10 @@ pub struct OutboundObjects<'a> {
 pub struct OutboundIndex<'a> {
     controller: Controller,
     services: HashMap<(&'a str, &'a str), &'a Service>,
-    egress_networks: &'a [EgressNetwork],
+    /// The EgressNetworks that could be read, with their networks; all but those of the cluster where none are named.
+    egress_networks: Vec<(&'a EgressNetwork, Option<Vec<NetworkMatch>>)>,
     routes: Vec<Read<'a>>,
+    void: Vec<Kind>,
     passed_over: Vec<(RouteKind, &'a Route, String)>,
     world: World<'a>,
 }
@@ -123,14 +125,33 @@ impl<'a> OutboundIndex<'a> {
     pub fn new(controller: Controller, objects: &OutboundObjects<'a>) -> OutboundIndex<'a> {
         let services: HashMap<(&str, &str), &Service> =
             objects.services.iter().map(|service| (service.metadata.key(), service)).collect();
-        let (mut routes, mut passed_over) = (Vec::new(), Vec::new());
+        let (mut routes, mut passed_over, mut void) = (Vec::new(), Vec::new(), Vec::new());
         for (kind, list) in &objects.routes {
+            let (before, mut broken) = (routes.len(), false);
             for route in *list {
                 match route::read(*kind, route) {
-                    Ok(read) => routes.push(read),
-                    Err(why) => passed_over.push((*kind, route, why)),
+                    Ok(Ok(read)) => routes.push(read),
+                    Ok(Err(why)) => passed_over.push((*kind, route, why)),
+                    Err(Broken(why)) => {
+                        broken = true;
+                        passed_over.push((*kind, route, why));
+                    }
                 }
             }
+            if broken && controller.quirks.broken_voids_kind {
+                let unread = format!("this release reads no {} where one of the cluster cannot be read", kind.kind());
+                passed_over.extend(routes.drain(before..).map(|read| (read.kind, read.route, unread.clone())));
+                void.push(kind.kind());
+            }
+        }
+        let mut egress_networks: Vec<_> = objects
+            .egress_networks
+            .iter()
+            .filter_map(|network| Some((network, NetworkMatch::of_egress(network).ok()?)))
+            .collect();
+        if egress_networks.len() < objects.egress_networks.len() && controller.quirks.broken_voids_kind {
+            egress_networks.clear();
+            void.push(Kind::EgressNetwork);
         }
         routes.sort_by_key(|read: &Read<'_>| {
             let meta = &read.route.metadata;
@@ -138,14 +159,15 @@ impl<'a> OutboundIndex<'a> {
         });
         let world = World {
             services: services.keys().copied().collect(),
-            egress: objects.egress_networks.iter().map(|network| network.metadata.key()).collect(),
+            egress: egress_networks.iter().map(|(network, _)| network.metadata.key()).collect(),
             gateway_timeouts: controller.quirks.gateway_timeouts,
         };
         OutboundIndex {
             controller,
             services,
-            egress_networks: objects.egress_networks,
+            egress_networks,
             routes,
+            void,
             passed_over,
             world,
         }
@@ -161,14 +183,21 @@ impl<'a> OutboundIndex<'a> {
         &self.passed_over
     }
 
+    /// Kinds of which nothing was read, because one object could not be.
+    pub fn void(&self) -> &[Kind] {
+        &self.void
+    }
+
     /// A call by name.
     pub fn of_service(&self, (namespace, name): (&str, &str), port: u16, from: &str) -> Outbound<'a> {
         let service = self.services.get(&(namespace, name)).copied();
         let called = Called { kind: "Service", namespace, name, port };
         let parent = Parent::Service { namespace: namespace.to_owned(), name: name.to_owned() };
         let app_protocol = service.and_then(|service| {
-            let of_port = service.spec.ports.iter().find(|known| known.port == port)?;
-            (!of_port.app_protocol.is_empty()).then(|| of_port.app_protocol.to_ascii_lowercase())
+            // A port may be there twice, for TCP and UDP: what the last says counts.
+            let of_port = service.spec.ports.iter().rev().filter(|known| known.port == port);
+            let mut said = of_port.map(|known| known.app_protocol.to_ascii_lowercase());
+            said.find(|said| !said.is_empty())
         });
         let opaque = service.is_some_and(|service| self.is_opaque(&service.metadata, port));
         let spoken = match app_protocol.as_deref() {
@@ -184,7 +213,8 @@ impl<'a> OutboundIndex<'a> {
     /// A call of an address; `None` where the controller knows nothing of it.
     pub fn of_address(&self, address: SocketAddr, from: &str) -> Option<Outbound<'a>> {
         let port = address.port();
-        let at = |service: &&&Service| service.spec.cluster_ip == Some(address.ip());
+        // Some releases file a Service without ports, too; the API server lets none but headless ones be so.
+        let at = |service: &&&Service| service.spec.has_address(address.ip());
         if let Some(service) = self.services.values().find(at) {
             let mut answer = self.of_service(service.metadata.key(), port, from);
             let declared = service.spec.ports.iter().any(|known| known.port == port);
@@ -323,18 +353,22 @@ impl<'a> OutboundIndex<'a> {
     /// A call of a host outside whose address is not known: what the only EgressNetwork says, where there is one that may hold for
     /// clients of the namespace, and it holds everything outside.
     pub fn of_host(&self, port: u16, from: &str) -> Option<Outbound<'a>> {
-        let networks = self.networks_for(from);
-        let [network] = networks.as_slice() else { return None };
+        let networks = self.read_for(from);
+        let [(_, named)] = networks.as_slice() else { return None };
         // Any address outside is held; one of those that stand for no host shows what is answered.
         let stands_for_all = SocketAddr::new(IpAddr::from([192, 0, 2, 1]), port);
-        network.spec.networks.is_none().then(|| self.of_address(stands_for_all, from))?
+        named.is_none().then(|| self.of_address(stands_for_all, from))?
     }
 
     /// The EgressNetworks that may hold for clients of a namespace: its own where it has any, else the shared ones.
     pub fn networks_for(&self, from: &str) -> Vec<&'a EgressNetwork> {
+        self.read_for(from).into_iter().map(|(network, _)| *network).collect()
+    }
+
+    fn read_for(&self, from: &str) -> Vec<&(&'a EgressNetwork, Option<Vec<NetworkMatch>>)> {
         let of = |namespace: &str| {
-            let networks = self.egress_networks.iter();
-            networks.filter(|network| network.metadata.namespace == namespace).collect::<Vec<_>>()
+            let all = self.egress_networks.iter();
+            all.filter(|(network, _)| network.metadata.namespace == namespace).collect::<Vec<_>>()
         };
         let own = of(from);
         if own.is_empty() { of(&self.controller.egress_namespace) } else { own }
@@ -343,29 +377,13 @@ impl<'a> OutboundIndex<'a> {
     /// The EgressNetwork that holds an address for clients of a namespace: of its own ones where it has any, else of the shared
     /// ones; the one with the smallest network, then the oldest.
     fn network_of(&self, address: IpAddr, from: &str) -> Option<&'a EgressNetwork> {
-        let candidates = self.networks_for(from);
-        let size = |network: &&EgressNetwork| {
-            let networks = network.spec.networks.clone();
-            let all = || {
-                let excepted = |v6: bool| {
-                    let of_family = self.controller.cluster_networks.iter();
-                    of_family.filter(|net| matches!(net, IpNet::V6(_)) == v6).copied().collect::<Vec<_>>()
-                };
-                vec![(IpNet::default(), excepted(false)), (v6_all(), excepted(true))]
-            };
-            let read = networks.map_or_else(all, |said| {
-                let net = |text: &String| authentication::cidr(text).ok();
-                let each = said.iter().filter_map(|one| {
-                    Some((net(&one.cidr)?, one.except.iter().filter_map(net).collect::<Vec<_>>()))
-                });
-                each.collect()
-            });
-            let holding = read.iter().filter(|(net, except)| {
-                net.contains(&address) && !except.iter().any(|net| net.contains(&address))
-            });
-            holding.map(|(net, _)| u32::from(net.max_prefix_len() - net.prefix_len())).min()
+        let outside = self.outside();
+        let size = |networks: &Option<Vec<NetworkMatch>>| {
+            let networks = networks.as_ref().unwrap_or(&outside);
+            networks.iter().filter(|network| network.contains(address)).map(NetworkMatch::size).min()
         };
-        let found = candidates.into_iter().filter_map(|network| Some((size(&network)?, network)));
+        let candidates = self.read_for(from).into_iter();
+        let found = candidates.filter_map(|(network, networks)| Some((size(networks)?, *network)));
         found
             .min_by_key(|(size, network)| {
                 let meta = &network.metadata;
@@ -373,10 +391,17 @@ impl<'a> OutboundIndex<'a> {
             })
             .map(|(_, network)| network)
     }
-}
 
-fn v6_all() -> IpNet {
-    IpNet::V6(ipnet::Ipv6Net::default())
+    /// Everything but the networks of the cluster.
+    fn outside(&self) -> Vec<NetworkMatch> {
+        let mut everywhere = NetworkMatch::everywhere();
+        for network in &mut everywhere {
+            let is_v6 = |net: &IpNet| matches!(net, IpNet::V6(_));
+            let cluster = self.controller.cluster_networks.iter().copied();
+            network.except = cluster.filter(|net| is_v6(net) == is_v6(&network.net)).collect();
+        }
+        everywhere
+    }
 }
 
 impl Parent<'_> {

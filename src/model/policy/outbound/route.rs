@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::super::parse::Broken;
 use super::super::routes::{self, RouteKind};
 use super::settings::{self, Retry, Timeouts};
 use crate::objects::{BackendRef, POLICY_CONTROLLER, ParentRef, Route, RouteFilter, RouteRule};
@@ -96,8 +97,13 @@ pub(super) struct Read<'a> {
     retry: Option<Retry>,
 }
 
-/// Reads a route; the error says why the controller passes it over.
-pub(super) fn read(kind: RouteKind, route: &Route) -> Result<Read<'_>, String> {
+/// Reads a route. The outer error is an object that cannot be read at all, the inner one says why the controller passes it over.
+pub(super) fn read(kind: RouteKind, route: &Route) -> Result<Result<Read<'_>, String>, Broken> {
+    drop(routes::read(kind, route)?);
+    Ok(convert(kind, route))
+}
+
+fn convert(kind: RouteKind, route: &Route) -> Result<Read<'_>, String> {
     if matches!(kind, RouteKind::Tls | RouteKind::Tcp) {
         let rules = route.spec.rules.len();
         return match rules {
@@ -134,19 +140,27 @@ impl<'a> Read<'a> {
     /// Whether it is a route of what is called: it names it, and the controller wrote that it accepts it there.
     pub(super) fn is_of(&self, called: Called<'_>) -> bool {
         let here = &self.route.metadata.namespace;
-        let names = |parent: &&ParentRef| {
-            parent.is_a(called.group(), called.kind)
-                && parent.name == called.name
-                && parent.namespace.as_ref().unwrap_or(here) == called.namespace
+        let at = |parent: &&ParentRef| {
+            parent.name == called.name && parent.namespace.as_ref().unwrap_or(here) == called.namespace
         };
-        self.route.spec.parent_refs.iter().filter(names).any(|parent| match parent.port {
-            Some(port) => port == i64::from(called.port) && self.is_accepted(called),
-            // Without a port it counts for Services alone, whatever was accepted.
-            None => called.kind == "Service" && self.is_accepted(called),
+        self.route.spec.parent_refs.iter().filter(at).any(|parent| match parent.port {
+            Some(port) => {
+                parent.is_a(called.group(), called.kind)
+                    && port == i64::from(called.port)
+                    && self.is_accepted(called, Some(port))
+            }
+            // Without a port it counts where a Service accepted it, at whatever port; the controller keeps such routes by name alone,
+            // so that an EgressNetwork of the Service's name has them, too.
+            None => {
+                let service = Called { kind: "Service", ..called };
+                let linkerds = parent.is_a("", "Service") || parent.is_a("policy.linkerd.io", "EgressNetwork");
+                linkerds && self.is_accepted(service, None)
+            }
         })
     }
 
-    fn is_accepted(&self, called: Called<'_>) -> bool {
+    /// Whether the controller wrote that it accepts it, at a port where one is asked for.
+    fn is_accepted(&self, called: Called<'_>, port: Option<i64>) -> bool {
         let group = |parent: &ParentRef| match parent.group.as_deref() {
             None | Some("" | "core") => String::new(),
             Some(other) => other.to_owned(),
@@ -157,7 +171,7 @@ impl<'a> Read<'a> {
             parent.name == called.name
                 && parent.kind.as_deref() == Some(called.kind)
                 && group(parent) == called.group()
-                && parent.port.is_none_or(|port| port == i64::from(called.port))
+                && (port.is_none() || parent.port.is_none() || parent.port == port)
                 && status.conditions.iter().any(|said| said.kind == "Accepted" && said.status == "True")
         })
     }

@@ -62,7 +62,7 @@ impl ParentAnswer<'_> {
 pub enum Refused<'a> {
     /// The parent is not there.
     NoParent(Parent<'a>),
-    /// The Server is there, and cannot be read.
+    /// The Server or the EgressNetwork is there, and cannot be read.
     UnreadableParent,
     /// The Service has no address.
     Headless,

@@ -13,7 +13,7 @@ pub use answer::{BackendFault, Parent, ParentAnswer, Refused};
 pub use release::Writes;
 
 use super::authentication::NetworkMatch;
-use super::read::read_server;
+use super::read::{read_rate_limit, read_server};
 use super::routes::{self, RouteKind};
 use crate::objects::{
     BackendRef, EgressNetwork, HTTPLocalRateLimitPolicy, Kind, ParentRef, Route, Server, Service,
@@ -58,8 +58,10 @@ pub struct Statuses<'a> {
     /// Servers, and whether the controller can read them.
     servers: HashMap<Key<'a>, bool>,
     services: HashMap<Key<'a>, &'a Service>,
-    /// EgressNetworks that the controller can read, with what is said of them.
+    /// EgressNetworks, with what is said of them; those that the controller cannot read with that.
     networks: HashMap<Key<'a>, Option<Refused<'a>>>,
+    /// Kinds of which nothing is read, because one object cannot be.
+    void: Vec<Kind>,
     /// Which routes name a parent, by the order in which their kinds go.
     attached: HashMap<Parent<'a>, BTreeMap<u8, (RouteKind, Key<'a>)>>,
     limits: HashMap<Key<'a>, &'a HTTPLocalRateLimitPolicy>,
@@ -68,15 +70,34 @@ pub struct Statuses<'a> {
 impl<'a> Statuses<'a> {
     /// Reads everything. Where the networks of the cluster are not known, no EgressNetwork overlaps them.
     pub fn new(writes: Writes, cluster: &[IpNet], objects: StatusObjects<'a>) -> Statuses<'a> {
+        let mut void: Vec<Kind> = Vec::new();
+        if writes.broken_voids_kind {
+            let broken = |routes: (RouteKind, &'a [Route])| {
+                routes.1.iter().any(|route| routes::read(routes.0, route).is_err()).then(|| routes.0.kind())
+            };
+            void.extend(objects.routes().into_iter().filter_map(broken));
+            if objects.servers.iter().any(|server| read_server(server).is_err()) {
+                void.push(Kind::Server);
+            }
+            if objects.egress_networks.iter().any(|it| NetworkMatch::of_egress(it).is_err()) {
+                void.push(Kind::EgressNetwork);
+            }
+            if objects.rate_limits.iter().any(|limit| read_rate_limit(limit).is_err()) {
+                void.push(Kind::HTTPLocalRateLimitPolicy);
+            }
+        }
+        let is_void = |kind: Kind| void.contains(&kind);
         let mut networks = HashMap::new();
         for network in objects.egress_networks.iter().filter(|_| writes.egress) {
-            if let Ok(refused) = overlap(network, cluster) {
-                networks.insert(network.metadata.key(), refused);
-            }
+            let said = match overlap(network, cluster) {
+                Ok(said) if !is_void(Kind::EgressNetwork) => said,
+                _ => Some(Refused::UnreadableParent),
+            };
+            networks.insert(network.metadata.key(), said);
         }
         let mut attached: HashMap<Parent<'a>, BTreeMap<u8, (RouteKind, Key<'a>)>> = HashMap::new();
         for (kind, routes) in objects.routes() {
-            for route in routes.iter().filter(|route| writes.reads(kind, route)) {
+            for route in routes.iter().filter(|route| !is_void(kind.kind()) && writes.reads(kind, route)) {
                 let key = route.metadata.key();
                 for (parent, _) in writes.parents(kind, route) {
                     let first = attached.entry(parent).or_default().entry(order(kind)).or_insert((kind, key));
@@ -85,7 +106,10 @@ impl<'a> Statuses<'a> {
             }
         }
         let mut limits: HashMap<Key<'a>, &HTTPLocalRateLimitPolicy> = HashMap::new();
-        for limit in objects.rate_limits {
+        let limits_read = |limit: &&HTTPLocalRateLimitPolicy| {
+            !is_void(Kind::HTTPLocalRateLimitPolicy) && read_rate_limit(limit).is_ok()
+        };
+        for limit in objects.rate_limits.iter().filter(limits_read) {
             let Some(server) = server_of(limit) else { continue };
             let first = limits.entry(server).or_insert(limit);
             // One without a time comes after those with one.
@@ -100,11 +124,16 @@ impl<'a> Statuses<'a> {
         Statuses {
             writes,
             objects,
-            servers: objects.servers.iter().map(|it| (it.metadata.key(), read_server(it).is_ok())).collect(),
+            servers: objects
+                .servers
+                .iter()
+                .map(|it| (it.metadata.key(), !is_void(Kind::Server) && read_server(it).is_ok()))
+                .collect(),
             services: objects.services.iter().map(|service| (service.metadata.key(), service)).collect(),
             networks,
             attached,
             limits,
+            void,
         }
     }
 
@@ -116,7 +145,7 @@ impl<'a> Statuses<'a> {
     /// What is said of a route at each parent of Linkerd's, in the order in which it names them. Nothing where the controller
     /// cannot read it, or writes no status of its kind.
     pub fn of_route(&self, kind: RouteKind, route: &'a Route) -> Vec<ParentAnswer<'a>> {
-        if !self.writes.reads(kind, route) {
+        if self.void.contains(&kind.kind()) || !self.writes.reads(kind, route) {
             return Vec::new();
         }
         let answer = |(parent, reference): (Parent<'a>, &'a ParentRef)| ParentAnswer {
@@ -130,12 +159,17 @@ impl<'a> Statuses<'a> {
 
     /// What is said of an EgressNetwork; nothing where the controller cannot read it, or writes no status of any.
     pub fn of_egress_network(&self, network: &EgressNetwork) -> Option<Result<(), Refused<'a>>> {
-        let refused = self.networks.get(&network.metadata.key())?;
-        Some(refused.clone().map_or(Ok(()), Err))
+        match self.networks.get(&network.metadata.key())? {
+            Some(Refused::UnreadableParent) => None,
+            said => Some(said.clone().map_or(Ok(()), Err)),
+        }
     }
 
     /// What is said of a rate limit; nothing where its target is no Server, or the controller writes no status of any.
     pub fn of_rate_limit(&self, limit: &'a HTTPLocalRateLimitPolicy) -> Option<Result<(), Refused<'a>>> {
+        if self.void.contains(&Kind::HTTPLocalRateLimitPolicy) || read_rate_limit(limit).is_err() {
+            return None;
+        }
         let server = server_of(limit).filter(|_| self.writes.rate_limits)?;
         Some(match self.servers.get(&server) {
             None => Err(Refused::NoTarget),
@@ -164,6 +198,7 @@ impl<'a> Statuses<'a> {
             },
             _ => match self.networks.get(&key) {
                 Some(None) => None,
+                Some(Some(Refused::UnreadableParent)) => Some(Refused::UnreadableParent),
                 Some(Some(_)) => Some(Refused::NetworkRefused),
                 None => Some(Refused::NoParent(parent)),
             },
@@ -200,7 +235,8 @@ impl<'a> Statuses<'a> {
         if !self.writes.egress || !backend.is_a("policy.linkerd.io", "EgressNetwork") {
             return Some(BackendFault::OtherKind(backend));
         }
-        if !self.networks.contains_key(&key) {
+        let is_unread = matches!(self.networks.get(&key), None | Some(Some(Refused::UnreadableParent)));
+        if is_unread {
             return Some(BackendFault::Missing { kind: Kind::EgressNetwork, namespace, name: &backend.name });
         }
         let of_parent = parent.kind == Kind::EgressNetwork && (parent.namespace, parent.name) == key;
@@ -228,8 +264,7 @@ fn server_of(limit: &HTTPLocalRateLimitPolicy) -> Option<Key<'_>> {
 /// Whether an EgressNetwork has a part in common with the cluster's networks that it does not leave out as a whole. One that
 /// names none means all but those.
 fn overlap(network: &EgressNetwork, cluster: &[IpNet]) -> Result<Option<Refused<'static>>, ()> {
-    let written = network.spec.networks.iter().flatten().map(NetworkMatch::of);
-    let networks: Vec<NetworkMatch> = written.collect::<Result<_, _>>().map_err(drop)?;
+    let networks = NetworkMatch::of_egress(network).map_err(drop)?.unwrap_or_default();
     let pairs = networks.iter().flat_map(|network| cluster.iter().map(move |other| (network, other)));
     let mut common = pairs.filter(|(network, other)| {
         let meet = other.contains(&network.net) || network.net.contains(*other);

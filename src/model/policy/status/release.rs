@@ -12,6 +12,8 @@ pub struct Writes {
     pub egress: bool,
     /// Of rate limits.
     pub rate_limits: bool,
+    /// Of no object of a kind of which one cannot be read.
+    pub broken_voids_kind: bool,
     /// That a route of a kind that goes first is at the same parent.
     pub conflicts: bool,
 }
@@ -26,6 +28,8 @@ impl Writes {
             grpc_routes: has(&|v| known.grpc_route_status(v, knowledge)),
             egress: has(&|v| known.egress_status(v, knowledge)),
             rate_limits: has(&|v| known.rate_limit_status(v, knowledge)),
+            broken_voids_kind: version
+                .is_some_and(|v| known.skips_unreadable(v, knowledge) == Contains::No),
             conflicts: has(&|v| known.route_conflicts(v, knowledge)),
         }
     }
