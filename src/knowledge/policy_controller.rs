@@ -13,6 +13,7 @@ pub struct PolicyController {
     source: String,
     date: jiff::civil::Date,
     skips_unreadable: EdgeTag,
+    servers_by_age: EdgeTag,
     init_container_ports: EdgeTag,
     app_protocol: EdgeTag,
     grpc_route_status: EdgeTag,
@@ -27,6 +28,11 @@ impl PolicyController {
     /// Whether one object that cannot be read leaves the others of its kind alone.
     pub fn skips_unreadable(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.skips_unreadable), knowledge.minors())
+    }
+
+    /// Whether of several Servers that select one port the oldest takes it.
+    pub fn servers_by_age(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.servers_by_age), knowledge.minors())
     }
 
     /// Whether Servers know the named ports of init containers.

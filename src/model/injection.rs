@@ -9,7 +9,8 @@ use std::fmt;
 
 use crate::chart::values::Values;
 use crate::objects::{
-    LabelRequirement, LabelSelector, MatchLabels, Meta, Namespace, PodSpec, Texts, Webhook, WebhookConfiguration,
+    LabelRequirement, LabelSelector, MatchLabels, Meta, Namespace, PodSpec, Texts, Webhook,
+    WebhookConfiguration,
 };
 
 /// The annotation that asks for a proxy.

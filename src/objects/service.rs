@@ -144,7 +144,8 @@ pub enum TargetPort {
 impl ServiceSpec {
     /// Whether an address is one of its own.
     pub fn has_address(&self, address: IpAddr) -> bool {
-        self.cluster_ip == Some(address) || self.cluster_ips.iter().any(|ip| ip.as_str().parse() == Ok(address))
+        self.cluster_ip == Some(address)
+            || self.cluster_ips.iter().any(|ip| ip.as_str().parse() == Ok(address))
     }
 }
 

@@ -36,7 +36,10 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
             Some(ports) if ports.is_empty() => {
                 text.push_str("  no port is known; name one: NAMESPACE/POD:PORT\n")
             }
-            Some(ports) => text.push_str(&ports_table(ports, &own, look)),
+            Some(ports) => {
+                let by_age = evidence.index.controller.quirks.servers_by_age;
+                text.push_str(&ports_table(ports, &own, by_age, look));
+            }
         }
         text.push('\n');
     }
@@ -47,7 +50,7 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
     harmless(&text).into_owned()
 }
 
-fn ports_table(ports: &[PortAnswer<'_>], own: &str, look: Look) -> String {
+fn ports_table(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> String {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
@@ -83,13 +86,13 @@ fn ports_table(ports: &[PortAnswer<'_>], own: &str, look: Look) -> String {
         _ = writeln!(text, " {}", line.trim_end());
     }
     for port in ports.iter().filter(|port| !port.passed_over.is_empty()) {
-        let others = port.passed_over.join(", ");
-        let said = format!(
-            "  note: {} selects port {} as well, and is passed over: {} is older",
-            others,
-            port.port,
-            taken_by(&port.inbound)
-        );
+        let (others, taken) = (port.passed_over.join(", "), taken_by(&port.inbound));
+        let why = if by_age {
+            format!("and is passed over: {taken} is older, or of the same age and first by name")
+        } else {
+            format!("and this release leaves to chance whether it takes the port or {taken} does")
+        };
+        let said = format!("  note: {others} selects port {} as well, {why}", port.port);
         _ = writeln!(text, "{}", clean(&said));
     }
     text

@@ -435,7 +435,7 @@ Pod shop/web-1
   8080 http   Server web  HTTP/1    ServiceAccount shop/front  AuthorizationPolicy front
                                     kubelet: GET /ready        probes
   9090 admin  no Server   detected  anybody                    all-unauthenticated
-  note: younger selects port 8080 as well, and is passed over: Server web is older
+  note: younger selects port 8080 as well, and is passed over: Server web is older, or of the same age and first by name
 
 Counts for nothing
   HTTPRoute shop/astray: there is no Server wbe in namespace shop

@@ -1,4 +1,4 @@
-//! `servers-overlap`: several Servers select one port, and all but the oldest count for nothing there.
+//! `servers-overlap`: several Servers select one port, and all but one count for nothing there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +12,7 @@ type Overlap<'a> = (&'a Server, &'a Server, BTreeSet<(&'a str, u16)>);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
+    let by_age = survey.index.controller.quirks.servers_by_age;
     let mut over: BTreeMap<(&str, &str, &str), Overlap<'_>> = BTreeMap::new();
     for workload in survey.workloads().filter(|workload| ctx.judges(&workload.meta.namespace)) {
         for port in survey.index.taken_ports(workload) {
@@ -28,12 +29,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     Ok(over
         .into_values()
-        .map(|(winner, loser, ports)| finding(ctx, winner, loser, &ports))
+        .map(|(winner, loser, ports)| finding(ctx, (winner, loser), &ports, by_age))
         .collect::<Vec<_>>()
         .into())
 }
 
-fn finding(ctx: &Context<'_>, winner: &Server, loser: &Server, ports: &BTreeSet<(&str, u16)>) -> Finding {
+fn finding(
+    ctx: &Context<'_>,
+    (winner, loser): (&Server, &Server),
+    ports: &BTreeSet<(&str, u16)>,
+    by_age: bool,
+) -> Finding {
     let meta = &loser.metadata;
     let (pod, port) = ports.first().copied().unwrap_or_default();
     let more = if ports.len() > 1 { format!(" and {} more", ports.len() - 1) } else { String::new() };
@@ -41,14 +47,33 @@ fn finding(ctx: &Context<'_>, winner: &Server, loser: &Server, ports: &BTreeSet<
         server.metadata.creation_timestamp.map_or_else(|| "not known".to_owned(), |time| time.to_string())
     };
     let name = &winner.metadata.name;
-    about(ctx, Kind::Server, meta, format!("Server {name} is older and takes port {port} of {pod}{more}: this one, and every policy for it, counts for nothing there"))
+    let times = (winner.metadata.creation_timestamp, meta.creation_timestamp);
+    let message = if !by_age {
+        format!(
+            "Server {name} selects port {port} of {pod}{more}, too, and this release leaves to chance which of them takes it: the other one, and every policy for it, counts for nothing there, and a restart of the policy controller may change which"
+        )
+    } else {
+        let first = if times.0 == times.1 { "is as old, comes first by name" } else { "is older" };
+        format!(
+            "Server {name} {first} and takes port {port} of {pod}{more}: this one, and every policy for it, counts for nothing there"
+        )
+    };
+    about(ctx, Kind::Server, meta, message)
         .evidence(field(Kind::Server, meta, "metadata.creationTimestamp", born(loser)))
         .evidence(field(Kind::Server, &winner.metadata, "metadata.creationTimestamp", born(winner)))
         .parameter(name.as_str())
         .remedy(
             Remedy::new()
-                .run(StepKind::Command, "If the younger one is meant, delete the older", on("delete", Kind::Server, &winner.metadata))
-                .run(StepKind::Command, "If the older one is meant, delete the younger", on("delete", Kind::Server, meta))
+                .run(
+                    StepKind::Command,
+                    format!("If Server {} is meant, delete {name}", meta.name),
+                    on("delete", Kind::Server, &winner.metadata),
+                )
+                .run(
+                    StepKind::Command,
+                    format!("If Server {name} is meant, delete {}", meta.name),
+                    on("delete", Kind::Server, meta),
+                )
                 .step(StepKind::Note, "If both are, narrow their podSelectors, so that no pod has both"),
         )
 }

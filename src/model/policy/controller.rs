@@ -39,6 +39,8 @@ pub struct Controller {
 pub struct Quirks {
     /// One object that cannot be read leaves all of its kind unread.
     pub broken_voids_kind: bool,
+    /// Of several Servers that select one port the oldest takes it; else any may.
+    pub servers_by_age: bool,
     /// The named ports of init containers, native sidecars with them, are known.
     pub init_container_ports: bool,
     /// Calls of the address of a Service, at a port that it does not declare, are refused.
@@ -56,6 +58,7 @@ impl Quirks {
         let lacks = |since: Contains| since == Contains::No;
         Quirks {
             broken_voids_kind: version.is_some_and(|v| lacks(known.skips_unreadable(v, knowledge))),
+            servers_by_age: version.is_none_or(|v| !lacks(known.servers_by_age(v, knowledge))),
             init_container_ports: version.is_none_or(|v| !lacks(known.init_container_ports(v, knowledge))),
             refuses_undeclared_ports: version
                 .is_none_or(|v| !lacks(knowledge.upgrades().refuses_undeclared_ports(v, knowledge.minors()))),

@@ -8,8 +8,8 @@ use super::controller::Controller;
 use super::default::DefaultPolicy;
 use super::parse::Port;
 use super::read::{
-    Authentications, ReadServerAuthorization, Reader, Required, is_meant, read_rate_limit, read_server,
-    read_server_authorization, readable, until_empty,
+    Authentications, ReadServerAuthorization, Reader, Required, after_empty, is_meant, read_rate_limit,
+    read_server, read_server_authorization, readable,
 };
 use super::routes::{self, InboundRoute, ReadRoute, RouteKind};
 use super::workload::Workload;
@@ -94,15 +94,15 @@ impl<'a> Index<'a> {
             |o| &o.metadata,
             |o| Ok(authentication::identities(o, &controller)?.map(|matches| (o, matches))),
         );
-        let (after, stopped) = until_empty(objects.network_authentications);
+        let unread = after_empty(objects.network_authentications);
         let networks = reader.each(
             Kind::NetworkAuthentication,
             objects.network_authentications,
             |o| &o.metadata,
             |o| {
                 let read = authentication::networks(o)?.map(|matches| (o, matches));
-                Ok(match stopped {
-                    Some((namespace, name)) if after.contains(&o.metadata.key()) => Err(format!(
+                Ok(match &unread {
+                    Some(((namespace, name), after)) if after.contains(&o.metadata.key()) => Err(format!(
                         "NetworkAuthentication {namespace}/{name}, which is listed before it, names no network, and the controller \
                          reads no further when it starts"
                     )),
@@ -163,7 +163,7 @@ impl<'a> Index<'a> {
         here.map(|(policy, required)| (*policy, required.as_ref().err().map(String::as_str)))
     }
 
-    /// The Servers that select a workload at a port: the first takes it.
+    /// The Servers that select a workload at a port: the first takes it, where the release goes by age.
     pub fn selecting<'i>(
         &'i self,
         workload: &'i Workload<'a>,

@@ -35,7 +35,9 @@ pub(super) fn port(server: &Server) -> Result<Port<'_>, Broken> {
 /// Whether a selector of labels has what the controller takes.
 pub(super) fn selector(selector: &LabelSelector) -> Result<(), Broken> {
     match &selector.match_labels.no_text {
-        Some(label) => Err(Broken::of(format!("the value of {label} in matchLabels must be a string, in quotes"))),
+        Some(label) => {
+            Err(Broken::of(format!("the value of {label} in matchLabels must be a string, in quotes")))
+        }
         None => Ok(()),
     }
 }

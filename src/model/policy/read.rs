@@ -134,16 +134,15 @@ pub(super) fn read_rate_limit(
     })
 }
 
-/// NetworkAuthentications in the order in which the API server lists them. The controller reads them in that order when it starts,
-/// and stops at one that names no network: what comes after it is not there for policies.
-pub(super) fn until_empty<'a>(
-    objects: &'a [NetworkAuthentication],
-) -> (HashSet<(&'a str, &'a str)>, Option<(&'a str, &'a str)>) {
-    let mut listed: Vec<&'a NetworkAuthentication> = objects.iter().collect();
-    listed.sort_by_key(|object| object.metadata.key());
-    let empty = listed.iter().position(|object| object.spec.networks.is_empty());
-    let Some(at) = empty else { return (HashSet::new(), None) };
-    (listed[at + 1..].iter().map(|object| object.metadata.key()).collect(), Some(listed[at].metadata.key()))
+/// The namespace and the name of an object.
+type Key<'a> = (&'a str, &'a str);
+
+/// The NetworkAuthentication that names no network, and those that are listed after it: the controller reads them in the order in
+/// which the API server lists them when it starts, and stops there, so that the rest is not there for policies.
+pub(super) fn after_empty(objects: &[NetworkAuthentication]) -> Option<(Key<'_>, HashSet<Key<'_>>)> {
+    let empty = objects.iter().filter(|object| object.spec.networks.is_empty());
+    let at = empty.map(|object| object.metadata.key()).min()?;
+    Some((at, objects.iter().map(|object| object.metadata.key()).filter(|key| *key > at).collect()))
 }
 
 /// Whether the kinds that a policy refers to are those that count.

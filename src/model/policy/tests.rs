@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use super::status::{StatusObjects, Statuses, Writes};
 use super::*;
-use crate::objects::{EgressNetwork, ExternalWorkload, HTTPLocalRateLimitPolicy, Pod, Route, Server, Service};
+use crate::objects::{
+    EgressNetwork, ExternalWorkload, HTTPLocalRateLimitPolicy, Pod, Route, Server, Service,
+};
 
 fn objects<T: DeserializeOwned>(text: &str, kind: &str) -> Vec<T> {
     let all = serde_yaml::Deserializer::from_str(text).map(|one| Value::deserialize(one).unwrap());
@@ -27,6 +29,7 @@ fn controller(voids: bool) -> Controller {
         default_policy: DefaultPolicy::AllUnauthenticated,
         quirks: Quirks {
             broken_voids_kind: voids,
+            servers_by_age: true,
             init_container_ports: true,
             refuses_undeclared_ports: true,
             gateway_timeouts: true,
@@ -70,7 +73,9 @@ fn taken(text: &str, voids: bool) -> (String, Vec<String>) {
 }
 
 fn server(selector: &str) -> String {
-    format!("kind: Server\nmetadata: {{name: web, namespace: shop}}\nspec: {{podSelector: {selector}, port: 8080}}\n")
+    format!(
+        "kind: Server\nmetadata: {{name: web, namespace: shop}}\nspec: {{podSelector: {selector}, port: 8080}}\n"
+    )
 }
 
 #[test]
@@ -287,7 +292,8 @@ metadata: {name: r, namespace: shop}
 spec: {parentRefs: [{group: policy.linkerd.io, kind: EgressNetwork, name: good, port: 443}]}
 ",
     );
-    let parent = |voids| world.calls(voids).of_address(at("192.0.2.1:443"), "shop").unwrap().parent.object().is_some();
+    let parent =
+        |voids| world.calls(voids).of_address(at("192.0.2.1:443"), "shop").unwrap().parent.object().is_some();
     assert!(parent(false));
     assert!(!parent(true));
     assert_eq!(world.accepted(false).as_deref(), Some("Accepted"));

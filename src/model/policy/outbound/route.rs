@@ -153,7 +153,8 @@ impl<'a> Read<'a> {
             // so that an EgressNetwork of the Service's name has them, too.
             None => {
                 let service = Called { kind: "Service", ..called };
-                let linkerds = parent.is_a("", "Service") || parent.is_a("policy.linkerd.io", "EgressNetwork");
+                let linkerds =
+                    parent.is_a("", "Service") || parent.is_a("policy.linkerd.io", "EgressNetwork");
                 linkerds && self.is_accepted(service, None)
             }
         })
