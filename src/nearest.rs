@@ -1,11 +1,35 @@
 //! What somebody may have meant by a word that is none.
 
-/// The candidate most like a word, if any is like it at all; of two that are, the first by the alphabet.
+/// The candidate most like a word, if any is near it: a few slips away, or one of them begins or ends the other. Of two that are as
+/// near, the first by the alphabet.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     candidates
         .into_iter()
         .map(|name| (strsim::jaro_winkler(word, name), name))
-        .filter(|(likeness, _)| *likeness > 0.75)
+        .filter(|(likeness, name)| *likeness > 0.75 && is_near(word, name))
         .max_by(|(a, x), (b, y)| a.total_cmp(b).then(y.cmp(x)))
         .map(|(_, name)| name.to_owned())
+}
+
+/// Whether so much of a word is right that it may be meant.
+fn is_near(word: &str, name: &str) -> bool {
+    let (short, long) = if word.len() < name.len() { (word, name) } else { (name, word) };
+    let part = short.len() >= 3 && (long.starts_with(short) || long.ends_with(short));
+    part || strsim::osa_distance(word, name) <= 1 + long.chars().count() / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closest;
+
+    #[test]
+    fn what_is_far_off_is_not_suggested() {
+        let known = ["orange-marmalade", "lemon-curd", "pods"];
+        let of = |word: &str| closest(word, known);
+        assert_eq!(of("podz").as_deref(), Some("pods"));
+        assert_eq!(of("orange-marmelade").as_deref(), Some("orange-marmalade"));
+        assert_eq!(of("orange").as_deref(), Some("orange-marmalade"));
+        assert_eq!(of("marmalade-orange"), None);
+        assert_eq!(of("orange-lemonades"), None);
+    }
 }
