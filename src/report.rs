@@ -249,7 +249,8 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     let results = match &question.change {
         Some((_, before)) => {
             // What is there without the change is judged again without it.
-            let settings = Settings { manifests: Vec::new(), values: None, ..question.settings.clone() };
+            let settings =
+                Settings { manifests: Vec::new(), values: Vec::new(), ..question.settings.clone() };
             let today = evaluate(question.checks, &before.cluster, question.knowledge, &settings);
             compare(today, then)
         }

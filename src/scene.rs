@@ -276,7 +276,8 @@ impl Scene {
             let knowledge = Knowledge::embedded();
             let (chart, release) = chart(&values.chart, knowledge).map_err(|e| format!("values: {e}"))?;
             let file = ValuesFile::read("values.yaml", &values.text).map_err(|e| format!("values: {e}"))?;
-            self.settings.values = Some(Given { chart, release, files: vec![file] });
+            let given = Given { chart, release, files: vec![file], by: None, partial: false };
+            self.settings.values = vec![given];
         }
         self.settings.cni_expected |= run.cni_expected;
         self.settings.data_plane |= run.proxy;

@@ -10,6 +10,8 @@
 //! write by hand and must hear of by line, or in a form that only it and kubectl take (`yes` in a kubeconfig). The client of
 //! Kubernetes brings the last two in any case.
 
+pub(crate) mod node;
+
 use std::collections::HashMap;
 
 use granit_parser::{ErrorKind, Event, Parser, options};

@@ -3,8 +3,10 @@
 
 use serde_yaml::{Mapping, Value};
 
+pub use super::held::Held;
 use super::values::{Values, as_go_reads};
 use crate::version::LinkerdVersion;
+use crate::yaml::node::{Spot, spot};
 
 /// Values that are about to be given to a chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,21 +17,26 @@ pub struct Given {
     pub release: Option<LinkerdVersion>,
     /// The files, in the order in which they were given: of two that say something of a value the later counts.
     pub files: Vec<ValuesFile>,
+    /// The object of a tool that installs the chart, where one gives them, and where it says the release: field and text.
+    pub by: Option<(String, Option<(String, String)>)>,
+    /// Whether some of the values are not here: what no file says may be said there.
+    pub partial: bool,
 }
 
-/// A file of values.
+/// A file of values, or values that an object of another tool holds.
 #[derive(Debug, Clone)]
 pub struct ValuesFile {
-    /// Its path, as given.
+    /// What evidence calls it: its path as given, or the object.
     pub name: String,
     /// Its text.
     pub text: String,
     root: Mapping,
+    held: Option<Held>,
 }
 
 impl PartialEq for ValuesFile {
     fn eq(&self, other: &ValuesFile) -> bool {
-        (&self.name, &self.text) == (&other.name, &other.text)
+        (&self.name, &self.text, &self.held) == (&other.name, &other.text, &other.held)
     }
 }
 
@@ -101,7 +108,8 @@ impl ValuesFile {
     /// # Errors
     /// It is no YAML, or no map.
     pub fn read(name: &str, text: &str) -> Result<ValuesFile, NoValues> {
-        let file = |root: Mapping| ValuesFile { name: name.to_owned(), text: text.to_owned(), root };
+        let file =
+            |root: Mapping| ValuesFile { name: name.to_owned(), text: text.to_owned(), root, held: None };
         let malformed = |reason: String| NoValues::Malformed { name: name.to_owned(), reason };
         crate::yaml::guard(text.as_bytes()).map_err(|error| malformed(error.to_string()))?;
         if let Err(error) = serde_yaml::from_str::<Value>(text) {
@@ -112,6 +120,34 @@ impl ValuesFile {
             Some(Value::Mapping(root)) => Ok(file(root)),
             Some(Value::Null) | None => Ok(file(Mapping::new())),
             Some(_) => Err(NoValues::NoMap { name: name.to_owned() }),
+        }
+    }
+
+    /// Values that an object holds, and the text that their places are looked up in.
+    pub(super) fn held(name: &str, text: String, root: Mapping, held: Held) -> ValuesFile {
+        ValuesFile { name: name.to_owned(), text, root, held: Some(held) }
+    }
+
+    /// Whether another tool may put something in the place of what is written, before the chart sees it.
+    pub fn is_written_for_others(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// The file that they stand in.
+    pub fn file(&self) -> &str {
+        self.held.as_ref().map_or(&self.name, |held| &held.file)
+    }
+
+    /// A value's path as evidence writes it.
+    pub fn field(&self, place: &str) -> String {
+        self.held.as_ref().map_or_else(|| place.to_owned(), |held| held.field(place))
+    }
+
+    /// Where the value stands that evidence names by this field: its path, with line and column from 1.
+    pub fn find(&self, field: &str) -> Option<(String, Spot)> {
+        match &self.held {
+            None => Some((field.to_owned(), spot(&self.text, field)?)),
+            Some(held) => held.find(&self.text, field),
         }
     }
 
@@ -187,7 +223,13 @@ mod tests {
         let second = file("b.yaml", "proxy: {cores: 2, logLevel: null}\n\"proxy.cores\": 3");
         let places: Vec<String> = second.leaves().iter().map(Leaf::place).collect();
         assert_eq!(places, ["proxy.cores", "[proxy.cores]"]);
-        let given = Given { chart: "x".to_owned(), release: None, files: vec![first, second] };
+        let given = Given {
+            chart: "x".to_owned(),
+            release: None,
+            files: vec![first, second],
+            by: None,
+            partial: false,
+        };
         let at = |path: &str| given.at(path).map(|(file, value)| (file.name.clone(), value.as_u64()));
         assert_eq!(at("proxy.cores"), Some(("b.yaml".to_owned(), Some(2))));
         assert_eq!((at("proxy.logLevel"), at("clusterNetworks")), (None, Some(("a.yaml".to_owned(), None))));

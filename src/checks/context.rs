@@ -47,8 +47,8 @@ pub struct Settings {
     pub upgrade: Option<Upgrade>,
     /// `--linkerd-version`: the release that manifests are for, where they do not hold the control plane.
     pub linkerd_version: Option<LinkerdVersion>,
-    /// `--values`: values that are about to be given to a chart.
-    pub values: Option<Given>,
+    /// Values that are about to be given to charts: by `--values`, or by objects among manifests.
+    pub values: Vec<Given>,
     /// The flags that name the manifests or values that are judged, with what they are given; nothing: by themselves.
     pub manifests: Vec<(&'static str, String)>,
     /// Whether the world is judged in which that upgrade is done.

@@ -9,13 +9,16 @@ use super::args::{Check, EvidenceArgs, Verbosity};
 use super::chart;
 use super::evidence::{self, Read, Save, Way};
 use super::stop::Stop;
+use crate::chart::gitops::Installed;
 use crate::chart::given::Given;
+use crate::checks::Upgrade;
 use crate::checks::expressed::whole_kinds;
 use crate::collect::{Collected, Options, Unobserved, collect};
 use crate::command::Rerun;
-use crate::finding::{Finding, Place, Subject, Written};
+use crate::finding::{Evidence, Finding, Place, Subject, Written};
 use crate::item::{Item, Kind, Scope};
 use crate::knowledge::Knowledge;
+use crate::model::Cluster;
 use crate::model::control_plane::installed;
 use crate::objects::{ConfigMap, Deployment, Listed};
 use crate::report;
@@ -34,6 +37,8 @@ pub(super) struct Laid {
     pub(super) collected: Collected,
     /// Where its objects stand.
     pub(super) places: Option<Places>,
+    /// The charts that they have installed.
+    pub(super) charts: Vec<Installed>,
 }
 
 /// Manifests that are judged by themselves.
@@ -44,6 +49,8 @@ pub(super) struct Alone {
     pub(super) release: Option<LinkerdVersion>,
     /// Where their objects stand.
     pub(super) places: Option<Places>,
+    /// The charts that they have installed.
+    pub(super) charts: Vec<Installed>,
 }
 
 /// The flags that name manifests, for commands that judge again.
@@ -116,6 +123,15 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
     // The command on PATH is not what manifests are judged by.
     items.remove(&Item::CliVersion);
     let collected = read(&source, &items, args, None);
+    if let (Some(told), Some((held, _))) =
+        (&args.manifests.linkerd_version, control_plane(&collected.cluster))
+        && Upgrade::target(told.as_str(), knowledge.releases()).unwrap_or_else(|_| told.clone()) != held
+    {
+        let said = format!(
+            "--linkerd-version {told} is not what is judged: the control plane in the manifests is {held}, and that counts"
+        );
+        super::evidence::warn(&[said], &args.verbosity);
+    }
     let origin = match &given {
         Some(_) => Origin { kind: "manifests".to_owned(), name: words(&args.manifests.manifests) },
         None => Origin { kind: "values".to_owned(), name: words(&args.manifests.values) },
@@ -123,7 +139,8 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
     let closing = Closing::of(&collected, None, None);
     let rerun = Rerun::default();
     let read = Read { collected, origin, rerun, save_trouble: None, closing, pods_left: false };
-    Ok(Alone { read, release, places: given.as_mut().and_then(Captured::places) })
+    let charts = given.as_mut().map(Captured::charts).unwrap_or_default();
+    Ok(Alone { read, release, places: given.as_mut().and_then(Captured::places), charts })
 }
 
 /// What has to be read of a cluster that a change is laid over, besides what is judged.
@@ -177,7 +194,8 @@ pub(super) fn laid(
     let collected = read(&source, items, args, Some(&today.collected));
     let named = if values.is_some() { &args.manifests.values } else { &args.manifests.with };
     let change = report::Change { given: words(named), objects: set.count() };
-    Ok((today, Laid { change, collected, places: given.as_mut().and_then(Captured::places) }))
+    let charts = given.as_mut().map(Captured::charts).unwrap_or_default();
+    Ok((today, Laid { change, collected, places: given.as_mut().and_then(Captured::places), charts }))
 }
 
 /// What was read of a cluster, and the same to be read again, object by object.
@@ -286,10 +304,14 @@ fn versions(args: &Check) -> anyhow::Result<(Option<LinkerdVersion>, Option<K8sV
     let way = Way::new(&args.evidence, &args.connection);
     let Read { collected, .. } = evidence::read(&way, &args.verbosity, &items, Save::No)?;
     let cluster = &collected.cluster;
+    Ok((control_plane(cluster).map(|(version, _)| version), cluster.server_version.clone().ok()))
+}
+
+/// The release of the control plane that is there, and where it was seen.
+fn control_plane(cluster: &Cluster) -> Option<(LinkerdVersion, Evidence)> {
     let deployments =
         cluster.answer(&Item::List(Deployment::KIND)).map_or(&[][..], |answer| answer.objects());
     let config: Option<&ConfigMap> =
         cluster.answer(&of_control_plane("linkerd-config")).and_then(|answer| answer.objects().first());
-    let linkerd = installed(deployments, config, &cluster.namespaces.control_plane);
-    Ok((linkerd.map(|(version, _)| version), cluster.server_version.clone().ok()))
+    installed(deployments, config, &cluster.namespaces.control_plane)
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::args::Check;
 use super::stop::Stop;
+use crate::chart::gitops::Installed;
 use crate::chart::given::{Given, ValuesFile};
 use crate::checks::{NoChart, Upgrade, chart};
 use crate::finding::{Finding, Place, Written};
@@ -16,7 +17,7 @@ use crate::knowledge::Knowledge;
 use crate::model::Cluster;
 use crate::objects::ConfigMap;
 use crate::source::change::Set;
-use crate::source::dump::spot;
+use crate::version::LinkerdVersion;
 
 /// The chart whose values the cluster keeps.
 const CONTROL_PLANE: &str = "linkerd-control-plane";
@@ -43,7 +44,52 @@ pub(super) fn given(args: &Check, knowledge: &Knowledge) -> Result<Option<Given>
         return Err(Stop::usage("nobody says of which release the chart is", next));
     }
     let files = args.manifests.values.iter().map(|path| file(path)).collect::<Result<_, _>>()?;
-    Ok(Some(Given { chart, release, files }))
+    Ok(Some(Given { chart, release, files, by: None, partial: false }))
+}
+
+/// The values that objects of manifests give to charts, and in words what of them cannot be judged. Without a version it is the release of
+/// the cluster, where there is one.
+pub(super) fn of_manifests(
+    installed: Vec<Installed>,
+    (over_a_cluster, told): (bool, Option<&LinkerdVersion>),
+    knowledge: &Knowledge,
+) -> (Vec<Given>, Vec<String>) {
+    let (mut given, mut unknown, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new());
+    for Installed { object, place, chart: name, version, files, absent } in installed {
+        let of = version.as_ref().map_or(Err("names no version".to_owned()), |(_, text)| {
+            let release = chart(&format!("{name}@{text}"), knowledge).ok().and_then(|(_, release)| release);
+            release.ok_or_else(|| format!("says {text}"))
+        });
+        let (release, version) = match (of, told) {
+            (Ok(release), _) => (Some(release), version),
+            (Err(_), Some(told)) => (Some(told.clone()), None),
+            (Err(_), None) if over_a_cluster => (None, None),
+            (Err(why), None) => {
+                unknown.push(format!("{name} in {object} ({place}), which {why}"));
+                continue;
+            }
+        };
+        let partial = !absent.is_empty();
+        if partial {
+            elsewhere.push(format!("{name} in {object} ({place}): {}", absent.join(", ")));
+        }
+        given.push(Given { chart: name, release, files, by: Some((object, version)), partial });
+    }
+    let unknown = few(UNKNOWN, &unknown);
+    (given, unknown.into_iter().chain(few(ELSEWHERE, &elsewhere)).collect())
+}
+
+const UNKNOWN: &str =
+    "values of charts whose version is no one release that is known (--linkerd-version names it)";
+const ELSEWHERE: &str = "values of charts that are not here, or not YAML as they stand";
+/// So many things of a sort are named.
+const NAMED: usize = 3;
+
+fn few(what: &str, things: &[String]) -> Option<String> {
+    let more = things.len().saturating_sub(NAMED);
+    let named = things.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!things.is_empty()).then(|| format!("{what}: {named}{more}"))
 }
 
 /// Whether values are judged without a cluster.
@@ -108,7 +154,13 @@ pub(super) fn laid(given: &Given, today: &Cluster) -> Set {
 }
 
 /// Says of findings where the values stand that they are about.
-pub(super) fn place(findings: &mut [Finding], given: &Given) {
+pub(super) fn place(findings: &mut [Finding], all: &[Given]) {
+    for given in all {
+        place_of(findings, given);
+    }
+}
+
+fn place_of(findings: &mut [Finding], given: &Given) {
     let config = |object: &str| {
         given.chart == CONTROL_PLANE && object.starts_with("ConfigMap ") && object.ends_with(CONFIG)
     };
@@ -116,22 +168,18 @@ pub(super) fn place(findings: &mut [Finding], given: &Given) {
         let mut written: Vec<Written> = Vec::new();
         for evidence in &finding.evidence {
             let Place::Field { object, path } = &evidence.place else { continue };
-            let (file, path) = match given.files.iter().find(|file| file.name == *object) {
-                Some(file) => (file, path.as_str()),
-                None => {
-                    let value = path.strip_prefix("data.values: ").filter(|_| config(object));
-                    let Some((value, (file, _))) = value.and_then(|value| Some((value, given.at(value)?)))
-                    else {
-                        continue;
-                    };
-                    (file, value)
-                }
+            let named = given.files.iter().filter(|file| file.name == *object);
+            let found = named.into_iter().find_map(|file| Some((file, file.find(path)?)));
+            let kept = || {
+                let value = path.strip_prefix("data.values: ").filter(|_| config(object))?;
+                let (file, _) = given.at(value)?;
+                Some((file, file.find(&file.field(value))?))
             };
-            let Some((line, column)) = spot(&file.text, path) else { continue };
+            let Some((file, (path, (line, column)))) = found.or_else(kept) else { continue };
             written.push(Written {
                 object: format!("values of {}", given.chart),
-                path: Some(path.to_owned()),
-                file: file.name.clone(),
+                path: Some(path),
+                file: file.file().to_owned(),
                 line,
                 column,
                 source: None,

@@ -15,6 +15,7 @@ use super::values::{Format, Output};
 use super::wait::Wait;
 use super::{accepted, again, change, chart, config, files, fleet, params, publish};
 use crate::card::Mode;
+use crate::chart::gitops::Installed;
 use crate::checks::{self, Settings, Upgrade};
 use crate::collect::Collected;
 use crate::command::{Flag, Repeated, Rerun};
@@ -28,6 +29,7 @@ use crate::policy::{self, Gate, Policy};
 use crate::report::{self, Question, Report, Run};
 use crate::source::Origin;
 use crate::source::dump::Places;
+use crate::version::LinkerdVersion;
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     if fleet::is_meant(args) {
@@ -76,7 +78,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         to_cni: args.to_cni.clone(),
         upgrade,
         linkerd_version: None,
-        values,
+        values: values.into_iter().collect(),
         manifests,
         upgraded: false,
         mode: policy.mode,
@@ -101,14 +103,18 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let (mut laid, mut places) = (None, None);
     let mut read = if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
         let alone = change::alone(args, &items, knowledge)?;
-        let of_chart = || settings.values.as_ref().and_then(|given| given.release.clone());
-        settings.linkerd_version = alone.release.or_else(of_chart);
+        let of_chart = || settings.values.first().and_then(|given| given.release.clone());
+        settings.linkerd_version = alone.release.clone().or_else(of_chart);
         places = alone.places;
-        alone.read
+        let mut read = alone.read;
+        let told = alone.release.as_ref();
+        charts(args, (alone.charts, told), knowledge, &mut settings, &mut read.collected);
+        read
     } else if policy.on_change {
         change::items(&mut items);
-        let (today, then) = change::laid(args, &way, &items, (knowledge, settings.values.as_ref()))?;
+        let (today, mut then) = change::laid(args, &way, &items, (knowledge, settings.values.first()))?;
         places = then.places;
+        charts(args, (then.charts, None), knowledge, &mut settings, &mut then.collected);
         laid = Some((then.change, then.collected));
         today
     } else {
@@ -164,6 +170,22 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         }
     }
     status
+}
+
+/// Has the values judged that objects of manifests give to charts, and says of which that cannot be.
+fn charts(
+    args: &Check,
+    (installed, told): (Vec<Installed>, Option<&LinkerdVersion>),
+    knowledge: &Knowledge,
+    settings: &mut Settings,
+    collected: &mut Collected,
+) {
+    let over_a_cluster = !args.manifests.with.is_empty();
+    let (given, unknown) = chart::of_manifests(installed, (over_a_cluster, told), knowledge);
+    settings.values.extend(given);
+    let said: Vec<String> = unknown.iter().map(|what| format!("not checked: {what}")).collect();
+    evidence::warn(&said, &args.verbosity);
+    collected.uncollected.set_aside.extend(unknown);
 }
 
 /// What is wrong with flags themselves is said before anything is read, so also where what they read is not there.
@@ -342,9 +364,7 @@ fn judge(examination: &Examination<'_>) -> Report {
     if let Some(places) = examination.places {
         change::place(&mut report.findings, places);
     }
-    if let Some(given) = &examination.settings.values {
-        chart::place(&mut report.findings, given);
-    }
+    chart::place(&mut report.findings, &examination.settings.values);
     report.run = run_since(examination.began);
     report.asked.linkerd_namespace = examination.named.0.clone();
     report.asked.cni_namespace = examination.named.1.clone();

@@ -259,7 +259,7 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
     let given_mode = check::mode(args.stage.pre, args.stage.crds);
     Ok(Settings {
         linkerd_version: None,
-        values: None,
+        values: Vec::new(),
         manifests: Vec::new(),
         namespaces: if args.namespace.is_empty() { asked.namespaces.clone() } else { args.namespace.clone() },
         to_cni,

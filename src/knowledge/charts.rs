@@ -1,6 +1,7 @@
 //! `charts.yaml`: which values each chart of Linkerd takes, since when and until when, and of which kind they have to be.
 
 mod value;
+mod versions;
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use value::{is_of_resources, meant_of_resources};
 
 use super::file::KnowledgeFile;
 use crate::nearest::closest;
-use crate::version::EdgeTag;
+use crate::version::{EdgeTag, LinkerdVersion};
 
 /// The table.
 #[derive(Debug, Deserialize)]
@@ -22,6 +23,7 @@ pub struct Charts {
     first: EdgeTag,
     through: EdgeTag,
     refuses: Vec<Refusal>,
+    versions: BTreeMap<String, BTreeMap<semver::Version, LinkerdVersion>>,
     charts: BTreeMap<String, Chart>,
 }
 

@@ -21,6 +21,7 @@ mod corpus;
 mod deploy;
 mod diffs;
 mod dumps;
+mod environments;
 #[cfg(feature = "live")]
 mod faults;
 mod fleets;
@@ -28,6 +29,7 @@ mod fuzz;
 #[cfg(unix)]
 mod gather;
 mod generated;
+mod gitops;
 mod golden;
 mod honesty;
 mod hostile;

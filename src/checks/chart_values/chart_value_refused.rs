@@ -2,21 +2,26 @@
 
 use serde_yaml::Value;
 
-use super::{BEFORE, Of};
+use super::{BEFORE, Of, is_put_in};
 use crate::chart::given::Given;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding};
 use crate::knowledge::{Found, Refusal};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let (of, given) = Of::given(ctx)?;
     let mut findings: Vec<Finding> = Vec::new();
-    for rule in ctx.knowledge.charts().refusals(of.name, Some(of.edge)) {
-        let within: Vec<&str> = match rule.within.is_empty() {
-            true => vec![""],
-            false => rule.within.iter().map(String::as_str).collect(),
-        };
-        findings.extend(within.into_iter().filter_map(|map| finding(ctx, &of, given, rule, map)));
+    for (of, given) in Of::given(ctx)? {
+        for rule in ctx.knowledge.charts().refusals(of.name, Some(of.edge)) {
+            // What is asked to be unset may be set where nobody could look.
+            if given.partial && rule.when.values().any(|found| *found == Found::Unset) {
+                continue;
+            }
+            let within: Vec<&str> = match rule.within.is_empty() {
+                true => vec![""],
+                false => rule.within.iter().map(String::as_str).collect(),
+            };
+            findings.extend(within.into_iter().filter_map(|map| finding(ctx, &of, given, rule, map)));
+        }
     }
     Ok(findings.into())
 }
@@ -36,7 +41,7 @@ fn finding(ctx: &Context<'_>, of: &Of<'_>, given: &Given, rule: &Refusal, map: &
     };
     let evidence = told.iter().filter_map(|path| {
         let (file, value) = given.at(path)?;
-        Some(Evidence::field(&file.name, path.clone(), said(value)))
+        Some(Evidence::field(&file.name, file.field(path), said(value)))
     });
     let finding = ctx
         .finding(of.subject(), message)
@@ -53,6 +58,7 @@ fn holds(given: &Given, path: &str, found: Found, words: &[String]) -> bool {
         Found::Unset => !value.is_some_and(is_set),
         Found::No => value == Some(&Value::Bool(false)),
         Found::Other => value
+            .filter(|value| !is_put_in(value))
             .is_some_and(|value| !value.as_str().is_some_and(|text| words.iter().any(|word| word == text))),
     }
 }

@@ -2,29 +2,37 @@
 
 use serde_yaml::Value;
 
-use super::{BEFORE, Of};
-use crate::chart::given::Leaf;
+use super::{BEFORE, Of, is_put_in};
+use crate::chart::given::{Leaf, ValuesFile};
 use crate::checks::{Context, Judgement};
 use crate::finding::Finding;
 use crate::knowledge::{ValueKind, Wanted};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let (of, given) = Of::given(ctx)?;
     let mut findings: Vec<Finding> = Vec::new();
-    for file in &given.files {
-        for leaf in file.leaves() {
-            let Some((path, wanted)) = unfit(&of, &leaf) else { continue };
-            // What stands above a value is a map.
-            let (is, comes) = match path == leaf.path() {
-                true => (in_words(leaf.value), comes_of(leaf.value, wanted)),
-                false => ("a map", UNREADABLE),
-            };
-            let message = format!("{path} is {is} here, and the chart takes it for {wanted}: {comes}");
-            let finding = of.finding(ctx, (&file.name, &path), is.to_owned(), message);
-            findings.push(Of::with_step(finding, format!("give {path} as {wanted}"), BEFORE));
-        }
+    for (of, given) in Of::given(ctx)? {
+        given.files.iter().for_each(|file| findings.extend(of_file(ctx, &of, file)));
     }
     Ok(findings.into())
+}
+
+fn of_file<'a>(ctx: &Context<'a>, of: &Of<'a>, file: &ValuesFile) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for leaf in file.leaves() {
+        if file.is_written_for_others() && is_put_in(leaf.value) {
+            continue;
+        }
+        let Some((path, wanted)) = unfit(of, &leaf) else { continue };
+        // What stands above a value is a map.
+        let (is, comes) = match path == leaf.path() {
+            true => (in_words(leaf.value), comes_of(leaf.value, wanted)),
+            false => ("a map", UNREADABLE),
+        };
+        let message = format!("{path} is {is} here, and the chart takes it for {wanted}: {comes}");
+        let finding = of.finding(ctx, (file, &path), is.to_owned(), message);
+        findings.push(Of::with_step(finding, format!("give {path} as {wanted}"), BEFORE));
+    }
+    findings
 }
 
 /// The value that is of the wrong kind, and what it has to be: the leaf, or what it stands in and should not.

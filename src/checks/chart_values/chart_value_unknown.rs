@@ -12,35 +12,39 @@ use crate::item::Kind;
 use crate::knowledge::Known;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    match &ctx.settings.values {
-        None => Ok(installed(ctx)?.into()),
-        Some(given) if given.chart == CHART => Ok(about_to_be(ctx)?.into()),
-        // Values of another chart say nothing of what linkerd-config keeps.
-        Some(_) => {
-            let mut findings = about_to_be(ctx)?;
-            findings.extend(installed(ctx).unwrap_or_default());
-            Ok(findings.into())
-        }
+    let given = &ctx.settings.values;
+    if given.is_empty() {
+        return Ok(installed(ctx)?.into());
     }
+    let mut findings = about_to_be(ctx)?;
+    // Values of another chart say nothing of what linkerd-config keeps.
+    if given.iter().all(|given| given.chart != CHART) {
+        findings.extend(installed(ctx).unwrap_or_default());
+    }
+    Ok(findings.into())
 }
 
 /// What is about to be given. A value that several files set is told once, where it counts.
 fn about_to_be(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
-    let (of, given) = Of::given(ctx)?;
-    if let Some(last) = of.chart.until().filter(|last| *last < of.edge) {
-        return Ok(vec![gone(ctx, &of, last)]);
-    }
-    let mut findings: BTreeMap<String, Finding> = BTreeMap::new();
-    for file in &given.files {
-        for leaf in file.leaves() {
-            if let Some((message, act)) = said(&of, &leaf) {
-                let place = leaf.place();
-                let finding = of.finding(ctx, (&file.name, &place), leaf.said(), message);
-                findings.insert(place, Of::with_step(finding, act, BEFORE));
+    let mut all = Vec::new();
+    for (of, given) in Of::given(ctx)? {
+        if let Some(last) = of.chart.until().filter(|last| *last < of.edge) {
+            all.push(gone(ctx, &of, last));
+            continue;
+        }
+        let mut findings: BTreeMap<String, Finding> = BTreeMap::new();
+        for file in &given.files {
+            for leaf in file.leaves() {
+                if let Some((message, act)) = said(&of, &leaf) {
+                    let place = leaf.place();
+                    let finding = of.finding(ctx, (file, &place), leaf.said(), message);
+                    findings.insert(place, Of::with_step(finding, act, BEFORE));
+                }
             }
         }
+        all.extend(findings.into_values());
     }
-    Ok(findings.into_values().collect())
+    Ok(all)
 }
 
 /// What `linkerd-config` keeps. Values of older releases stay there over upgrades that reuse them, and do no harm: only what no

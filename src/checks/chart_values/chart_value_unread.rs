@@ -7,29 +7,30 @@ use crate::finding::Finding;
 use crate::knowledge::Known;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let (of, given) = Of::given(ctx)?;
     let mut findings: Vec<Finding> = Vec::new();
-    for file in &given.files {
-        for leaf in file.leaves() {
-            let path = leaf.path();
-            let Known::Taken(value) = of.chart.known(&path, Some(of.edge)) else { continue };
-            if !value.is_unread(Some(of.edge)) || holds_for_others(file, &leaf) {
-                continue;
-            }
-            let message = format!(
-                "no template of the chart of {} reads {path}: what you set here has no effect",
-                of.release
-            );
-            let place = leaf.place();
-            let finding = of.finding(ctx, (&file.name, &place), leaf.said(), message);
-            findings.push(Of::with_step(
-                finding,
-                format!("set what {path} was meant for at each place, or leave it out"),
-                BEFORE,
-            ));
-        }
+    for (of, given) in Of::given(ctx)? {
+        given.files.iter().for_each(|file| findings.extend(of_file(ctx, &of, file)));
     }
     Ok(findings.into())
+}
+
+fn of_file<'a>(ctx: &Context<'a>, of: &Of<'a>, file: &ValuesFile) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for leaf in file.leaves() {
+        let path = leaf.path();
+        let Known::Taken(value) = of.chart.known(&path, Some(of.edge)) else { continue };
+        if !value.is_unread(Some(of.edge)) || holds_for_others(file, &leaf) {
+            continue;
+        }
+        let message = format!(
+            "no template of the chart of {} reads {path}: what you set here has no effect",
+            of.release
+        );
+        let finding = of.finding(ctx, (file, &leaf.place()), leaf.said(), message);
+        let act = format!("set what {path} was meant for at each place, or leave it out");
+        findings.push(Of::with_step(finding, act, BEFORE));
+    }
+    findings
 }
 
 /// Whether the file repeats a value by an anchor, as `values-ha.yaml` does: then it stands there for others.

@@ -4,7 +4,7 @@
 use super::control_plane::installation::{CONFIG, config, installed};
 use super::rehearsal::CHART;
 use super::{Check, Context, Unjudged, row};
-use crate::chart::given::{Given, Leaf};
+use crate::chart::given::{Given, Leaf, ValuesFile};
 use crate::chart::values::Values;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -38,31 +38,66 @@ struct Of<'a> {
     release: LinkerdVersion,
     edge: EdgeTag,
     seen: Evidence,
+    /// The object that gives the values, where one does.
+    by: Option<&'a str>,
+}
+
+/// Where the release of a chart was said.
+fn told(given: &Given, release: &LinkerdVersion) -> Evidence {
+    match &given.by {
+        Some((object, Some((field, text)))) => Evidence::field(object, field, text),
+        Some((_, None)) => Evidence::other("--linkerd-version", release.as_str()),
+        None => Evidence::other("--chart", release.as_str()),
+    }
 }
 
 /// When values that are about to be given are put right.
 const BEFORE: &str = "before the chart is applied";
 
 impl<'a> Of<'a> {
-    /// The chart that values are about to be given to. Reads `deployments.apps` and `linkerd-config` where nobody said which
-    /// release it is of.
+    /// The charts that values are about to be given to, and the values. Reads `deployments.apps` and `linkerd-config` where nobody
+    /// said which release one is of. Of which release one is, or what that takes, may not be known: then it is noted, and the others
+    /// are there.
     ///
     /// # Errors
-    /// No values are about to be given; or it is not known which release the chart is of, or what that one takes.
-    fn given(ctx: &Context<'a>) -> Result<(Of<'a>, &'a Given), Unjudged> {
-        let Some(given) = &ctx.settings.values else {
+    /// No values are about to be given; or nothing is known of any of them.
+    fn given(ctx: &Context<'a>) -> Result<Vec<(Of<'a>, &'a Given)>, Unjudged> {
+        let all = &ctx.settings.values;
+        if all.is_empty() {
             return Err(Unjudged::not_applicable(
-                "asked of values that are about to be given to a chart, with --values",
+                "asked of values that are about to be given to a chart, with --values or by objects among manifests",
             ));
-        };
+        }
+        let mut known = Vec::new();
+        let mut unknown = None;
+        for given in all {
+            match Of::one(ctx, given) {
+                Ok(of) => known.push((of, given)),
+                Err(Unjudged::Missing(missing)) if all.len() > 1 => {
+                    ctx.gap(missing.clone());
+                    unknown = Some(Unjudged::Missing(missing));
+                }
+                Err(unjudged) => unknown = Some(unjudged),
+            }
+        }
+        match unknown {
+            Some(unjudged) if known.is_empty() => Err(unjudged),
+            _ => Ok(known),
+        }
+    }
+
+    fn one(ctx: &Context<'a>, given: &'a Given) -> Result<Of<'a>, Unjudged> {
         let (release, seen) = match (&given.release, ctx.upgrade()) {
-            (Some(release), _) => (release.clone(), Evidence::other("--chart", release.as_str())),
+            (Some(release), _) => (release.clone(), told(given, release)),
             (None, Some(upgrade)) => (upgrade.to.clone(), upgrade.evidence()),
             (None, None) => installed(ctx)?.ok_or_else(|| {
-                Unjudged::not_applicable("no control plane is installed, and --chart names no release")
+                Unjudged::not_applicable(
+                    "no control plane is installed, and nothing names the release of the chart",
+                )
             })?,
         };
-        Ok((Of::chart(ctx, &given.chart, release, seen)?, given))
+        let by = given.by.as_ref().map(|(object, _)| object.as_str());
+        Ok(Of { by, ..Of::chart(ctx, &given.chart, release, seen)? })
     }
 
     fn chart(
@@ -85,19 +120,26 @@ impl<'a> Of<'a> {
         };
         let chart = charts.get(name).ok_or_else(unknown)?;
         let edge = release.presumed_edge(ctx.knowledge.minors()).filter(|edge| charts.covers(*edge));
-        Ok(Of { name, chart, edge: edge.ok_or_else(unknown)?, release, seen })
+        Ok(Of { name, chart, edge: edge.ok_or_else(unknown)?, release, seen, by: None })
     }
 
     fn subject(&self) -> Subject {
-        Subject::Thing { thing: format!("values of {}", self.name) }
+        let by = self.by.map_or_else(String::new, |object| format!(", {object}"));
+        Subject::Thing { thing: format!("values of {}{by}", self.name) }
     }
 
     /// A finding about a value, with where it stands.
-    fn finding(&self, ctx: &Context<'a>, place: (&str, &str), said: String, message: String) -> Finding {
+    fn finding(
+        &self,
+        ctx: &Context<'a>,
+        place: (&ValuesFile, &str),
+        said: String,
+        message: String,
+    ) -> Finding {
         let (file, path) = place;
         ctx.finding(self.subject(), message)
             .parameter(path)
-            .evidence(Evidence::field(file, path, said))
+            .evidence(Evidence::field(&file.name, file.field(path), said))
             .evidence(self.seen.clone())
     }
 
@@ -132,4 +174,16 @@ fn kept_at(ctx: &Context<'_>, leaf: &Leaf<'_>) -> (String, String) {
         format!("ConfigMap {}/{CONFIG}", ctx.namespaces().control_plane),
         format!("data.values: {}", leaf.place()),
     )
+}
+
+/// Whether another tool puts something in the place of a text before the chart sees it: Flux and envsubst in that of `${NAME}`, templates
+/// in that of `{{ }}`, plugins of Argo CD in that of `<path:...>`, SOPS in that of `ENC[...]`.
+fn is_put_in(value: &serde_yaml::Value) -> bool {
+    let marked = |text: &str| {
+        text.contains("${")
+            || text.contains("{{")
+            || text.starts_with("ENC[")
+            || (text.starts_with('<') && text.ends_with('>'))
+    };
+    value.as_str().is_some_and(marked)
 }

@@ -47,19 +47,13 @@ pub fn chart(text: &str, knowledge: &Knowledge) -> Result<(String, Option<Linker
             nearest: closest(short, names.iter().copied()),
         });
     };
-    let release =
-        version.map(|version| Upgrade::target(&release(version), knowledge.releases())).transpose()?;
+    let release = version
+        .map(|version| match knowledge.charts().release_of(chart, version) {
+            Some(release) => Upgrade::target(release.as_str(), knowledge.releases()),
+            None => Upgrade::target(version, knowledge.releases()),
+        })
+        .transpose()?;
     Ok(((*chart).to_owned(), release))
-}
-
-/// The release that the version of a chart is of: charts of edges count the year in four digits.
-fn release(version: &str) -> String {
-    let dated = version.strip_prefix("20").filter(|rest| rest.split('.').count() == 3);
-    let numbers = dated.filter(|rest| rest.split('.').all(|part| part.parse::<u32>().is_ok()));
-    match numbers.filter(|rest| rest.find('.') == Some(2)) {
-        Some(rest) => format!("edge-{rest}"),
-        None => version.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -80,6 +74,7 @@ mod tests {
             is("linkerd-control-plane", Some("edge-25.10.7"))
         );
         assert_eq!(named("control-plane@edge-26.5.5"), is("linkerd-control-plane", Some("edge-26.5.5")));
+        assert_eq!(named("viz@30.12.11"), is("linkerd-viz", Some("stable-2.14.10")));
         let error = named("linkerd-vis").expect_err("no chart");
         assert!(error.contains("linkerd-viz was perhaps meant"), "{error}");
         assert!(named("viz@9.9").is_err() && named("viz@1.16.11-edge").is_err());

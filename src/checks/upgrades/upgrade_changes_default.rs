@@ -46,11 +46,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether the values that are about to be given to the chart set this one.
 fn said(ctx: &Context<'_>, value: &str) -> bool {
-    ctx.settings.values.as_ref().is_some_and(|given| given.chart == CHART && given.at(value).is_some())
+    ctx.settings.values.iter().any(|given| given.chart == CHART && given.at(value).is_some())
 }
 
 fn keep(ctx: &Context<'_>, how: &str) -> String {
-    match ctx.settings.values.as_ref().is_some_and(|given| given.chart == CHART) {
+    match ctx.settings.values.iter().any(|given| given.chart == CHART) {
         true => format!("To keep it as it is, set {how} in your values, which do not say it"),
         false => format!(
             "To keep it as it is, set {how} in your values; linkerd-config does not tell whether they say so already (--values FILE does)"

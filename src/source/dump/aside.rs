@@ -23,6 +23,8 @@ pub enum Aside {
     Placeholder,
     /// Encrypted by SOPS.
     Encrypted,
+    /// Several folders hold an object, and differ, as environments do.
+    Environments,
 }
 
 /// So many places of one reason are named.
@@ -46,6 +48,12 @@ impl SetAside {
     pub fn add(&mut self, why: Aside, place: &str) {
         let places = self.0.entry(why).or_default();
         places.things += 1;
+        self.place(why, place);
+    }
+
+    /// Names one more place of what was set aside already.
+    pub fn place(&mut self, why: Aside, place: &str) {
+        let places = self.0.entry(why).or_default();
         if places.names.len() < MOST {
             places.names.insert(place.to_owned());
         }
@@ -75,12 +83,16 @@ fn sentence(why: Aside, places: &Places) -> String {
             format!("{}, not rendered, at {named}: give what comes of it", of("template", "templates"))
         }
         Aside::Kustomization => format!(
-            "what {} (patches, namespace, names, labels), in {named}: kustomize build DIR | meshdoctor check --manifests -",
+            "what {} (patches, names, labels, several namespaces), in {named}: kustomize build DIR | meshdoctor check --manifests -",
             of("kustomization changes in its objects", "kustomizations change in their objects")
         ),
         Aside::Placeholder => {
             format!("{} with a value still to be put in, {named}: put it in first", of("object", "objects"))
         }
+        Aside::Environments => format!(
+            "{} in several folders that differ, as environments do, in {named}: check one of them at a time",
+            of("object", "objects")
+        ),
         Aside::Encrypted => {
             format!("{} encrypted by SOPS, {named}: sops --decrypt first", of("object", "objects"))
         }

@@ -37,8 +37,16 @@ impl Peek<'_> {
         self.items.is_none()
     }
 
-    fn is_nameless(&self) -> bool {
-        self.metadata.as_ref().and_then(|meta| meta.name.as_deref()).is_none_or(str::is_empty)
+    pub(super) fn is_nameless(&self) -> bool {
+        self.name().is_empty()
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.metadata.as_ref().and_then(|meta| meta.name.as_deref()).unwrap_or_default()
+    }
+
+    pub(super) fn namespace(&self) -> &str {
+        self.metadata.as_ref().and_then(|meta| meta.namespace.as_deref()).unwrap_or_default()
     }
 }
 
@@ -85,6 +93,8 @@ struct Waiting {
     hidden: bool,
     /// What keeps it from being filed.
     unfit: Option<Unfit>,
+    /// What it says, as a number that tells it from others.
+    content: u64,
 }
 
 /// The place of an object in its file, for a message.
@@ -259,6 +269,11 @@ impl<'a> Filing<'a> {
     /// An item, until its list says what it is a list of.
     fn wait(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
         match serde_json::from_slice::<Peek<'_>>(json) {
+            Ok(peek) if self.is_moved(&peek) => {
+                if let Some((moved, offset)) = self.moved(&peek, json) {
+                    self.wait(&moved, 0, offset, line);
+                }
+            }
             Ok(peek) if peek.is_nameless() => match self.generated(&peek, json) {
                 Some((named, offset)) => self.wait(&named, 0, offset, line),
                 None => self.nameless(peek, line),
@@ -396,10 +411,12 @@ impl<'a> Filing<'a> {
                 Line::Is(line) => line,
                 Line::Of(offset) => self.line_at(offset).unwrap_or(1),
             };
-            let places = self.builder.places.as_mut();
-            let before = places.and_then(|places| places.note(kind, key.clone(), self.name, self.blob, line));
-            if let Some(before) = before {
-                self.builder.twice(kind, &key, &before, &format!("{}:{line}", self.name));
+            let place = (self.name, format!("{}:{line}", self.name));
+            if !self.builder.is_to_be_held(kind, &key, place, object.content) {
+                return;
+            }
+            if let Some(places) = &mut self.builder.places {
+                places.note(kind, key.clone(), self.name, self.blob, line);
             }
         }
         let held = Held { blob: object.blob, offset: object.offset, len: object.len, age: object.age };
@@ -424,6 +441,12 @@ impl<'a> Filing<'a> {
                 return;
             }
             if peek.api_version.is_some() {
+                if self.is_moved(&peek) {
+                    if let Some((moved, offset)) = self.moved(&peek, json) {
+                        self.single(&moved, 0, offset, line);
+                    }
+                    return;
+                }
                 if peek.is_nameless()
                     && let Some((named, offset)) = self.generated(&peek, json)
                 {
@@ -477,6 +500,7 @@ fn waiting(peek: Peek<'_>, blob: usize, offset: u64, json: &[u8], line: Line) ->
         line,
         hidden: may_be_secret && super::layout::hides(json),
         unfit: None,
+        content: super::repeated::content(json),
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::aside::{self, Aside, Unfit};
 use super::filing::{Filing, Line, Peek, kind_of};
+use crate::item::Kind;
 
 /// What stands for the letters that the API server puts behind `generateName`.
 const GENERATED: &str = "xxxxx";
@@ -28,6 +29,24 @@ impl Filing<'_> {
     pub(super) fn unfit(&self, peek: &Peek<'_>, json: &[u8]) -> Option<Unfit> {
         self.builder.places.as_ref()?;
         aside::unfit(json, kind_of(peek)?)
+    }
+
+    /// Whether a kustomization has an object be of another namespace than it says.
+    pub(super) fn is_moved(&self, peek: &Peek<'_>) -> bool {
+        let Some((into, kind)) = self.builder.moved.as_deref().zip(kind_of(peek)) else { return false };
+        match kind {
+            Kind::Namespace => !peek.is_nameless() && peek.name() != into,
+            kind => kind.info().namespaced && peek.namespace() != into,
+        }
+    }
+
+    /// The object as the kustomization has it: with the namespace, or of a namespace the name.
+    pub(super) fn moved(&mut self, peek: &Peek<'_>, json: &[u8]) -> Option<(Vec<u8>, u64)> {
+        let into = self.builder.moved.clone()?;
+        let mut object: Value = serde_json::from_slice(json).ok()?;
+        let field = if kind_of(peek)? == Kind::Namespace { "name" } else { "namespace" };
+        object.get_mut("metadata")?.as_object_mut()?.insert(field.to_owned(), Value::String(into));
+        self.convert(&object)
     }
 
     /// An object without a name that asks for one, with a name like the one that it gets when it is created.

@@ -10,6 +10,7 @@ mod filing;
 pub mod layout;
 mod manifests;
 mod places;
+mod repeated;
 pub mod sniff;
 mod yaml;
 
@@ -20,7 +21,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use self::aside::{Aside, SetAside};
-pub use self::places::{Places, spot};
+pub use self::places::Places;
+use self::repeated::Repeated;
 use super::few::Few;
 use super::{Completeness, Uncollected};
 use crate::archive::spool::{Blob, BlobReader, Spool};
@@ -77,8 +79,10 @@ pub struct Builder {
     into: String,
     /// Where objects stand, if anybody wants to know.
     places: Option<Places>,
-    /// How many objects of manifests stood before.
-    twice: usize,
+    /// What of manifests stood before.
+    repeated: Repeated,
+    /// The namespace that a kustomization gives to what is read.
+    moved: Option<String>,
     /// Lists, objects and versions that were recognised, those of kinds that are never read included.
     recognised: usize,
     /// Something broken in the file that is read was to be an object of Kubernetes.
@@ -119,7 +123,8 @@ impl Builder {
             converted: Spool::new(),
             into: "default".to_owned(),
             places: None,
-            twice: 0,
+            repeated: Repeated::default(),
+            moved: None,
             recognised: 0,
             of_kubernetes: false,
             aside: 0,
@@ -131,6 +136,11 @@ impl Builder {
         if let Some(namespace) = namespace {
             self.into = namespace;
         }
+    }
+
+    /// Has objects of what is read next be of this namespace, as a kustomization has them; nothing: as they say.
+    pub fn moved_to(&mut self, namespace: Option<&str>) {
+        self.moved = namespace.map(str::to_owned);
     }
 
     /// Has it remember where objects stand in their files.
@@ -236,11 +246,7 @@ impl Builder {
 
     /// The dump.
     pub fn finish(mut self) -> Dump {
-        if let Some(more) = self.twice.checked_sub(MOST_TWICE).filter(|more| *more > 0) {
-            self.dump.warnings.push(format!(
-                "and {more} more like these; where each environment has a folder of its own, check one at a time"
-            ));
-        }
+        self.more_repeated();
         self.dump.blobs[0] = self.converted.finish();
         self.dump
     }
@@ -267,23 +273,6 @@ impl Builder {
         let begin = self.converted.len();
         self.converted.write_all(json)?;
         Ok(begin)
-    }
-
-    /// Says that manifests hold an object twice, and forgets the first.
-    fn twice(&mut self, kind: Kind, key: &Key, before: &str, now: &str) {
-        if let Some(of_kind) = self.dump.objects.get_mut(&kind) {
-            of_kind.remove(key);
-        }
-        self.twice += 1;
-        if self.twice > MOST_TWICE {
-            return;
-        }
-        let (namespace, name) = key;
-        let of = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
-        self.dump.warnings.push(format!(
-            "{} {of}{name} stands twice, at {before} and {now}: the later counts, as it does with kubectl apply",
-            kind.info().kind
-        ));
     }
 
     /// Files an object; the later state of one that is there already.
@@ -416,9 +405,6 @@ impl Dump {
         }
     }
 }
-
-/// So many objects that stand twice are named.
-const MOST_TWICE: usize = 3;
 
 /// Reads objects; the file of the last one stays open.
 #[derive(Default)]

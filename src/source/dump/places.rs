@@ -4,17 +4,14 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use granit_parser::{Event, Parser, options};
-
 use super::Key;
 use crate::archive::spool::Blob;
 use crate::finding::Written;
 use crate::item::Kind;
+use crate::yaml::node::{Holds, Node, tree};
 
 /// The largest document that is searched for a field; in a larger one the beginning of the object is named.
 const MOST: u64 = 8 << 20;
-/// How deep a document may be nested.
-const DEPTH: usize = 100;
 
 /// Where objects stand.
 #[derive(Debug, Default)]
@@ -31,15 +28,8 @@ struct Held {
 }
 
 impl Places {
-    /// Notes an object; where the same one stood before, in words, `FILE:LINE`.
-    pub(super) fn note(
-        &mut self,
-        kind: Kind,
-        key: Key,
-        name: &str,
-        blob: &Blob,
-        line: u64,
-    ) -> Option<String> {
+    /// Notes an object.
+    pub(super) fn note(&mut self, kind: Kind, key: Key, name: &str, blob: &Blob, line: u64) {
         let file = match self.files.iter().position(|(known, _)| known == name) {
             Some(at) => at,
             None => {
@@ -47,8 +37,7 @@ impl Places {
                 self.files.len() - 1
             }
         };
-        let before = self.objects.insert((kind, key), Held { file, line })?;
-        Some(format!("{}:{}", self.files[before.file].0, before.line))
+        self.objects.insert((kind, key), Held { file, line });
     }
 
     /// Where an object stands, and of it a field, written as evidence writes it: `spec.template.metadata.annotations[KEY]`.
@@ -68,10 +57,10 @@ impl Places {
         let Some((text, offset)) = document(blob, held.line) else { return Some(written) };
         written.source = source_of(&text);
         let Some(root) = tree(&text) else { return Some(written) };
-        let Some(node) = root.object(kind, name) else { return Some(written) };
+        let Some(node) = object_in(&root, kind, name) else { return Some(written) };
         written.line = offset + node.line;
         written.column = node.column;
-        written.source = written.source.or_else(|| node.origin());
+        written.source = written.source.or_else(|| origin(node));
         if let Some(path) = path
             && let Some(place) = node.at(path)
         {
@@ -81,11 +70,6 @@ impl Places {
         }
         Some(written)
     }
-}
-
-/// Where a field stands in a text: line and column from 1.
-pub fn spot(text: &str, path: &str) -> Option<(u64, u64)> {
-    tree(text)?.at(path)
 }
 
 /// The document that has a line, and how many lines stand before it.
@@ -113,136 +97,20 @@ fn source_of(text: &str) -> Option<String> {
     comments.filter_map(|line| line.strip_prefix("# Source:")).map(|source| source.trim().to_owned()).next()
 }
 
-/// A line and a column, from 1.
-type Spot = (u64, u64);
-
-/// A node of a document, with where it begins: line and column from 1.
-#[derive(Debug)]
-struct Node {
-    line: u64,
-    column: u64,
-    holds: Holds,
-}
-
-#[derive(Debug)]
-enum Holds {
-    /// Each key with where it stands.
-    Map(Vec<(String, Spot, Node)>),
-    List(Vec<Node>),
-    Text(String),
-}
-
-impl Node {
-    fn get(&self, key: &str) -> Option<(&Node, Spot)> {
-        let Holds::Map(entries) = &self.holds else { return None };
-        entries.iter().find(|(name, _, _)| name == key).map(|(_, place, node)| (node, *place))
-    }
-
-    fn text(&self, path: &[&str]) -> Option<&str> {
-        let node = path.iter().try_fold(self, |node, key| node.get(key).map(|(node, _)| node))?;
-        match &node.holds {
-            Holds::Text(text) => Some(text),
-            Holds::Map(_) | Holds::List(_) => None,
-        }
-    }
-
-    /// The object of that kind and name: the document, or an item of the list that it is.
-    fn object(&self, kind: &str, name: &str) -> Option<&Node> {
-        let is = |node: &Node| {
-            node.text(&["metadata", "name"]) == Some(name)
-                && node.text(&["kind"]).is_none_or(|other| other == kind)
-        };
-        if let Some((Node { holds: Holds::List(items), .. }, _)) = self.get("items") {
-            return items.iter().find(|item| is(item));
-        }
-        Some(self).filter(|node| is(node))
-    }
-
-    /// Where kustomize says that it is from.
-    fn origin(&self) -> Option<String> {
-        let origin = self.text(&["metadata", "annotations", "config.kubernetes.io/origin"])?;
-        origin.lines().find_map(|line| line.trim().strip_prefix("path:")).map(|path| path.trim().to_owned())
-    }
-
-    /// Where a field stands: its key in a map, its value in a list.
-    fn at(&self, path: &str) -> Option<Spot> {
-        let mut node = self;
-        let mut place = (self.line, self.column);
-        for step in steps(path)? {
-            let (next, at) = match &node.holds {
-                Holds::Map(_) => node.get(&step)?,
-                Holds::List(items) => {
-                    let by_number = step.parse::<usize>().ok().and_then(|at| items.get(at));
-                    let by_name = || items.iter().find(|item| item.text(&["name"]) == Some(step.as_str()));
-                    let item = by_number.or_else(by_name)?;
-                    (item, (item.line, item.column))
-                }
-                Holds::Text(_) => return None,
-            };
-            (node, place) = (next, at);
-        }
-        Some(place)
+/// The object of that kind and name: the document, or an item of the list that it is.
+fn object_in<'n>(root: &'n Node, kind: &str, name: &str) -> Option<&'n Node> {
+    let is = |node: &Node| {
+        node.text(&["metadata", "name"]) == Some(name)
+            && node.text(&["kind"]).is_none_or(|other| other == kind)
+    };
+    match root.get("items").map(|(node, _)| &node.holds) {
+        Some(Holds::List(items)) => items.iter().find(|item| is(item)),
+        Some(Holds::Map(_) | Holds::Text(..)) | None => Some(root).filter(|node| is(node)),
     }
 }
 
-/// The steps of a path: `spec`, `containers`, `app`, `image` for `spec.containers[app].image`.
-fn steps(path: &str) -> Option<Vec<String>> {
-    let mut steps = Vec::new();
-    let mut rest = path;
-    while !rest.is_empty() {
-        rest = rest.strip_prefix('.').unwrap_or(rest);
-        if let Some(inner) = rest.strip_prefix('[') {
-            let (step, after) = inner.split_once(']')?;
-            steps.push(step.trim_matches('"').to_owned());
-            rest = after;
-        } else {
-            let end = rest.find(['.', '[']).unwrap_or(rest.len());
-            steps.push(rest[..end].to_owned());
-            rest = &rest[end..];
-        }
-    }
-    Some(steps)
-}
-
-/// A node that is not complete yet, and in a map the key that waits for its value.
-type Open = (Node, Option<(String, Spot)>);
-
-/// The first document of a text, as far as it can be read.
-fn tree(text: &str) -> Option<Node> {
-    let limits = options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH };
-    let mut open: Vec<Open> = Vec::new();
-    for event in Parser::new_from_str_with_options(text, limits) {
-        let (event, span) = event.ok()?;
-        let (line, column) = (span.start.line() as u64, span.start.col() as u64 + 1);
-        let done = match event {
-            Event::MappingStart(..) => {
-                open.push((Node { line, column, holds: Holds::Map(Vec::new()) }, None));
-                continue;
-            }
-            Event::SequenceStart(..) => {
-                open.push((Node { line, column, holds: Holds::List(Vec::new()) }, None));
-                continue;
-            }
-            Event::MappingEnd | Event::SequenceEnd => open.pop()?.0,
-            Event::Scalar(text, ..) => Node { line, column, holds: Holds::Text(text.to_string()) },
-            Event::Alias(..) => Node { line, column, holds: Holds::Text(String::new()) },
-            _ => continue,
-        };
-        let Some((parent, waiting)) = open.last_mut() else { return Some(done) };
-        match &mut parent.holds {
-            Holds::List(items) => items.push(done),
-            Holds::Map(entries) => match waiting.take() {
-                Some((key, place)) => entries.push((key, place, done)),
-                None => {
-                    let key = match done.holds {
-                        Holds::Text(text) => text,
-                        Holds::Map(_) | Holds::List(_) => String::new(),
-                    };
-                    *waiting = Some((key, (done.line, done.column)));
-                }
-            },
-            Holds::Text(_) => return None,
-        }
-    }
-    None
+/// Where kustomize says that an object is from.
+fn origin(node: &Node) -> Option<String> {
+    let origin = node.text(&["metadata", "annotations", "config.kubernetes.io/origin"])?;
+    origin.lines().find_map(|line| line.trim().strip_prefix("path:")).map(|path| path.trim().to_owned())
 }

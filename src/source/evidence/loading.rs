@@ -7,6 +7,8 @@ use std::path::Path;
 use super::manifests::{Layout, Role};
 use crate::archive::spool::{Blob, Spool};
 use crate::archive::{self, Budget, Tree, Unpacked};
+use crate::chart::gitops::{self, Installed, Text};
+use crate::knowledge::Knowledge;
 use crate::source::Completeness;
 use crate::source::bundle::{Bundle, MANIFEST};
 use crate::source::dump::aside::Aside;
@@ -16,6 +18,8 @@ use crate::source::folder;
 
 /// The path that means stdin.
 pub(super) const STDIN: &str = "-";
+/// How people are told of it.
+const STDIN_NAME: &str = "stdin";
 /// So much of a pipe shows what comes.
 const HEAD: u64 = 4096;
 /// How many bundles of ours one run reads together.
@@ -35,7 +39,12 @@ pub(super) struct Loading {
     pub(super) reasons: Vec<String>,
     /// What is read are manifests, rather than what was read of a cluster.
     pub(super) manifests: bool,
+    /// The texts of manifests, by their names and where they lie.
+    texts: Vec<(String, String, Blob)>,
 }
+
+/// The largest text that is searched for the charts that it has installed, in bytes.
+const MOST_OF_TEXT: u64 = 1 << 20;
 
 impl Loading {
     pub(super) fn new(completeness: Completeness) -> Loading {
@@ -47,6 +56,25 @@ impl Loading {
             ignored: Vec::new(),
             reasons: Vec::new(),
             manifests: false,
+            texts: Vec::new(),
+        }
+    }
+
+    /// The charts of Linkerd that the manifests have installed.
+    pub(super) fn charts(&self) -> Vec<Installed> {
+        let names: Vec<&str> = Knowledge::embedded().charts().names().collect();
+        let read = |(name, path, blob): &(String, String, Blob)| {
+            let text = String::from_utf8(blob.bytes(MOST_OF_TEXT).ok()?).ok()?;
+            Some(Text { name: name.clone(), path: path.clone(), text })
+        };
+        let texts: Vec<Text> = self.texts.iter().filter_map(read).collect();
+        gitops::found(&texts, &names)
+    }
+
+    fn keep_text(&mut self, name: &str, path: &str, blob: &Blob) {
+        let is_text = [".yaml", ".yml", "Kustomization"].iter().any(|end| path.ends_with(end));
+        if self.manifests && blob.len() <= MOST_OF_TEXT && (is_text || name == STDIN_NAME) {
+            self.texts.push((name.to_owned(), path.to_owned(), blob.clone()));
         }
     }
 
@@ -98,6 +126,9 @@ impl Loading {
             }
             Ok(Unpacked::Tree(tree)) => self.tree(name, ": ", &tree, nesting + 1),
             Ok(Unpacked::Plain(blob, cut)) => {
+                if given {
+                    self.keep_text(name, name, &blob);
+                }
                 let read = self.text(name, blob, given);
                 if let Some(why) = cut.filter(|_| read || given || is_dump_name(name)) {
                     self.useless(name, &why, true);
@@ -167,8 +198,13 @@ impl Loading {
         let layout = self.manifests.then(|| Layout::of(tree, name));
         for (path, blob) in tree.files.iter().filter(|(path, _)| !is_below(&tops, path)) {
             let whole = format!("{name}{separator}{path}");
+            self.keep_text(&whole, path, blob);
             match layout.as_ref().map_or(Role::Manifest, |layout| layout.role(name, path, blob)) {
-                Role::Manifest => self.file(&whole, blob, nesting, false)?,
+                Role::Manifest => {
+                    self.builder.moved_to(layout.as_ref().and_then(|layout| layout.namespace(path)));
+                    self.file(&whole, blob, nesting, false)?;
+                    self.builder.moved_to(None);
+                }
                 Role::Template(chart) => self.builder.set_aside(Aside::Chart, &chart),
                 Role::Other(why) => self.useless(&whole, why, false),
             }
@@ -206,7 +242,7 @@ fn is_log_name(name: &str) -> bool {
 }
 
 pub(super) fn shown(path: &Path) -> String {
-    if path.as_os_str() == STDIN { "stdin".to_owned() } else { path.display().to_string() }
+    if path.as_os_str() == STDIN { STDIN_NAME.to_owned() } else { path.display().to_string() }
 }
 
 /// Everything that `input` gives, up to one byte more than `most`; only its beginning, if that shows already that it is

@@ -1,9 +1,10 @@
 //! Which files of a folder are manifests: those that `kubectl apply -f` reads, without what Helm and kustomize make manifests of.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::kustomizations::Kustomizations;
 use crate::archive::Tree;
 use crate::archive::spool::Blob;
 use crate::yaml::parse;
@@ -13,7 +14,7 @@ const MOST: u64 = 4 << 20;
 /// The names that kustomize looks for.
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 /// What in a kustomization changes objects of the files that it takes.
-const CHANGES: [&str; 14] = [
+pub(super) const CHANGES: [&str; 14] = [
     "commonAnnotations",
     "commonLabels",
     "components",
@@ -36,8 +37,10 @@ pub(super) struct Layout {
     charts: BTreeSet<String>,
     /// Files that kustomizations change or make objects with: by themselves they are no manifests.
     taken: BTreeSet<String>,
-    /// Folders of kustomizations that change objects.
+    /// Folders of kustomizations that change objects in another way than by one namespace.
     pub(super) changing: Vec<String>,
+    /// The namespace that kustomizations give to the objects of a file, where all that take it give the same.
+    namespaces: BTreeMap<String, String>,
 }
 
 /// What a file of a folder is.
@@ -53,8 +56,15 @@ pub(super) enum Role {
 impl Layout {
     /// Looks at a folder that is called `name`.
     pub(super) fn of(tree: &Tree, name: &str) -> Layout {
-        let mut layout = Layout { charts: BTreeSet::new(), taken: BTreeSet::new(), changing: Vec::new() };
+        let mut layout = Layout {
+            charts: BTreeSet::new(),
+            taken: BTreeSet::new(),
+            changing: Vec::new(),
+            namespaces: BTreeMap::new(),
+        };
         let mut manifests = BTreeSet::new();
+        let mut changing = Vec::new();
+        let mut kustomizations = Kustomizations::default();
         for (path, blob) in &tree.files {
             let (folder, file) = split(path);
             if file == "Chart.yaml" {
@@ -71,11 +81,21 @@ impl Layout {
                 layout.taken.extend(joined(folder, &taken));
             }
             if CHANGES.iter().any(|key| !kustomization[*key].is_null()) {
-                layout.changing.push(shown(name, folder));
+                changing.push((folder.to_owned(), shown(name, folder)));
             }
+            kustomizations.add(folder, &kustomization);
         }
+        layout.namespaces = kustomizations.namespaces();
+        let is_applied = |folder: &str| kustomizations.is_applied(folder, &layout.namespaces);
+        layout.changing =
+            changing.into_iter().filter(|(folder, _)| !is_applied(folder)).map(|(_, shown)| shown).collect();
         layout.taken.retain(|path| !manifests.contains(path));
         layout
+    }
+
+    /// The namespace that the objects of a file get, whatever they say.
+    pub(super) fn namespace(&self, path: &str) -> Option<&str> {
+        self.namespaces.get(path).map(String::as_str)
     }
 
     /// What a file is.
@@ -121,7 +141,7 @@ fn read(blob: &Blob) -> Option<Value> {
 }
 
 /// What stands in lists of files.
-fn files(kustomization: &Value, keys: &[&str]) -> Vec<String> {
+pub(super) fn files(kustomization: &Value, keys: &[&str]) -> Vec<String> {
     let listed = keys.iter().flat_map(|key| kustomization[*key].as_array().into_iter().flatten());
     listed.filter_map(Value::as_str).map(str::to_owned).collect()
 }
@@ -150,7 +170,7 @@ fn patches(kustomization: &Value) -> Vec<String> {
 }
 
 /// A path from a folder on; nothing where it leads out of the tree, or is none.
-fn joined(folder: &str, path: &str) -> Option<String> {
+pub(super) fn joined(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
         match part {

@@ -1,6 +1,7 @@
 //! What `--bundle` was given, as one cluster: bundles of ours and dumps of any kind, from folders, archives, files and
 //! stdin, told apart by what is in them. Nothing here touches a network, a kubeconfig or a command.
 
+mod kustomizations;
 mod loading;
 mod manifests;
 mod together;
@@ -19,6 +20,7 @@ use super::dump::{Dump, Places};
 use super::error::LoadError;
 use super::nodes::collected_at;
 use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
+use crate::chart::gitops::Installed;
 use crate::command::{Asked, Rerun};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Namespaces};
@@ -35,6 +37,7 @@ pub struct Captured {
     name: String,
     places: Option<Places>,
     set_aside: Vec<String>,
+    charts: Vec<Installed>,
 }
 
 impl Captured {
@@ -74,12 +77,14 @@ impl Captured {
         }
         let mut stdin = Some(stdin);
         for path in paths {
+            loading.builder.next_given();
             loading.path(path, &mut stdin)?;
         }
+        let charts = loading.charts();
         let read = loading.builder.recognised();
         let places = loading.builder.places();
         let dump = loading.builder.finish();
-        if loading.bundles.is_empty() && read == 0 {
+        if loading.bundles.is_empty() && read == 0 && charts.is_empty() {
             let aside = dump.set_aside.said().into_iter();
             let mut reasons = loading.reasons.into_iter().chain(aside);
             let reason = reasons.next().or_else(|| match loading.manifests {
@@ -101,9 +106,9 @@ impl Captured {
         // Trouble without any object is trouble still: what it concerns is not complete.
         let set_aside = dump.set_aside.said();
         warnings.extend(set_aside.iter().map(|what| format!("not checked: {what}")));
-        let dump = (read > 0 || !dump.trouble().is_empty()).then_some(dump);
+        let dump = (read > 0 || !charts.is_empty() || !dump.trouble().is_empty()).then_some(dump);
         let (bundles, ignored) = (loading.bundles, loading.ignored);
-        let evidence = Captured { bundles, dump, warnings, ignored, name, places, set_aside };
+        let evidence = Captured { bundles, dump, warnings, ignored, name, places, set_aside, charts };
         evidence.one_cluster()?;
         Ok(evidence)
     }
@@ -111,6 +116,11 @@ impl Captured {
     /// Where the objects of manifests stand in their files.
     pub fn places(&mut self) -> Option<Places> {
         self.places.take()
+    }
+
+    /// The charts of Linkerd that manifests have installed.
+    pub fn charts(&mut self) -> Vec<Installed> {
+        std::mem::take(&mut self.charts)
     }
 
     /// What the operator should know: what could not be read, what was given twice.

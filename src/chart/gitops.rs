@@ -1,0 +1,276 @@
+//! Objects of the tools that install Linkerd's charts from Git, among manifests: which chart of which version they name, and the
+//! values that they give it, each with where it stands. Reads texts; which releases and values there are is the knowledge's
+//! business.
+
+mod argo;
+mod flux;
+mod kustomize;
+mod set;
+
+use serde_yaml::{Mapping, Value};
+
+use super::given::ValuesFile;
+use super::held::{Held, Spots};
+use super::values::as_go_reads;
+use crate::yaml::guard;
+use crate::yaml::node::{Holds, Node, steps, tree};
+
+/// A file of a set of manifests.
+#[derive(Debug, Clone)]
+pub struct Text {
+    /// As people are told of it.
+    pub name: String,
+    /// Where it lies in the set.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A chart that an object has installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The object: `HelmRelease linkerd/linkerd-viz`.
+    pub object: String,
+    /// Where it stands: file and line.
+    pub place: String,
+    /// The name of the chart.
+    pub chart: String,
+    /// The version of the chart, with the field that says it; nothing where none does.
+    pub version: Option<(String, String)>,
+    /// The values, in the order in which they count.
+    pub files: Vec<ValuesFile>,
+    /// Where more values come from that are not here, or cannot be read.
+    pub absent: Vec<String>,
+}
+
+/// What a text has to hold to be looked at.
+const MARKS: [&str; 5] = ["HelmRelease", "argoproj.io", "helmCharts", "releases:", "dependencies:"];
+
+/// The charts of these names that the files have installed.
+pub fn found(texts: &[Text], charts: &[&str]) -> Vec<Installed> {
+    let set = Set { texts, charts };
+    let mut found = Vec::new();
+    for text in texts {
+        let named = charts.iter().any(|chart| text.text.contains(chart));
+        if !named || !MARKS.iter().any(|mark| text.text.contains(mark)) {
+            continue;
+        }
+        for document in set.documents(text) {
+            let api = document.root.text(&["apiVersion"]).unwrap_or_default();
+            let kind = document.root.text(&["kind"]).unwrap_or_default();
+            match (api.split('/').next().unwrap_or_default(), kind) {
+                ("helm.toolkit.fluxcd.io", "HelmRelease") => found.extend(flux::release(&set, &document)),
+                ("argoproj.io", "Application") => found.extend(argo::sources(&set, &document, "spec")),
+                ("argoproj.io", "ApplicationSet") => {
+                    found.extend(argo::sources(&set, &document, "spec.template.spec"));
+                }
+                ("" | "kustomize.config.k8s.io", "" | "Kustomization" | "Component") => {
+                    found.extend(kustomize::charts(&set, &document));
+                }
+                // Chart.yaml
+                ("v2", "") => found.extend(kustomize::dependencies(&set, &document)),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// The files, and the names of charts that are asked for.
+struct Set<'t> {
+    texts: &'t [Text],
+    charts: &'t [&'t str],
+}
+
+/// A document of a file.
+struct Document<'t> {
+    of: &'t Text,
+    /// Its text, with as many empty lines before it as there are lines in the file.
+    text: String,
+    root: Node,
+}
+
+impl<'t> Set<'t> {
+    /// The documents of a file that can be read.
+    fn documents(&self, of: &'t Text) -> Vec<Document<'t>> {
+        let begins =
+            |line: &str| line.starts_with("---") && line[3..].chars().next().is_none_or(char::is_whitespace);
+        let mut texts = vec![String::new()];
+        for (at, line) in of.text.split_inclusive('\n').enumerate() {
+            match (begins(line), texts.last_mut()) {
+                (false, Some(text)) => text.push_str(line),
+                _ => texts.push("\n".repeat(at + 1)),
+            }
+        }
+        let read = |text: String| {
+            guard(text.as_bytes()).ok()?;
+            let root = tree(&text)?;
+            // What SOPS encrypted is no value.
+            root.get("sops").is_none().then_some(Document { of, text, root })
+        };
+        texts.into_iter().filter(|text| !text.trim().is_empty()).filter_map(read).collect()
+    }
+
+    /// The document of an object of that kind and name, wherever it stands.
+    fn object(&self, kind: &str, namespace: &str, name: &str) -> Option<Document<'t>> {
+        let texts = self.texts.iter().filter(|text| text.text.contains(kind) && text.text.contains(name));
+        let is = |document: &Document<'_>| {
+            let text = |path: &[&str]| document.root.text(path);
+            text(&["kind"]) == Some(kind)
+                && text(&["metadata", "name"]) == Some(name)
+                && text(&["metadata", "namespace"]).is_none_or(|of| namespace.is_empty() || of == namespace)
+        };
+        texts.flat_map(|text| self.documents(text)).find(is)
+    }
+
+    /// The file at a path from the folder of another on.
+    fn beside(&self, of: &Text, path: &str) -> Option<&'t Text> {
+        let mut parts: Vec<&str> = of.path.split('/').collect();
+        parts.pop();
+        for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+            match part {
+                ".." => _ = parts.pop()?,
+                part => parts.push(part),
+            }
+        }
+        let whole = parts.join("/");
+        self.texts.iter().find(|text| text.path == whole)
+    }
+
+    /// The file at a path from the top of a repository on, of which the set may be a part.
+    fn of_repository(&self, path: &str) -> Option<&'t Text> {
+        let is = |text: &&Text| {
+            text.path == path
+                || path.ends_with(&format!("/{}", text.path))
+                || text.path.ends_with(&format!("/{path}"))
+        };
+        let mut found = self.texts.iter().filter(is);
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// Whether a chart is one of those that are asked for, and its name: of a path or an address the last part.
+    fn chart(&self, text: &str) -> Option<String> {
+        let name = text.trim_end_matches('/').rsplit('/').next()?;
+        self.charts.iter().find(|chart| **chart == name).map(|chart| (*chart).to_owned())
+    }
+}
+
+impl Document<'_> {
+    fn text(&self, path: &str) -> Option<String> {
+        match &self.root.find(path)?.holds {
+            Holds::Text(text, _) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            Holds::Map(_) | Holds::List(_) => None,
+        }
+    }
+
+    /// The paths of the items of a list.
+    fn items(&self, path: &str) -> Vec<String> {
+        match self.root.find(path).map(|node| &node.holds) {
+            Some(Holds::List(items)) => (0..items.len()).map(|at| format!("{path}[{at}]")).collect(),
+            Some(Holds::Map(_) | Holds::Text(..)) | None => Vec::new(),
+        }
+    }
+
+    fn kind_and_name(&self) -> String {
+        let of = |key| self.root.text(&["metadata", key]).unwrap_or_default();
+        let (namespace, name) = (of("namespace"), of("name"));
+        let kind = self.root.text(&["kind"]).unwrap_or_default();
+        match namespace.is_empty() {
+            true => format!("{kind} {name}"),
+            false => format!("{kind} {namespace}/{name}"),
+        }
+    }
+
+    /// Where it stands, or a field of it.
+    fn place(&self, path: &str) -> String {
+        let (line, _) = self.root.at(path).unwrap_or((self.root.line, 1));
+        format!("{}:{line}", self.of.name)
+    }
+
+    /// What stands at a path, as Go reads it.
+    fn value(&self, path: &str) -> Option<Value> {
+        let mut value = as_go_reads(&self.text)?;
+        for step in steps(path)? {
+            value = match value {
+                Value::Mapping(mut map) => map.remove(step.as_str())?,
+                Value::Sequence(mut list) => {
+                    let at = step.parse::<usize>().ok().filter(|at| *at < list.len())?;
+                    list.swap_remove(at)
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Tagged(_) => {
+                    return None;
+                }
+            };
+        }
+        Some(value)
+    }
+
+    /// The values that stand at a path as a map.
+    fn map(&self, object: &str, path: &str) -> Option<ValuesFile> {
+        let Value::Mapping(root) = self.value(path)? else { return None };
+        let above = format!("{path}.");
+        Some(self.held(object, (self.text.clone(), root), above.clone(), Spots::Below(above)))
+    }
+
+    /// The values that stand at a path as text; an error where that cannot be read as values.
+    fn lines(&self, object: &str, path: &str) -> Option<Result<ValuesFile, String>> {
+        let node = self.root.find(path)?;
+        let Holds::Text(text, literal) = &node.holds else { return None };
+        if text.trim().is_empty() {
+            return None;
+        }
+        let refused = || Err(format!("{path} of {object}, which is not YAML as it stands"));
+        let root = match guard(text.as_bytes()).map(|()| serde_yaml::from_str::<Value>(text)) {
+            Ok(Ok(Value::Null)) => Mapping::new(),
+            Ok(Ok(Value::Mapping(_))) => match as_go_reads(text) {
+                Some(Value::Mapping(root)) => root,
+                Some(_) | None => return Some(refused()),
+            },
+            Ok(Ok(_) | Err(_)) | Err(_) => return Some(refused()),
+        };
+        let above = format!("{path}: ");
+        let here = self.root.at(path).unwrap_or((node.line, node.column));
+        let indented = if *literal { self.indented(here.0, text) } else { None };
+        Some(Ok(match indented {
+            Some(lines) => self.held(object, (lines, root), above, Spots::Below(String::new())),
+            None => self.held(object, (text.clone(), root), above, Spots::Here(here)),
+        }))
+    }
+
+    /// The lines of a text as they stand in the file: indented, below the line that announces them.
+    fn indented(&self, announced: u64, text: &str) -> Option<String> {
+        let first = usize::try_from(announced).ok()?;
+        let lines: Vec<&str> = self.text.lines().skip(first).take(text.lines().count()).collect();
+        let same = lines.len() == text.lines().count()
+            && lines.iter().zip(text.lines()).all(|(is, said)| is.trim_end().ends_with(said.trim_end()));
+        same.then(|| "\n".repeat(first) + &lines.join("\n"))
+    }
+
+    fn held(&self, object: &str, of: (String, Mapping), above: String, spots: Spots) -> ValuesFile {
+        let (text, root) = of;
+        ValuesFile::held(object, text, root, Held { file: self.of.name.clone(), above, spots })
+    }
+}
+
+/// A file of values.
+fn whole(text: &Text) -> Result<ValuesFile, String> {
+    ValuesFile::read(&text.name, &text.text)
+        .map_err(|_| format!("{}, which is not YAML as it stands", text.name))
+}
+
+impl Installed {
+    /// One without values.
+    fn of(object: String, place: String, chart: String, version: Option<(String, String)>) -> Installed {
+        Installed { object, place, chart, version, files: Vec::new(), absent: Vec::new() }
+    }
+
+    fn take(&mut self, values: Result<ValuesFile, String>) {
+        match values {
+            Ok(file) => self.files.push(file),
+            Err(absent) => self.absent.push(absent),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

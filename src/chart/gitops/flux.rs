@@ -1,0 +1,63 @@
+//! Flux: `HelmRelease`, with the chart that it names itself, or by a `HelmChart` or an `OCIRepository` in the set.
+
+use super::{Document, Installed, Set};
+
+pub(super) fn release(set: &Set<'_>, document: &Document<'_>) -> Option<Installed> {
+    let object = document.kind_and_name();
+    let namespace = document.text("metadata.namespace").unwrap_or_default();
+    let version = |path: &str| document.text(path).map(|text| (path.to_owned(), text));
+    let (chart, version) = match document.text("spec.chart.spec.chart") {
+        // A path is that of a chart in Git, which nobody's version says anything of.
+        Some(chart) => (set.chart(&chart).filter(|name| *name == chart)?, version("spec.chart.spec.version")),
+        None => of_reference(set, document, &namespace)?,
+    };
+    let mut installed = Installed::of(object.clone(), document.place("spec"), chart, version);
+    for entry in document.items("spec.valuesFrom") {
+        from(set, document, &entry, &namespace, &mut installed);
+    }
+    installed.files.extend(document.map(&object, "spec.values"));
+    Some(installed)
+}
+
+/// The chart that `chartRef` names, with where its version is said.
+fn of_reference(
+    set: &Set<'_>,
+    document: &Document<'_>,
+    namespace: &str,
+) -> Option<(String, Option<(String, String)>)> {
+    let kind = document.text("spec.chartRef.kind")?;
+    let name = document.text("spec.chartRef.name")?;
+    let namespace = document.text("spec.chartRef.namespace").unwrap_or_else(|| namespace.to_owned());
+    let of = set.object(&kind, &namespace, &name)?;
+    let said = |field: &str| Some((format!("{} {field}", of.kind_and_name()), of.text(field)?));
+    match kind.as_str() {
+        "OCIRepository" => {
+            let version = ["spec.ref.tag", "spec.ref.semver"].iter().find_map(|field| said(field));
+            Some((set.chart(&of.text("spec.url")?)?, version))
+        }
+        "HelmChart" => Some((set.chart(&of.text("spec.chart")?)?, said("spec.version"))),
+        _ => None,
+    }
+}
+
+/// Values of a ConfigMap in the set. A Secret is never read.
+fn from(set: &Set<'_>, document: &Document<'_>, entry: &str, namespace: &str, installed: &mut Installed) {
+    let text = |key: &str| document.text(&format!("{entry}.{key}")).unwrap_or_default();
+    let (kind, name) = (text("kind"), text("name"));
+    let key =
+        Some(text("valuesKey")).filter(|key| !key.is_empty()).unwrap_or_else(|| "values.yaml".to_owned());
+    // One value in its place.
+    let single = !text("targetPath").is_empty();
+    let found = (kind == "ConfigMap" && !single)
+        .then(|| set.object(&kind, namespace, &name))
+        .flatten()
+        .and_then(|of| of.lines(&of.kind_and_name(), &format!("data[{key}]")));
+    let generated = || (kind == "ConfigMap" && !single).then(|| set.generated(&name, &key)).flatten();
+    match found {
+        Some(values) => installed.take(values),
+        None => match generated() {
+            Some(text) => installed.take(super::whole(text)),
+            None => installed.absent.push(format!("{kind} {name}")),
+        },
+    }
+}

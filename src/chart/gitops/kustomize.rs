@@ -1,0 +1,100 @@
+//! Charts that kustomize renders (`helmCharts`), that helmfile installs, and that another chart depends on.
+
+use super::set::{self, Written};
+use super::{Document, Installed, Set, Text, whole};
+
+/// `helmCharts` of a kustomization, or `releases` of a helmfile, which has no kind either.
+pub(super) fn charts(set: &Set<'_>, document: &Document<'_>) -> Vec<Installed> {
+    let charts = document.items("helmCharts").into_iter().filter_map(|item| rendered(set, document, &item));
+    let releases = document.items("releases").into_iter().filter_map(|item| installed(set, document, &item));
+    charts.chain(releases).collect()
+}
+
+fn rendered(set: &Set<'_>, document: &Document<'_>, item: &str) -> Option<Installed> {
+    let field = |key: &str| format!("{item}.{key}");
+    let chart = set.chart(&document.text(&field("name"))?)?;
+    let object = document.of.name.clone();
+    let version = document.text(&field("version")).map(|text| (field("version"), text));
+    let mut installed = Installed::of(object.clone(), document.place(item), chart, version);
+    let mut paths: Vec<String> = document.text(&field("valuesFile")).into_iter().collect();
+    paths.extend(
+        document.items(&field("additionalValuesFiles")).iter().filter_map(|item| document.text(item)),
+    );
+    files(set, document, paths, &mut installed);
+    installed.files.extend(document.map(&object, &field("valuesInline")));
+    Some(installed)
+}
+
+fn installed(set: &Set<'_>, document: &Document<'_>, item: &str) -> Option<Installed> {
+    let field = |key: &str| format!("{item}.{key}");
+    let chart = set.chart(&document.text(&field("chart"))?)?;
+    let object = document.of.name.clone();
+    let version = document.text(&field("version")).map(|text| (field("version"), text));
+    let mut installed = Installed::of(object.clone(), document.place(item), chart, version);
+    for entry in document.items(&field("values")) {
+        match document.text(&entry) {
+            Some(path) => files(set, document, vec![path], &mut installed),
+            None => installed.files.extend(document.map(&object, &entry)),
+        }
+    }
+    if !document.items(&field("secrets")).is_empty() {
+        installed.absent.push(field("secrets"));
+    }
+    let written = document.items(&field("set")).into_iter().filter_map(|item| {
+        let name = format!("{item}.name");
+        let value = document.text(&format!("{item}.value")).unwrap_or_default();
+        Some(Written { path: document.text(&name)?, value, is_text: false, spot: document.root.at(&name)? })
+    });
+    installed.files.extend(set::file(document, &object, &field("set"), written.collect()));
+    Some(installed)
+}
+
+fn files(set: &Set<'_>, document: &Document<'_>, paths: Vec<String>, installed: &mut Installed) {
+    for path in paths {
+        match set.beside(document.of, &path) {
+            Some(text) => installed.take(whole(text)),
+            None => installed.absent.push(path),
+        }
+    }
+}
+
+/// Charts that the chart of this `Chart.yaml` depends on, with their part of the values beside it.
+pub(super) fn dependencies(set: &Set<'_>, document: &Document<'_>) -> Vec<Installed> {
+    let dependency = |item: String| {
+        let field = |key: &str| format!("{item}.{key}");
+        let name = document.text(&field("name"))?;
+        let chart = set.chart(&name)?;
+        let version = document.text(&field("version")).map(|text| (field("version"), text));
+        let mut installed = Installed::of(document.of.name.clone(), document.place(&item), chart, version);
+        let part = document.text(&field("alias")).unwrap_or(name);
+        if let Some(values) = set.beside(document.of, "values.yaml") {
+            let documents = set.documents(values);
+            installed.files.extend(documents.first().and_then(|values| values.map(&values.of.name, &part)));
+        }
+        // Whoever installs it gives files of its own.
+        installed.absent.push("values of the chart around it".to_owned());
+        Some(installed)
+    };
+    document.items("dependencies").into_iter().filter_map(dependency).collect()
+}
+
+impl<'t> Set<'t> {
+    /// The file that a kustomization makes a key of a ConfigMap of.
+    pub(super) fn generated(&self, name: &str, key: &str) -> Option<&'t Text> {
+        let texts = self.texts.iter().filter(|text| text.text.contains("configMapGenerator"));
+        texts.flat_map(|text| self.documents(text)).find_map(|document| {
+            let maps = document.items("configMapGenerator");
+            let map = maps
+                .into_iter()
+                .find(|map| document.text(&format!("{map}.name")).as_deref() == Some(name))?;
+            let files = document.items(&format!("{map}.files"));
+            files.into_iter().filter_map(|item| document.text(&item)).find_map(|file| {
+                let (of, path) = match file.split_once('=') {
+                    Some((of, path)) => (of.to_owned(), path.to_owned()),
+                    None => (file.rsplit('/').next().unwrap_or_default().to_owned(), file.clone()),
+                };
+                (of == key).then(|| self.beside(document.of, &path)).flatten()
+            })
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! Values that are written one by one, as `helm --set` takes them: `proxy.cores` and what stands behind it.
+
+use std::collections::BTreeMap;
+
+use serde_yaml::{Mapping, Value};
+
+use super::Document;
+use crate::chart::given::{Leaf, ValuesFile};
+use crate::chart::held::Spots;
+use crate::yaml::node::Spot;
+
+/// A value, as it is written.
+pub(super) struct Written {
+    pub(super) path: String,
+    pub(super) value: String,
+    /// Whether it is a text, whatever it looks like.
+    pub(super) is_text: bool,
+    pub(super) spot: Spot,
+}
+
+/// The values of such a list.
+pub(super) fn file(
+    document: &Document<'_>,
+    object: &str,
+    list: &str,
+    written: Vec<Written>,
+) -> Option<ValuesFile> {
+    let mut root = Mapping::new();
+    let mut each = BTreeMap::new();
+    for Written { path, value, is_text, spot } in written {
+        let (names, is_item) = names(&path);
+        let value = if is_item { Value::Sequence(Vec::new()) } else { read(value, is_text) };
+        let leaf = Leaf { names: names.iter().map(String::as_str).collect(), value: &value };
+        each.insert(leaf.place(), spot);
+        put(&mut root, &names, value);
+    }
+    (!root.is_empty())
+        .then(|| document.held(object, (String::new(), root), format!("{list}: "), Spots::Each(each)))
+}
+
+/// The names of a path, of which `\.` is part, and whether it goes on into a list.
+fn names(path: &str) -> (Vec<String>, bool) {
+    let mut names = vec![String::new()];
+    let mut letters = path.chars();
+    while let Some(letter) = letters.next() {
+        let last = names.len() - 1;
+        match letter {
+            '\\' => names[last].extend(letters.next()),
+            '.' => names.push(String::new()),
+            '[' => return (names, true),
+            letter => names[last].push(letter),
+        }
+    }
+    (names, false)
+}
+
+fn read(text: String, is_text: bool) -> Value {
+    match text.as_str() {
+        _ if is_text => Value::String(text),
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        "null" => Value::Null,
+        list if list.starts_with('{') && list.ends_with('}') && !list.starts_with("{{") => {
+            Value::Sequence(Vec::new())
+        }
+        number => match number.parse::<i64>() {
+            Ok(number) => Value::from(number),
+            Err(_) => Value::String(text),
+        },
+    }
+}
+
+fn put(map: &mut Mapping, names: &[String], value: Value) {
+    match names {
+        [] => {}
+        [name] => _ = map.insert(Value::String(name.clone()), value),
+        [name, rest @ ..] => {
+            let inner =
+                map.entry(Value::String(name.clone())).or_insert_with(|| Value::Mapping(Mapping::new()));
+            if let Value::Mapping(inner) = inner {
+                put(inner, rest, value);
+            }
+        }
+    }
+}

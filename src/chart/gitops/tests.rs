@@ -1,0 +1,203 @@
+use super::*;
+
+const CHARTS: [&str; 4] = ["linkerd-crds", "linkerd-control-plane", "linkerd-viz", "linkerd2-cni"];
+
+fn text(path: &str, text: &str) -> Text {
+    Text { name: format!("git/{path}"), path: path.to_owned(), text: text.to_owned() }
+}
+
+/// Chart, version, and each value with the line and the column of its key.
+fn said(texts: &[Text]) -> Vec<(String, String, Vec<String>)> {
+    let of = |installed: Installed| {
+        let values = installed.files.iter().flat_map(|file| {
+            file.leaves().into_iter().map(|leaf| {
+                let field = file.field(&leaf.place());
+                let (path, (line, column)) =
+                    file.find(&field).unwrap_or_else(|| panic!("{field} is nowhere"));
+                assert_eq!(path, leaf.place());
+                format!("{}:{line}:{column} {field}", file.file())
+            })
+        });
+        let mut values: Vec<String> = values.collect();
+        values.extend(installed.absent.iter().map(|absent| format!("absent {absent}")));
+        (installed.chart, installed.version.map_or_else(String::new, |(_, text)| text), values)
+    };
+    found(texts, &CHARTS).into_iter().map(of).collect()
+}
+
+fn is(chart: &str, version: &str, values: &[&str]) -> (String, String, Vec<String>) {
+    (chart.to_owned(), version.to_owned(), values.iter().map(|value| (*value).to_owned()).collect())
+}
+
+#[test]
+fn releases_of_flux_have_their_values_at_their_places() {
+    let release = "\
+# first
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: base, namespace: linkerd}
+data:
+  values.yaml: |
+    # a comment
+    proxy:
+      cores: 1
+
+    clusterDomain: x
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: control, namespace: linkerd}
+spec:
+  chart:
+    spec: {chart: linkerd-control-plane, version: 2025.10.7}
+  valuesFrom:
+  - {kind: ConfigMap, name: base}
+  - {kind: Secret, name: keys}
+  - {kind: ConfigMap, name: made, valuesKey: more.yaml}
+  values:
+    proxy: {cores: 2}
+    proxy.uid: 1
+";
+    let kustomization = "configMapGenerator:\n- name: made\n  files: [more.yaml=../more/values.yaml]\n";
+    let texts = [
+        text("apps/release.yaml", release),
+        text("apps/kustomization.yaml", kustomization),
+        text("more/values.yaml", "disableIPv6: true\n"),
+    ];
+    let values = [
+        "git/apps/release.yaml:9:7 data[values.yaml]: proxy.cores",
+        "git/apps/release.yaml:11:5 data[values.yaml]: clusterDomain",
+        "git/more/values.yaml:1:1 disableIPv6",
+        "git/apps/release.yaml:24:13 spec.values.proxy.cores",
+        "git/apps/release.yaml:25:5 spec.values[proxy.uid]",
+        "absent Secret keys",
+    ];
+    assert_eq!(said(&texts), [is("linkerd-control-plane", "2025.10.7", &values)]);
+}
+
+#[test]
+fn a_chart_that_flux_takes_by_reference_has_its_version_there() {
+    let release = "\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: viz, namespace: flux-system}
+spec: {chartRef: {kind: OCIRepository, name: viz}}
+";
+    let repository = "\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: viz, namespace: flux-system}
+spec: {url: oci://example.com/charts/linkerd-viz, ref: {semver: 2025.x}}
+";
+    let own = "\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: own}
+spec: {chart: {spec: {chart: ./charts/linkerd-viz, version: 1.0.0}}}
+";
+    // The name of the chart stands in the repository alone.
+    let texts = [
+        text("a.yaml", &format!("# linkerd-viz\n{release}")),
+        text("b.yaml", repository),
+        text("c.yaml", own),
+    ];
+    assert_eq!(said(&texts), [is("linkerd-viz", "2025.x", &[])]);
+}
+
+#[test]
+fn applications_of_argo_cd_give_text_maps_and_parameters() {
+    let application = "\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: linkerd, namespace: argocd}
+spec:
+  sources:
+  - chart: linkerd-crds
+    targetRevision: '*'
+    helm: {values: \"a: {b: 1}\"}
+  - chart: linkerd-control-plane
+    targetRevision: 2025.10.7
+    helm:
+      valueFiles: [$here/more/values.yaml, values-ha.yaml]
+      values: |
+        proxy:
+          cores: 1
+      parameters:
+      - name: proxy.nativeSidecar
+        value: \"true\"
+      - {name: 'podAnnotations.example\\.com/a', value: x}
+";
+    let texts = [text("apps/app.yaml", application), text("more/values.yaml", "disableIPv6: true\n")];
+    let values = [
+        "git/more/values.yaml:1:1 disableIPv6",
+        "git/apps/app.yaml:15:11 spec.sources[1].helm.values: proxy.cores",
+        "git/apps/app.yaml:17:9 spec.sources[1].helm.parameters: proxy.nativeSidecar",
+        "absent values-ha.yaml",
+    ];
+    let mut all = said(&texts);
+    let last =
+        all[1].2.iter().position(|value| value.contains("example")).expect("the parameter with a dot in it");
+    all[1].2.remove(last);
+    assert_eq!(
+        all,
+        [
+            is("linkerd-crds", "*", &["git/apps/app.yaml:8:12 spec.sources[0].helm.values: a.b"]),
+            is("linkerd-control-plane", "2025.10.7", &values)
+        ]
+    );
+}
+
+#[test]
+fn kustomizations_helmfiles_and_charts_around_name_charts_as_well() {
+    let kustomization = "\
+helmCharts:
+- name: linkerd-viz
+  version: 2025.10.7
+  valuesFile: ../values.yaml
+  valuesInline: {prometheus: {enabled: false}}
+";
+    let helmfile = "\
+releases:
+- {name: cni, chart: linkerd-edge/linkerd2-cni, version: 2025.10.7, set: [{name: priorityClassName, value: x}]}
+- {name: other, chart: x/y}
+";
+    let chart = "apiVersion: v2\nname: mesh\ndependencies:\n- {name: linkerd-crds, version: 2025.10.7, alias: crds}\n";
+    let texts = [
+        text("viz/kustomization.yaml", kustomization),
+        text("values.yaml", "tap: {replicas: 2}\n"),
+        text("helmfile.yaml", helmfile),
+        text("mesh/Chart.yaml", chart),
+        text("mesh/values.yaml", "other: 1\ncrds:\n  enableHttpRoutes: true\n"),
+    ];
+    let viz = [
+        "git/values.yaml:1:7 tap.replicas",
+        "git/viz/kustomization.yaml:5:31 helmCharts[0].valuesInline.prometheus.enabled",
+    ];
+    assert_eq!(
+        said(&texts),
+        [
+            is("linkerd-viz", "2025.10.7", &viz),
+            is("linkerd2-cni", "2025.10.7", &["git/helmfile.yaml:2:76 releases[0].set: priorityClassName"]),
+            is(
+                "linkerd-crds",
+                "2025.10.7",
+                &["git/mesh/values.yaml:3:3 crds.enableHttpRoutes", "absent values of the chart around it"]
+            ),
+        ]
+    );
+}
+
+#[test]
+fn text_that_is_a_template_or_encrypted_is_no_value() {
+    let application = |values: &str| {
+        format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      source:\n        chart: linkerd-viz\n        targetRevision: '{{{{version}}}}'\n        helm:\n          values: |\n            {values}\n"
+        )
+    };
+    let absent =
+        "absent spec.template.spec.source.helm.values of ApplicationSet a, which is not YAML as it stands";
+    let texts = [text("a.yaml", &application("{{ if x }}"))];
+    assert_eq!(said(&texts), [is("linkerd-viz", "{{version}}", &[absent])]);
+    let encrypted = format!("{}sops: {{version: 3}}\n", application("a: 1"));
+    assert_eq!(said(&[text("a.yaml", &encrypted)]), []);
+}
