@@ -6,6 +6,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Deserializer};
 
 use super::meta::{Meta, Text, nullable};
+use super::pod::Pod;
 use super::shared::Word;
 use super::texts::Texts;
 use super::{Kind, KindInfo, Listed, object};
@@ -139,6 +140,25 @@ pub enum TargetPort {
     Number(u16),
     /// By name.
     Name(String),
+}
+
+impl ServicePort {
+    /// The port of a pod that it leads to, as the endpoints of Kubernetes have it; `None` where the pod has none of that name and
+    /// protocol.
+    pub fn leads_to(&self, pod: &Pod) -> Option<u16> {
+        let name = match &self.target_port {
+            None | Some(TargetPort::Number(0)) => return Some(self.port),
+            Some(TargetPort::Number(number)) => return Some(*number),
+            Some(TargetPort::Name(name)) => name,
+        };
+        let spoken =
+            |protocol: &str| if protocol.is_empty() { "TCP".to_owned() } else { protocol.to_owned() };
+        let containers = pod.spec.containers.iter().chain(pod.spec.init_containers.iter());
+        let mut named = containers.flat_map(|container| &container.ports);
+        let found =
+            named.find(|port| port.name == *name && spoken(&port.protocol) == spoken(&self.protocol))?;
+        Some(found.container_port)
+    }
 }
 
 impl ServiceSpec {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::opaque::{self, Opaque, Selected, target};
+use super::opaque::{self, Opaque, Selected};
 use crate::checks::{Context, Unjudged};
 use crate::item::Scope;
 use crate::model::control_plane::tag_version;
@@ -114,7 +114,7 @@ impl<'a> Mesh<'a> {
         let owners = ctx.owners();
         let mut seen = BTreeSet::new();
         let pods = self.by_label.by(service).filter_map(|pod| {
-            let number = target(port, pod)?;
+            let number = port.leads_to(pod)?;
             let owner = owners.of(pod);
             seen.insert(owner.clone()).then_some((owner, pod, number))
         });

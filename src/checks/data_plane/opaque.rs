@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::objects::{Pod, Service, ServicePort, TargetPort};
+use crate::objects::{Pod, Service};
 
 /// The annotation, on Services, pods and namespaces.
 pub(super) const ANNOTATION: &str = "config.linkerd.io/opaque-ports";
@@ -59,18 +59,6 @@ pub(super) fn of_pod(pod: &Pod) -> Option<Opaque> {
     let named = ports.filter(|port| !port.name.is_empty());
     let named = named.map(|port| (port.name.as_str(), port.container_port)).collect();
     pod.metadata.annotation(ANNOTATION).map(|list| Opaque::parse(list, &named))
-}
-
-/// The port of a pod that a Service's port leads to; `None` where the pod has none of that name.
-pub(super) fn target(port: &ServicePort, pod: &Pod) -> Option<u16> {
-    match &port.target_port {
-        None | Some(TargetPort::Number(0)) => Some(port.port),
-        Some(TargetPort::Number(number)) => Some(*number),
-        Some(TargetPort::Name(name)) => {
-            let ports = pod.spec.all_containers().flat_map(|container| &container.ports);
-            ports.into_iter().find(|port| port.name == *name).map(|port| port.container_port)
-        }
-    }
 }
 
 /// Pods by namespace and label, so that no Service looks at all of them.

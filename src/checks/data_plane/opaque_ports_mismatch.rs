@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::opaque::{ANNOTATION, Opaque, Selected, of_pod, of_service, target};
+use super::opaque::{ANNOTATION, Opaque, Selected, of_pod, of_service};
 use crate::checks::rewrite::{self, Act};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -92,7 +92,7 @@ fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks
         |list: &Option<Opaque>, port| list.is_none() && default.is_some_and(|default| default.marks(port));
     // Nothing but TCP goes through proxies.
     let proxied = service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"));
-    let pairs = proxied.filter_map(|port| Some((port.port, target(port, pod)?)));
+    let pairs = proxied.filter_map(|port| Some((port.port, port.leads_to(pod)?)));
     pairs
         .filter_map(|(port, target)| match (marks(&of_service, port), marks(&of_pod, target)) {
             // What has no proxy of its own reads no annotation: there only the Service's counts.

@@ -2,7 +2,7 @@
 
 use super::survey::Survey;
 use crate::model::policy::Workload;
-use crate::objects::{Pod, Service, ServicePort, TargetPort};
+use crate::objects::{Pod, Service, ServicePort};
 
 /// Each injected pod that a Service selects, with the port that connections to this port of the Service come to.
 pub(super) fn behind<'s, 'a>(
@@ -16,18 +16,5 @@ pub(super) fn behind<'s, 'a>(
     };
     let here = survey.pods_of(&service.metadata.namespace);
     let pods = here.iter().filter(move |(pod, _)| !service.spec.selector.is_empty() && selects(pod));
-    pods.flat_map(move |(pod, workload)| {
-        numbers(port, workload).into_iter().map(move |number| (*pod, workload, number))
-    })
-}
-
-/// The ports of a workload that a port of a Service leads to.
-fn numbers(port: &ServicePort, workload: &Workload<'_>) -> Vec<u16> {
-    match &port.target_port {
-        None => vec![port.port],
-        Some(TargetPort::Number(number)) => vec![*number],
-        Some(TargetPort::Name(name)) => {
-            workload.ports.get(name.as_str()).into_iter().flatten().copied().collect()
-        }
-    }
+    pods.filter_map(move |(pod, workload)| Some((*pod, workload, port.leads_to(pod)?)))
 }
