@@ -4,6 +4,8 @@
 mod pod;
 mod service;
 
+use std::net::IpAddr;
+
 use super::doubt;
 use super::evidence::{Lists, OutboundEvidence, PolicyEvidence};
 use super::network::Network;
@@ -13,14 +15,12 @@ use crate::finding::{Evidence, Subject};
 use crate::model::Cluster;
 use crate::model::network_policy::Objects;
 use crate::model::owners::Owners;
-use crate::model::policy::listed_ports;
+use crate::model::skipped::{self, OUT};
 use crate::objects::{
     CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier, CiliumClusterwideNetworkPolicy,
     CiliumNetworkPolicy, EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Service,
 };
 
-const SKIP_OUTBOUND: &str = "config.linkerd.io/skip-outbound-ports";
-const SKIP_INBOUND: &str = "config.linkerd.io/skip-inbound-ports";
 const OPAQUE: &str = "config.linkerd.io/opaque-ports";
 /// The label of Services that stand for one of another cluster.
 const MIRROR: &str = "mirror.linkerd.io/cluster-name";
@@ -99,12 +99,30 @@ impl<'a> Mesh<'a> {
         (clients, tcp.map(|(service, port)| end(&service.metadata.name, Some(port.port))).collect())
     }
 
-    /// The Service, where a host is one of this cluster.
-    fn of_host<'h>(&self, host: &'h str) -> Option<(&'h str, &'h str)> {
+    /// What of this cluster a host or an address is.
+    fn of_host<'h>(&'h self, host: &'h str) -> Option<Place<'h>> {
+        if let Ok(address) = host.parse::<IpAddr>() {
+            let service = self.outbound.services.iter().find(|service| service.spec.has_address(address));
+            let own = |pod: &&Pod| {
+                pod.status.pod_ip == Some(address) && !pod.spec.host_network && !pod.is_finished()
+            };
+            let pod = || self.policy.pods.iter().find(own);
+            return service
+                .map(|service| Place::of(service.metadata.key()))
+                .or_else(|| pod().map(|pod| Place { is_pod: true, ..Place::of(pod.metadata.key()) }));
+        }
         let domain = &self.policy.index.controller.cluster_domain;
         let rest = host.strip_suffix(domain.as_str()).and_then(|rest| rest.strip_suffix('.')).unwrap_or(host);
-        let (service, namespace) = rest.strip_suffix(".svc")?.split_once('.')?;
-        (!namespace.contains('.')).then_some((namespace, service))
+        let whole = rest.strip_suffix(".svc");
+        let labels: Vec<&str> = whole.unwrap_or(rest).split('.').collect();
+        let (pod, service, namespace) = match labels.as_slice() {
+            [service, namespace] => (None, *service, *namespace),
+            [pod, service, namespace] => (Some(*pod), *service, *namespace),
+            _ => return None,
+        };
+        // Without `.svc` it is tried as such a name first, and is a host outside where there is no such Service.
+        let is_here = whole.is_some() || self.service(namespace, service).is_some();
+        is_here.then(|| Place { namespace, name: pod.unwrap_or(service), is_pod: pod.is_some() })
     }
 
     /// Walks a call. What was told from lists that are missing is not judged.
@@ -128,15 +146,15 @@ impl<'a> Mesh<'a> {
         };
         let meshed = self.client(&mut walk, client);
         let named = match &to.namespace {
-            Some(namespace) => Some((namespace.as_str(), to.name.as_str())),
+            Some(namespace) => Some(Place::of((namespace.as_str(), to.name.as_str()))),
             None => self.of_host(&to.name),
         };
-        let Some((namespace, name)) = named else {
+        let Some(Place { namespace, name, is_pod }) = named else {
             let meshed = meshed && to.port.is_none_or(|port| skipped(&mut walk, client, port));
             routed::outside(&mut walk, &self.outbound.index, meshed.then_some(client), to);
             return walk;
         };
-        match self.service(namespace, name) {
+        match self.service(namespace, name).filter(|_| !is_pod) {
             Some(service) => self.to_service(&mut walk, client, meshed, service, to.port),
             None => match (self.pods_of(namespace, name).first().copied(), to.port) {
                 (Some(pod), Some(port)) => {
@@ -191,21 +209,33 @@ impl<'a> Mesh<'a> {
     }
 }
 
+/// What a host is: a Service, or a pod of a headless one by its own name.
+struct Place<'h> {
+    namespace: &'h str,
+    name: &'h str,
+    is_pod: bool,
+}
+
+impl<'h> Place<'h> {
+    fn of((namespace, name): (&'h str, &'h str)) -> Place<'h> {
+        Place { namespace, name, is_pod: false }
+    }
+}
+
 fn subject(pod: &Pod) -> Subject {
     Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name)
 }
 
 /// Notes that the client's proxy skips a port; whether the call goes by the proxy.
 fn skipped(walk: &mut Walk, client: &Pod, port: u16) -> bool {
-    let Some(said) = client.metadata.annotation(SKIP_OUTBOUND) else { return true };
-    if !listed_ports(said).contains(port) {
+    let Some(skipped) = skipped::skipped(client, OUT).filter(|skipped| skipped.holds(port)) else {
         return true;
-    }
+    };
     walk.step(
         Part::Outbound,
         Outcome::Passes,
         format!("port {port} is skipped by the client's proxy: the call has no identity and no route"),
     )
-    .evidence(Evidence::field(subject(client), format!("metadata.annotations[{SKIP_OUTBOUND}]"), said));
+    .evidence(skipped.by());
     false
 }

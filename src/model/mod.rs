@@ -23,5 +23,6 @@ pub mod quantity;
 pub mod refusal;
 pub mod sandbox;
 pub mod skew;
+pub mod skipped;
 
 pub use cluster::{Answer, Cluster};

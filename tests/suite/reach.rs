@@ -224,3 +224,96 @@ spec: {podSelector: {matchLabels: {app: web}}, policyTypes: [Ingress], ingress: 
     let (status, text) = reached_in(&format!("{policy}{}", config("transparent")), &call);
     assert_eq!((status, text.contains("stops here")), (4, false), "{text}");
 }
+
+/// Services without an address, addresses and names of pods, and rules of linkerd-init that leave ports aside.
+const SHAPES: &str = r#"
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: store-0, namespace: shop, labels: {app: store, linkerd.io/control-plane-ns: linkerd}}
+spec:
+  initContainers: [{name: linkerd-init, image: i, args: [--incoming-proxy-port, "4143", --inbound-ports-to-ignore, "4190,4191,6000"]}]
+  containers: [{name: linkerd-proxy, image: p}, {name: app, image: app, ports: [{name: data, containerPort: 5000}]}]
+status: {podIP: 10.0.0.20, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: store, namespace: shop}
+spec: {clusterIP: None, selector: {app: store}, ports: [{name: data, port: 80, targetPort: data}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: store-vip, namespace: shop}
+spec: {clusterIP: 10.96.0.30, clusterIPs: [10.96.0.30], selector: {app: store}, ports: [{name: data, port: 80, targetPort: data}, {name: raw, port: 6000}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: store-1, namespace: shop, labels: {kubernetes.io/service-name: store}}
+endpoints: [{addresses: [10.0.0.20], conditions: {ready: true}}]
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: store-vip-1, namespace: shop, labels: {kubernetes.io/service-name: store-vip}}
+endpoints: [{addresses: [10.0.0.20], conditions: {ready: true}}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: skips-1, namespace: shop, labels: {app: skips, linkerd.io/control-plane-ns: linkerd}}
+spec:
+  initContainers: [{name: linkerd-init, image: i, args: [--outbound-ports-to-ignore, "80,4191"]}]
+  containers: [{name: linkerd-proxy, image: p}, {name: app, image: app}]
+---
+apiVersion: policy.linkerd.io/v1beta3
+kind: Server
+metadata: {name: store, namespace: shop, creationTimestamp: "2026-01-01T00:00:00Z"}
+spec: {podSelector: {matchLabels: {app: store}}, port: 5000}
+"#;
+
+#[test]
+fn a_headless_service_leads_to_the_port_of_the_pod_that_is_called() {
+    let (_, text) = reached_in(SHAPES, &["shop/front-1", "shop/store:80"]);
+    assert!(words(&text).contains("at port 80 of the pod itself"), "{text}");
+    assert!(words(&text).contains("default policy all-unauthenticated lets in"), "{text}");
+    // What targetPort says counts at the address of a Service alone.
+    let (status, text) = reached_in(SHAPES, &["shop/front-1", "shop/store-vip:80"]);
+    assert_eq!((status, text.contains("Server store of pod store-0 lets nobody in")), (1, true), "{text}");
+    let (status, text) = reached_in(SHAPES, &["shop/front-1", "shop/store:5000"]);
+    assert_eq!(
+        (status, words(&text).contains("Server store of pod store-0 lets nobody in")),
+        (1, true),
+        "{text}"
+    );
+}
+
+#[test]
+fn names_and_addresses_of_this_cluster_are_not_outside_of_it() {
+    for (to, says) in [
+        ("store-0.store.shop.svc.cluster.local:5000", "Server store of pod store-0 lets nobody in"),
+        ("store-0.store.shop:5000", "Server store of pod store-0 lets nobody in"),
+        ("10.0.0.20:5000", "Server store of pod store-0 lets nobody in"),
+        ("10.96.0.30:80", "Server store of pod store-0 lets nobody in"),
+        ("store-vip.shop:80", "Server store of pod store-0 lets nobody in"),
+        ("store-9.store.shop.svc.cluster.local:5000", "no pod of that name"),
+    ] {
+        let (status, text) = reached_in(SHAPES, &["shop/front-1", to]);
+        assert_eq!((status, words(&text).contains(says)), (1, true), "{to}: {text}");
+    }
+    for to in ["example.com:443", "192.0.2.7:443", "10.0.0.99:80"] {
+        let (status, text) = reached_in(SHAPES, &["shop/front-1", to]);
+        assert_eq!((status, text.contains("outside of the cluster")), (4, true), "{to}: {text}");
+    }
+}
+
+#[test]
+fn ports_that_linkerd_init_leaves_aside_pass_no_proxy() {
+    let (_, text) = reached_in(SHAPES, &["shop/front-1", "shop/store-vip:6000"]);
+    assert!(words(&text).contains("port 6000 of pod store-0 is skipped by its proxy"), "{text}");
+    let (_, json) = reached_in(SHAPES, &["shop/front-1", "shop/store-vip:6000", "-o", "json"]);
+    assert!(json.contains("--inbound-ports-to-ignore 4190,4191,6000"), "{json}");
+    // The proxy decides itself on the port of its metrics.
+    let (_, text) = reached_in(SHAPES, &["shop/front-1", "shop/store-0:4191"]);
+    assert!(!text.contains("is skipped by its proxy"), "{text}");
+    let (_, text) = reached_in(SHAPES, &["shop/skips-1", "shop/store-vip:80"]);
+    assert!(words(&text).contains("port 80 is skipped by the client's proxy"), "{text}");
+    assert!(words(&text).contains("a client without identity"), "{text}");
+}

@@ -26,7 +26,6 @@ mod scrape_refused;
 mod server_selects_nothing;
 mod server_without_authorization;
 mod servers_overlap;
-mod skipped;
 mod skipped_port_bypasses_policy;
 mod skipped_port_hides_identity;
 mod survey;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::skipped::{IN, skipped};
 use super::survey::{field, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::model::owners::Owner;
 use crate::model::policy::TakenBy;
+use crate::model::skipped::{IN, skipped};
 use crate::objects::{Kind, Server};
 
 /// A port with a Server that decides nothing.

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::behind::behind;
-use super::skipped::{OUT, Skipped, skipped};
 use super::survey::{field, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, TakenBy};
+use crate::model::skipped::{OUT, Skipped, skipped};
 use crate::objects::{Kind, Meta, Pod, Server, Service};
 
 /// How many clients are quoted.

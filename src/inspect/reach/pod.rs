@@ -1,10 +1,11 @@
 //! The last part of a walk: what lets it to the port of a pod, and who is let in there.
 
-use super::{Mesh, SKIP_INBOUND, subject};
+use super::{Mesh, subject};
 use crate::certificates::BundlePrint;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::walk::{Outcome, Part, Walk};
-use crate::model::policy::{Client, Entry, Inbound, TakenBy, Workload, listed_ports};
+use crate::model::policy::{Client, Entry, Inbound, TakenBy, Workload};
+use crate::model::skipped::{IN, skipped};
 use crate::objects::container::TRUST_ANCHORS;
 use crate::objects::{Kind, Pod};
 
@@ -23,9 +24,7 @@ impl<'a> Mesh<'a> {
             );
             return;
         }
-        if let Some(said) = pod.metadata.annotation(SKIP_INBOUND)
-            && listed_ports(said).contains(port)
-        {
+        if let Some(skipped) = skipped(pod, IN).filter(|skipped| skipped.holds(port)) {
             walk.step(
                 Part::Server,
                 Outcome::Passes,
@@ -34,11 +33,7 @@ impl<'a> Mesh<'a> {
                     pod.metadata.name
                 ),
             )
-            .evidence(Evidence::field(
-                object,
-                format!("metadata.annotations[{SKIP_INBOUND}]"),
-                said,
-            ));
+            .evidence(skipped.by());
             return;
         }
         let Some(workload) = Workload::of_pod(pod, self.policy.index.controller.quirks) else {

@@ -31,6 +31,9 @@ impl<'a> Mesh<'a> {
                 .fix(format!("walk on to it: meshdoctor reach {from} HOST:PORT"));
             return;
         }
+        if service.spec.cluster_ip.headless {
+            return self.to_headless(walk, client, meshed, service, port);
+        }
         let tcp = || service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"));
         let chosen: Option<&ServicePort> = match port {
             Some(port) => tcp().find(|known| known.port == port),
@@ -93,12 +96,7 @@ impl<'a> Mesh<'a> {
             }
         }
         if let Some(pod) = self.endpoint(walk, service) {
-            let target = match &chosen.target_port {
-                None => Some(chosen.port),
-                Some(TargetPort::Number(number)) => Some(*number),
-                Some(TargetPort::Name(name)) => named(pod, name),
-            };
-            match target {
+            match chosen.leads_to(pod) {
                 Some(target) => {
                     if meshed {
                         self.opaque(walk, service, chosen, pod, target);
@@ -118,6 +116,37 @@ impl<'a> Mesh<'a> {
                     .fix("give the container's port that name, or write its number as targetPort");
                 }
             }
+        }
+    }
+
+    /// A Service without an address: its name leads to its pods, and the port that is called is that of the pod. Neither targetPort
+    /// nor routes of the Service count.
+    fn to_headless(&self, walk: &mut Walk, client: &Pod, meshed: bool, service: &Service, port: Option<u16>) {
+        let (namespace, name) = service.metadata.key();
+        let object = Subject::object(Kind::Service, namespace, name);
+        let declared = service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"));
+        let mut declared = declared.map(|port| port.port);
+        let only = declared.next().filter(|_| declared.next().is_none());
+        let Some(port) = port.or(only) else {
+            walk.step(
+                Part::Service,
+                Outcome::Stops,
+                format!("which port of Service {namespace}/{name} is not said"),
+            )
+            .fix(format!("name one: {namespace}/{name}:PORT"));
+            return;
+        };
+        let says = format!(
+            "Service {namespace}/{name} is headless: its name leads to its pods, at port {port} of the pod itself"
+        );
+        walk.step(Part::Service, Outcome::Passes, says).evidence(Evidence::field(
+            object,
+            "spec.clusterIP",
+            "None",
+        ));
+        let meshed = meshed && skipped(walk, client, port);
+        if let Some(pod) = self.endpoint(walk, service) {
+            self.to_pod(walk, client, meshed, pod, port);
         }
     }
 
@@ -168,6 +197,7 @@ impl<'a> Mesh<'a> {
         let selector = &service.spec.selector;
         let pods = self.policy.pods.iter().filter(|pod| {
             pod.metadata.namespace == namespace
+                && !pod.is_finished()
                 && !selector.is_empty()
                 && selector.iter().all(|(key, value)| pod.metadata.label(key) == Some(value))
         });
@@ -210,9 +240,4 @@ fn none_ready(walk: &mut Walk, (service, all): (&Service, usize), fix: &str) {
 fn endpoints_of(service: &Service, said: String) -> Evidence {
     let (namespace, name) = service.metadata.key();
     Evidence::other(format!("EndpointSlices of Service {namespace}/{name}"), said)
-}
-
-fn named(pod: &Pod, name: &str) -> Option<u16> {
-    let ports = pod.spec.all_containers().flat_map(|container| &container.ports);
-    ports.into_iter().find(|port| port.name == name).map(|port| port.container_port)
 }
