@@ -1,6 +1,7 @@
 //! The completion scripts. What clap knows it writes itself; the ids of checks, which are many, stand in each script once, lists of
-//! them are completed behind the last comma, and contexts are asked of kubectl when the key is pressed. The scripts of PowerShell and
-//! elvish complete no values.
+//! them are completed behind the last comma. Contexts, namespaces and what is in a namespace are asked of kubectl when the key is
+//! pressed, of the cluster that the line names, for two seconds at most; with `--bundle` on the line no cluster is asked. The
+//! scripts of PowerShell and elvish complete no values.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -18,6 +19,12 @@ const LISTED: &str = "__LISTED__";
 const CHECK: &str = "__CHECK__";
 /// Stands for one context.
 const CONTEXT: &str = "__CONTEXT__";
+/// Stands for one namespace.
+const NAMESPACE: &str = "__NAMESPACE__";
+/// Stands for namespaces, in a list.
+const NAMESPACES: &str = "__NAMESPACES__";
+/// Stands for something in a namespace: `NAMESPACE/NAME`.
+const TARGET: &str = "__TARGET__";
 /// Names the contexts, one a line.
 const CONTEXTS: &str = "kubectl config get-contexts -o name 2>/dev/null";
 
@@ -53,6 +60,12 @@ fn told(arg: Arg, command: &str) -> Arg {
         ("only" | "skip", _) => vec![LISTED],
         ("check", "explain") => vec![CHECK],
         ("context", _) => vec![CONTEXT],
+        ("namespace", "check" | "ticket") => vec![NAMESPACES],
+        ("namespace" | "linkerd_namespace" | "cni_namespace" | "node_namespace" | "into", _) => {
+            vec![NAMESPACE]
+        }
+        ("from", "policy") => vec![NAMESPACE],
+        ("targets", "policy") | ("from" | "to", "reach") => vec![TARGET],
         ("name", "demo") => demo::DEMOS.iter().map(|demo| demo.name).collect(),
         ("output", _) if form => FORMATS.iter().map(|(name, _)| *name).collect(),
         _ => return arg,
@@ -67,6 +80,27 @@ fn ids() -> (String, String) {
     let categories: BTreeSet<&str> = own().map(|check| check.card().front.category.as_str()).collect();
     (ids.join(" "), categories.into_iter().collect::<Vec<_>>().join(" "))
 }
+
+/// What a target can be, as kubectl is asked for it.
+const IN_NAMESPACE: &str = "pods,deployments,statefulsets,daemonsets,services";
+/// Names the namespaces that there are, one a line; for two seconds at most.
+const LIVE_NAMESPACES: &str = "kubectl --request-timeout=2s get namespaces -o 'jsonpath={range .items[*]}{.metadata.name}{\"\\n\"}{end}' 2>/dev/null";
+/// For bash: kubectl on the cluster that the line names, for a short time; nothing where the line names a bundle.
+const KUBECTL: &str = r#"_meshdoctor_kubectl() {
+    local word flag="" bounded=""
+    local -a connection=()
+    for word in "${COMP_WORDS[@]}"; do
+        case "${word}" in
+            --bundle|--manifests) return ;;
+            --context|--kubeconfig|--cluster|--user) flag="${word}" ;;
+            =) ;;
+            *) [[ -n ${flag} && -n ${word} ]] && connection+=("${flag}=${word}"); flag="" ;;
+        esac
+    done
+    # A plugin that signs in may hang longer than the request.
+    command -v timeout >/dev/null 2>&1 && bounded="timeout 3"
+    ${bounded} kubectl --request-timeout=2s "${connection[@]}" "$@" 2>/dev/null </dev/null
+}"#;
 
 fn bash(script: &str) -> (String, String) {
     let (ids, categories) = ids();
@@ -83,10 +117,59 @@ _meshdoctor_contexts() {{
         [[ ${{name}} == "${{1}}"* ]] && printf '%s\n' "${{name}}"
     done
 }}
+{KUBECTL}
+# Of what is printed, only what can be a name.
+_meshdoctor_names() {{
+    local name
+    while IFS= read -r name; do
+        [[ ${{name}} =~ ^[a-z0-9][a-z0-9.-]*$ ]] && printf '%s\n' "${{name}}"
+    done
+}}
+_meshdoctor_every_namespace() {{
+    {{
+        _meshdoctor_kubectl config view -o 'jsonpath={{range .contexts[*]}}{{.context.namespace}}{{"\n"}}{{end}}'
+        _meshdoctor_kubectl get namespaces -o 'jsonpath={{range .items[*]}}{{.metadata.name}}{{"\n"}}{{end}}'
+    }} | _meshdoctor_names | sort -u
+}}
+_meshdoctor_namespaces() {{
+    compgen -W "$(_meshdoctor_every_namespace)" -- "${{1}}"
+}}
+_meshdoctor_namespace_list() {{
+    compgen -P "${{1%"${{1##*,}}"}}" -W "$(_meshdoctor_every_namespace)" -- "${{1##*,}}"
+}}
+# NAMESPACE/ first, then what is in it.
+_meshdoctor_targets() {{
+    local name
+    if [[ ${{1}} == -* || ${{2}} == -* ]]; then
+        return
+    fi
+    if [[ ${{1}} == */* ]]; then
+        _meshdoctor_kubectl -n "${{1%%/*}}" get {IN_NAMESPACE} -o 'jsonpath={{range .items[*]}}{{.metadata.name}}{{"\n"}}{{end}}' |
+            _meshdoctor_names | sort -u | while IFS= read -r name; do printf '%s\n' "${{1%%/*}}/${{name}}"; done
+    else
+        _meshdoctor_every_namespace | while IFS= read -r name; do printf '%s\n' "${{name}}/"; done
+    fi
+}}
+_meshdoctor_complete() {{
+    _meshdoctor "$@"
+    # A name follows.
+    if [[ ${{#COMPREPLY[@]}} -eq 1 && ${{COMPREPLY[0]}} == */ ]]; then
+        compopt -o nospace 2>/dev/null
+    fi
+    return 0
+}}
 
 "#
     );
     let script = script
+        .replace(&format!("compgen -W \"{NAMESPACE}\" -- \"${{cur}}\""), "_meshdoctor_namespaces \"${cur}\"")
+        .replace(
+            &format!("compgen -W \"{NAMESPACES}\" -- \"${{cur}}\""),
+            "_meshdoctor_namespace_list \"${cur}\"",
+        )
+        .replace(&format!("{TARGET} {TARGET}"), TARGET)
+        .replace(TARGET, "$(_meshdoctor_targets \"${cur}\" \"${prev}\")")
+        .replace("complete -F _meshdoctor ", "complete -F _meshdoctor_complete ")
         .replace(&format!("compgen -W \"{LISTED}\" -- \"${{cur}}\""), "_meshdoctor_listed \"${cur}\"")
         .replace(LISTED, "${_meshdoctor_checks} ${_meshdoctor_categories}")
         .replace(CHECK, "${_meshdoctor_checks}")
@@ -99,12 +182,17 @@ fn zsh(script: &str) -> (String, String) {
     let before = format!(
         "_meshdoctor_checks() {{ compadd \"$@\" - {ids} }}\n\
          _meshdoctor_listed() {{ compadd \"$@\" - {categories} {ids} }}\n\
-         _meshdoctor_contexts() {{ compadd \"$@\" - ${{(f)\"$({CONTEXTS})\"}} }}\n\n"
+         _meshdoctor_contexts() {{ compadd \"$@\" - ${{(f)\"$({CONTEXTS})\"}} }}\n\
+         _meshdoctor_namespaces() {{ compadd \"$@\" - ${{(f)\"$({LIVE_NAMESPACES})\"}} }}\n\
+         _meshdoctor_targets() {{ compadd \"$@\" -S / - ${{(f)\"$({LIVE_NAMESPACES})\"}} }}\n\n"
     );
     let script = script
         .replace(&format!("({LISTED})"), "_sequence _meshdoctor_listed")
         .replace(&format!("({CHECK})"), "_meshdoctor_checks")
-        .replace(&format!("({CONTEXT})"), "_meshdoctor_contexts");
+        .replace(&format!("({CONTEXT})"), "_meshdoctor_contexts")
+        .replace(&format!("({NAMESPACE})"), "_meshdoctor_namespaces")
+        .replace(&format!("({NAMESPACES})"), "_sequence _meshdoctor_namespaces")
+        .replace(&format!("({TARGET})"), "_meshdoctor_targets");
     (before, script)
 }
 
@@ -112,17 +200,22 @@ fn fish(script: &str) -> (String, String) {
     let (ids, categories) = ids();
     let before = format!(
         "function __meshdoctor_checks\n    printf '%s\\n' {ids}\nend\n\
+         function __meshdoctor_namespaces\n    {LIVE_NAMESPACES}\nend\n\
          function __meshdoctor_listed\n    printf '%s\\n' {categories}\n    __meshdoctor_checks\nend\n\n"
     );
     let mut script = script
         .replace(&format!("{LISTED}\\t''"), "(__fish_complete_list , __meshdoctor_listed)")
-        .replace(&format!("{CONTEXT}\\t''"), &format!("({CONTEXTS})"));
+        .replace(&format!("{CONTEXT}\\t''"), &format!("({CONTEXTS})"))
+        .replace(&format!("{NAMESPACE}\\t''"), "(__meshdoctor_namespaces)")
+        .replace(&format!("{NAMESPACES}\\t''"), "(__fish_complete_list , __meshdoctor_namespaces)");
     // Its values of arguments without a name.
     let demos: Vec<&str> = demo::DEMOS.iter().map(|demo| demo.name).collect();
     for (command, values) in [
         ("explain", "(__meshdoctor_checks)".to_owned()),
         ("list", "(__fish_complete_list , __meshdoctor_listed)".to_owned()),
         ("demo", demos.join(" ")),
+        ("policy", "(__meshdoctor_namespaces)/".to_owned()),
+        ("reach", "(__meshdoctor_namespaces)/".to_owned()),
     ] {
         let line = format!(
             "complete -c meshdoctor -n \"__fish_meshdoctor_using_subcommand {command}\" -f -a \"{values}\""
