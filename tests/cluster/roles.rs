@@ -7,9 +7,10 @@ use meshdoctor::card::Mode;
 use meshdoctor::checks;
 use meshdoctor::demo::{self, State};
 use meshdoctor::docgen;
-use meshdoctor::item::{Item, Kind};
+use meshdoctor::item::{Item, Kind, Scope};
 use meshdoctor::policy;
 use meshdoctor::render::document::{Finding, Outcome};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::doctor::{Doctor, Ran};
@@ -64,6 +65,72 @@ fn the_role_of_some_checks_suffices_for_them() {
             }
         }
     }
+}
+
+#[test]
+fn roles_in_namespaces_suffice_and_none_of_their_rights_is_spare() {
+    let Some(mut staged) = Staged::new(demo::find("cni-unauthorized").unwrap(), State::Before) else {
+        return;
+    };
+    let reader = Doctor::of(&staged.cluster, READER);
+    let printed = reader.words(&["rbac", "--namespaced", "--user", READER]);
+    assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let documents = serde_yaml::Deserializer::from_str(&printed);
+    let (roles, bindings): (Vec<Value>, Vec<Value>) = documents
+        .map(|document| Value::deserialize(document).unwrap())
+        .partition(|object| ["Role", "ClusterRole"].contains(&object["kind"].as_str().unwrap()));
+    bindings.iter().for_each(|binding| staged.cluster.api.apply(binding));
+    roles.iter().for_each(|role| staged.cluster.put_role(READER, role));
+    let whole = staged.check(&reader, &["--fail-on", "never"]);
+    assert_eq!(whole.status, 0, "{:#?}", whole.document.coverage.gaps);
+    assert!(whole.document.coverage.gaps.iter().all(|gap| gap.why != "denied"));
+    let all = staged.check(&staged.doctor, &["--fail-on", "never"]);
+    assert_eq!(whole.found(), all.found(), "an administrator is told the same");
+
+    let items = policy::run_items(&checks::all().collect::<Vec<_>>());
+    let mut taken = 0;
+    for role in roles.iter().filter(|role| role["kind"] == "Role") {
+        let namespace = role["metadata"]["namespace"].as_str().unwrap();
+        for (group, resource, name) in names_in(&role["rules"]) {
+            let meant = |item: &Item| {
+                let Item::Named { kind, scope, name: named } = item else { return false };
+                let here = match scope {
+                    Scope::ControlPlane => namespace == "linkerd",
+                    Scope::Cni => namespace == "linkerd-cni",
+                    Scope::Fixed(fixed) => namespace == fixed,
+                    Scope::Extension(_) | Scope::Links | Scope::Cluster => false,
+                };
+                here && *named == name && (kind.info().group, kind.info().plural) == (&*group, &*resource)
+            };
+            let for_it: BTreeSet<Item> = items.iter().filter(|item| meant(item)).cloned().collect();
+            assert!(!for_it.is_empty(), "{resource} {name} in {namespace} is for nothing");
+            let mut less_of = role.clone();
+            less_of["rules"] = rules_without(&role["rules"], &group, &resource, Some(&name));
+            staged.cluster.put_role(READER, &less_of);
+            let less = staged.check(&reader, &["--fail-on", "never"]);
+            let place = format!("without {resource} {name} in {namespace}");
+            assert_touched(&place, &for_it, false, &whole, &less);
+            assert_eq!(less.status, 4, "{place}: what was denied is not fine");
+            staged.cluster.put_role(READER, role);
+            taken += 1;
+        }
+    }
+    assert!(taken > 5, "{taken}");
+}
+
+/// The objects that rules name, with group and resource.
+fn names_in(rules: &Value) -> Vec<(String, String, String)> {
+    let mut names = Vec::new();
+    for rule in rules.as_array().unwrap() {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        for resource in rule["resources"].as_array().unwrap() {
+            for name in rule["resourceNames"].as_array().unwrap() {
+                names.push((text(&rule["apiGroups"][0]), text(resource), text(name)));
+            }
+        }
+    }
+    names
 }
 
 /// Whether the API server serves a kind in one of the versions that are asked for.

@@ -1,4 +1,4 @@
-//! What a user of a cluster may do: one ClusterRole for each, replaced as a whole.
+//! What a user of a cluster may do: one ClusterRole for each, replaced as a whole; or roles as somebody else wrote them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -27,13 +27,20 @@ impl Cluster {
             "roleRef": { "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name },
             "subjects": [{ "apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user }],
         });
-        let path = self.api.path(&role);
-        let before = self.api.find(&path).map(|role| rights(&role["rules"])).unwrap_or_default();
-        let after = rights(rules);
-        self.api.apply(&role);
         self.api.apply(&binding);
+        self.put_role(user, &role);
+    }
+
+    /// Puts a role, of a namespace or of all, that is bound to this user or about to be; returns when the server goes by it.
+    pub fn put_role(&mut self, user: &str, role: &Value) {
+        let namespace = role["metadata"]["namespace"].as_str();
+        let path = self.api.path(role);
+        let before = self.api.find(&path).map(|role| rights(&role["rules"])).unwrap_or_default();
+        let after = rights(&role["rules"]);
+        self.api.apply(role);
         self.wait(Duration::from_secs(20), |api| {
-            match before.union(&after).find(|right| allowed(api, user, right) != after.contains(*right)) {
+            let differs = |right: &&Right| allowed(api, (user, namespace), right) != after.contains(*right);
+            match before.union(&after).find(differs) {
                 Some(right) => Err(format!("the server does not go by {right:?} yet")),
                 None => Ok(()),
             }
@@ -64,8 +71,13 @@ fn rights(rules: &Value) -> BTreeSet<Right> {
     rights
 }
 
-fn allowed(api: &Api, user: &str, (verb, group, resource, name): &Right) -> bool {
-    let attributes = json!({ "verb": verb, "group": group, "resource": resource, "name": name });
+fn allowed(
+    api: &Api,
+    (user, namespace): (&str, Option<&str>),
+    (verb, group, resource, name): &Right,
+) -> bool {
+    let attributes =
+        json!({ "namespace": namespace, "verb": verb, "group": group, "resource": resource, "name": name });
     let review = json!({
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SubjectAccessReview",
