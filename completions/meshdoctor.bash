@@ -1,5 +1,5 @@
 # Generated from the command line by `UPDATE=1 cargo test`; do not edit.
-_meshdoctor_checks="annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-secret-invalid issuer-unsupported issuer-update-skipped node-clock-off old-anchor-removed-too-soon proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-mode-mixed cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-security-groups-strict cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-unreadable cluster-dns-not-ready cluster-domain-not-served cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-missing control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing control-plane-service-missing crd-missing extension-command-missing extension-namespace-twice heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled network-policy-blocks-webhooks pod-network-overlaps proxy-init-not-root removed-component-left service-account-missing validator-webhook-missing app-runs-as-proxy await-hook-failing cilium-socket-balancing data-plane-namespace-missing init-container-before-proxy network-policy-blocks-control-plane network-policy-blocks-proxy opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch pod-address-shared proxy-cpu-limit-low proxy-init-failing proxy-killed-at-shutdown proxy-not-ready proxy-port-taken proxy-reports-errors proxy-request-unschedulable route-of-two-controllers trace-collector-identity debug-image-ignored host-network-not-injected identity-token-missing injected-container-altered injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable workload-half-meshed jaeger-cli-skew jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete gateway-identity-mismatch gateway-probe-failing link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-version-skew mirror-service-orphaned mirror-service-without-endpoints multicluster-cli-skew multicluster-proxy-outdated multicluster-proxy-unhealthy service-mirror-legacy service-mirror-not-running service-mirror-role-missing service-not-mirrored job-held-by-proxy native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused authentication-missing default-policy-not-applied identity-unknown identity-without-proxy ingress-bypasses-routes ingress-refused policy-audits policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused route-backend-without-endpoints route-not-accepted route-status-unwritten scrape-refused server-selects-nothing server-without-authorization servers-overlap skipped-port-bypasses-policy skipped-port-hides-identity aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-closes-shutdown upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-mesh-tls upgrade-drops-opencensus upgrade-drops-value upgrade-heeds-timeouts upgrade-needs-storage-migration upgrade-orphans-gateway-api upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-renames-port upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone data-plane-skew gateway-api-after-controller gateway-api-missing gateway-api-owned-elsewhere gateway-api-unsupported kubernetes-unsupported route-version-not-served stale-endpoints-release viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-key-mismatch"
+_meshdoctor_checks="annotation-as-label annotation-misplaced annotation-not-in-release annotation-not-inherited annotation-on-workload annotation-unknown annotation-value-invalid label-as-annotation control-plane-anchors-stale data-plane-anchors-disjoint data-plane-anchors-stale issuer-expired issuer-expiring issuer-key-mismatch issuer-named-like-anchor issuer-not-reloaded issuer-not-trusted issuer-outlives-anchor issuer-pinned-as-anchor issuer-secret-invalid issuer-unsupported issuer-update-skipped node-clock-off old-anchor-removed-too-soon proxy-certificate-expired proxy-trust-domain-differs trust-anchor-duplicated trust-anchor-expired trust-anchor-expiring trust-anchor-unsupported trust-anchors-drifted trust-roots-missing validator-ca-mismatch webhook-certificate-expired webhook-certificate-expiring webhook-certificate-stale webhook-configuration-altered webhook-key-mismatch webhook-secret-invalid chart-value-refused chart-value-type chart-value-unknown chart-value-unread cni-add-exit-127 cni-add-failed cni-add-unauthorized cni-bak-residue cni-boot-race cni-cilium-exclusive cni-conf-dir-mismatch cni-conf-none cni-conf-twin cni-conf-unparseable cni-config-drift cni-daemonset-deadlock cni-ds-coverage cni-entry-dangling cni-entry-duplicate cni-entry-first cni-entry-lookalike cni-entry-missing cni-entry-orphaned cni-entry-shadowed cni-entry-simulate cni-entry-stale cni-inotify-limit cni-installer-failing cni-interface-mode-leftover cni-ip6tables-missing cni-iptables-backend cni-iptables-binary-missing cni-iptables-mode-unsupported cni-kubeconfig-invalid cni-mode-mixed cni-multi-network cni-native-sidecar-version cni-network-not-ready cni-nsenter-missing cni-object-missing cni-plugin-defect cni-plugin-upgrade-hazard cni-pod-security cni-race-unprotected cni-rbac-missing cni-repair-misrendered cni-security-groups-strict cni-token-expired cni-token-in-conflist cni-token-not-rotated cni-token-revoked cni-validator-failed cni-validator-target cni-version-incompatible node-evidence-outdated api-server-unreadable cluster-dns-not-ready cluster-domain-not-served cluster-networks-incomplete cluster-networks-without-nodes control-plane-annotation-ignored control-plane-below-ha control-plane-churning control-plane-missing control-plane-not-evictable control-plane-not-ready control-plane-on-one-node control-plane-pods-refused control-plane-rbac-missing control-plane-reports-errors control-plane-restarting control-plane-role-missing control-plane-service-missing crd-missing endpoints-answer-stale extension-command-missing extension-namespace-twice heartbeat-failing ipv6-setting-mismatch linkerd-config-missing linkerd-config-unreadable linkerd-image-not-pulled network-policy-blocks-webhooks pod-network-overlaps proxy-init-not-root removed-component-left service-account-missing validator-webhook-missing app-runs-as-proxy await-hook-failing cilium-socket-balancing data-plane-namespace-missing init-container-before-proxy network-policy-blocks-control-plane network-policy-blocks-proxy opaque-defaults-lost opaque-port-missing opaque-port-speaks-http opaque-ports-mismatch pod-address-shared proxy-cpu-limit-low proxy-init-failing proxy-killed-at-shutdown proxy-not-ready proxy-port-taken proxy-reports-errors proxy-request-unschedulable route-of-two-controllers trace-collector-identity debug-image-ignored host-network-not-injected identity-token-missing injected-container-altered injector-ca-mismatch injector-fails-closed-single-replica injector-fails-open injector-not-called injector-unavailable injector-webhook-missing kube-system-not-exempt linkerd-cni-not-exempt other-mesh-sidecar pod-missing-proxy pod-security-refuses-proxy pods-refused proxy-refused-by-quota scc-refuses-proxy token-not-mounted webhook-unreachable workload-half-meshed jaeger-cli-skew jaeger-namespace-unlabelled jaeger-pods-not-injected jaeger-pods-not-running jaeger-proxy-outdated jaeger-proxy-unhealthy control-plane-credentials-incomplete gateway-identity-mismatch gateway-probe-failing link-anchors-differ link-crd-missing link-credentials-unusable link-invalid link-version-skew mirror-service-orphaned mirror-service-without-endpoints multicluster-cli-skew multicluster-proxy-outdated multicluster-proxy-unhealthy service-mirror-legacy service-mirror-not-running service-mirror-role-missing service-not-mirrored job-held-by-proxy native-sidecar-key-misplaced native-sidecar-key-misspelled native-sidecar-key-not-read native-sidecar-key-overridden native-sidecar-kubernetes-too-old native-sidecar-value-invalid native-sidecar-wait-refused authentication-missing default-policy-not-applied identity-unknown identity-without-proxy ingress-bypasses-routes ingress-refused policy-answer-differs policy-audits policy-denies policy-ignored policy-target-missing policy-unreadable probe-networks-without-nodes probe-refused profile-shadows-route profile-unused route-backend-without-endpoints route-not-accepted route-status-unwritten scrape-refused server-selects-nothing server-without-authorization servers-overlap skipped-port-bypasses-policy skipped-port-hides-identity aggregation-layer-off control-plane-namespace-exists install-cluster-rights-missing install-leftovers install-rights-missing node-clock-skew upgrade-changes-default upgrade-changes-policy upgrade-closes-shutdown upgrade-deletes-gateway-api upgrade-drops-architecture upgrade-drops-extension upgrade-drops-mesh-tls upgrade-drops-opencensus upgrade-drops-value upgrade-heeds-timeouts upgrade-needs-storage-migration upgrade-orphans-gateway-api upgrade-path upgrade-pinned-proxy upgrade-refuses-undeclared-port upgrade-renames-port upgrade-target-not-recommended cli-control-plane-skew cli-outdated control-plane-mixed-versions control-plane-outdated crd-stored-version-gone data-plane-skew gateway-api-after-controller gateway-api-missing gateway-api-owned-elsewhere gateway-api-unsupported kubernetes-unsupported route-version-not-served stale-endpoints-release viz-cli-skew viz-data-plane-namespace-missing viz-metrics-api-not-running viz-metrics-missing viz-namespace-unlabelled viz-pods-not-injected viz-pods-not-running viz-prometheus-missing viz-proxy-outdated viz-proxy-unhealthy viz-role-missing viz-scrape-unauthorized viz-self-check-failing viz-tap-api-unavailable viz-tap-certificate-expiring viz-tap-certificate-invalid viz-tap-key-mismatch"
 _meshdoctor_categories="annotations certificates chart-values cni control-plane data-plane debug injection jaeger multicluster native-sidecar policy pre-install upgrades versions viz"
 _meshdoctor_listed() {
     compgen -P "${1%"${1##*,}"}" -W "${_meshdoctor_checks} ${_meshdoctor_categories}" -- "${1##*,}"
@@ -10,6 +10,61 @@ _meshdoctor_contexts() {
     kubectl config get-contexts -o name 2>/dev/null | while IFS= read -r name; do
         [[ ${name} == "${1}"* ]] && printf '%s\n' "${name}"
     done
+}
+_meshdoctor_kubectl() {
+    local word flag="" bounded=""
+    local -a connection=()
+    for word in "${COMP_WORDS[@]}"; do
+        case "${word}" in
+            --bundle|--manifests) return ;;
+            --context|--kubeconfig|--cluster|--user) flag="${word}" ;;
+            =) ;;
+            *) [[ -n ${flag} && -n ${word} ]] && connection+=("${flag}=${word}"); flag="" ;;
+        esac
+    done
+    # A plugin that signs in may hang longer than the request.
+    command -v timeout >/dev/null 2>&1 && bounded="timeout 3"
+    ${bounded} kubectl --request-timeout=2s "${connection[@]}" "$@" 2>/dev/null </dev/null
+}
+# Of what is printed, only what can be a name.
+_meshdoctor_names() {
+    local name
+    while IFS= read -r name; do
+        [[ ${name} =~ ^[a-z0-9][a-z0-9.-]*$ ]] && printf '%s\n' "${name}"
+    done
+}
+_meshdoctor_every_namespace() {
+    {
+        _meshdoctor_kubectl config view -o 'jsonpath={range .contexts[*]}{.context.namespace}{"\n"}{end}'
+        _meshdoctor_kubectl get namespaces -o 'jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}'
+    } | _meshdoctor_names | sort -u
+}
+_meshdoctor_namespaces() {
+    compgen -W "$(_meshdoctor_every_namespace)" -- "${1}"
+}
+_meshdoctor_namespace_list() {
+    compgen -P "${1%"${1##*,}"}" -W "$(_meshdoctor_every_namespace)" -- "${1##*,}"
+}
+# NAMESPACE/ first, then what is in it.
+_meshdoctor_targets() {
+    local name
+    if [[ ${1} == -* || ${2} == -* ]]; then
+        return
+    fi
+    if [[ ${1} == */* ]]; then
+        _meshdoctor_kubectl -n "${1%%/*}" get pods,deployments,statefulsets,daemonsets,services -o 'jsonpath={range .items[*]}{.metadata.name}{"\n"}{end}' |
+            _meshdoctor_names | sort -u | while IFS= read -r name; do printf '%s\n' "${1%%/*}/${name}"; done
+    else
+        _meshdoctor_every_namespace | while IFS= read -r name; do printf '%s\n' "${name}/"; done
+    fi
+}
+_meshdoctor_complete() {
+    _meshdoctor "$@"
+    # A name follows.
+    if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]]; then
+        compopt -o nospace 2>/dev/null
+    fi
+    return 0
 }
 
 _meshdoctor() {
@@ -171,7 +226,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --max-age --parallel --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --param --on-not-checked --waivers --baseline --verify --confidence --wait --output --coverage --publish --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
+            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --max-age --parallel --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --param --on-not-checked --waivers --baseline --verify --confidence --wait --output --coverage --publish --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -193,6 +248,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --diagnostics)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --at)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -202,15 +261,15 @@ _meshdoctor() {
                     return 0
                     ;;
                 --linkerd-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 -L)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --cni-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --kubeconfig)
@@ -266,11 +325,11 @@ _meshdoctor() {
                     return 0
                     ;;
                 --namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespace_list "${cur}"))
                     return 0
                     ;;
                 -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespace_list "${cur}"))
                     return 0
                     ;;
                 --to-cni)
@@ -306,7 +365,7 @@ _meshdoctor() {
                     return 0
                     ;;
                 --into)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --to)
@@ -405,7 +464,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__collect)
-            opts="-o -L -v -q -h -V --output --force --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --node-pods --node --node-image --node-namespace --yes --dry-run --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --pre --crds --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -v -q -h -V --output --force --bundle --live --complete --nodes --logs --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --node-pods --node --node-image --node-namespace --yes --dry-run --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --pre --crds --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -435,6 +494,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --diagnostics)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --at)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -444,15 +507,15 @@ _meshdoctor() {
                     return 0
                     ;;
                 --linkerd-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 -L)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --cni-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --node)
@@ -464,7 +527,7 @@ _meshdoctor() {
                     return 0
                     ;;
                 --node-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --kubeconfig)
@@ -967,7 +1030,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__injection)
-            opts="-o -L -v -q -h -V --manifests --linkerd-version --into --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -v -q -h -V --manifests --linkerd-version --into --output --bundle --live --complete --nodes --logs --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -982,7 +1045,7 @@ _meshdoctor() {
                     return 0
                     ;;
                 --into)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1009,6 +1072,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --diagnostics)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --at)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1018,15 +1085,15 @@ _meshdoctor() {
                     return 0
                     ;;
                 --linkerd-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 -L)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --cni-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --kubeconfig)
@@ -1203,7 +1270,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__policy)
-            opts="-o -L -v -q -h -V --to --from --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -v -q -h -V --to --from --output --bundle --live --complete --nodes --logs --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1214,7 +1281,7 @@ _meshdoctor() {
                     return 0
                     ;;
                 --from)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1241,6 +1308,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --diagnostics)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --at)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1250,15 +1321,15 @@ _meshdoctor() {
                     return 0
                     ;;
                 --linkerd-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 -L)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --cni-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --kubeconfig)
@@ -1344,15 +1415,15 @@ _meshdoctor() {
                     return 0
                     ;;
                 --linkerd-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 -L)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --cni-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1375,18 +1446,18 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__reach)
-            opts="-n -o -L -v -q -h -V --matrix --namespace --output --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-n -o -L -v -q -h -V --matrix --namespace --output --bundle --live --complete --nodes --logs --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --verbose --quiet --color --checks --config --no-config --help --version $(_meshdoctor_targets "${cur}" "${prev}")"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --output)
@@ -1413,6 +1484,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --diagnostics)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --at)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1422,15 +1497,15 @@ _meshdoctor() {
                     return 0
                     ;;
                 --linkerd-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 -L)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --cni-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --kubeconfig)
@@ -1519,7 +1594,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__ticket)
-            opts="-o -L -n -v -q -h -V --output --force --dry-run --bundle --live --complete --nodes --logs --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --pre --crds --linkerd-cni-enabled --to --to-kubernetes --from --to-cni --expected-version --param --verbose --quiet --color --checks --config --no-config --help --version"
+            opts="-o -L -n -v -q -h -V --output --force --dry-run --bundle --live --complete --nodes --logs --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --only --skip --namespace --pre --crds --linkerd-cni-enabled --to --to-kubernetes --from --to-cni --expected-version --param --verbose --quiet --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1549,6 +1624,10 @@ _meshdoctor() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --diagnostics)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --at)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1558,15 +1637,15 @@ _meshdoctor() {
                     return 0
                     ;;
                 --linkerd-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 -L)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --cni-namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespaces "${cur}"))
                     return 0
                     ;;
                 --kubeconfig)
@@ -1610,11 +1689,11 @@ _meshdoctor() {
                     return 0
                     ;;
                 --namespace)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespace_list "${cur}"))
                     return 0
                     ;;
                 -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(_meshdoctor_namespace_list "${cur}"))
                     return 0
                     ;;
                 --to)
@@ -1706,7 +1785,7 @@ _meshdoctor() {
 }
 
 if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -F _meshdoctor -o nosort -o bashdefault -o default meshdoctor
+    complete -F _meshdoctor_complete -o nosort -o bashdefault -o default meshdoctor
 else
-    complete -F _meshdoctor -o bashdefault -o default meshdoctor
+    complete -F _meshdoctor_complete -o bashdefault -o default meshdoctor
 fi

@@ -13,6 +13,7 @@ use crate::redact::{self, Rule};
 mod access;
 pub mod answer;
 mod asked;
+pub mod diagnostic;
 mod given;
 mod probe;
 mod served;
@@ -130,6 +131,8 @@ pub enum Item {
     NodeFiles,
     /// Log texts that were given: journals of nodes, logs of pods.
     Logs,
+    /// Output of `linkerd diagnostics` that was given.
+    Diagnostics,
 }
 
 impl Item {
@@ -152,6 +155,7 @@ impl Item {
             Item::CliVersion => Some(&version::OfCli),
             Item::NodeFiles => Some(&given::OfNodes),
             Item::Logs => Some(&given::OfLogs),
+            Item::Diagnostics => Some(&diagnostic::OfDiagnostics),
         }
     }
 
@@ -226,6 +230,7 @@ impl fmt::Display for Item {
             Item::CliVersion => f.write_str("cli-version"),
             Item::NodeFiles => f.write_str("node-files"),
             Item::Logs => f.write_str("logs"),
+            Item::Diagnostics => f.write_str("diagnostics"),
         }
     }
 }
@@ -239,6 +244,7 @@ impl FromStr for Item {
             "cli-version" => return Ok(Item::CliVersion),
             "node-files" => return Ok(Item::NodeFiles),
             "logs" => return Ok(Item::Logs),
+            "diagnostics" => return Ok(Item::Diagnostics),
             _ => {}
         }
         if let Some(access) = text.strip_prefix("access/") {
@@ -314,6 +320,7 @@ mod tests {
             "server-version",
             "node-files",
             "logs",
+            "diagnostics",
             "access/create/clusterroles.rbac.authorization.k8s.io",
             "access/get/secrets/control-plane",
         ] {

@@ -36,6 +36,11 @@ pub enum BlockKind {
         /// As `--logs` names it.
         name: String,
     },
+    /// `text diagnostics` or `text diagnostics=NAMESPACE/POD:PORT`: what `linkerd diagnostics` printed.
+    Diagnostics {
+        /// As `--diagnostics` names it.
+        of: Option<String>,
+    },
     /// `text expect`: what is expected to be said.
     Expect,
 }
@@ -185,9 +190,12 @@ impl<'a> Reader<'a> {
             (Some(_), None, None) if value("log").is_some() => {
                 Ok(BlockKind::Log { name: value("log").unwrap_or_default() })
             }
+            (Some(word), None, None) if word.split('=').next() == Some("diagnostics") => {
+                Ok(BlockKind::Diagnostics { of: value("diagnostics") })
+            }
             (_, Some(node), Some(path)) => Ok(BlockKind::NodeFile { node, path }),
             _ => self.fail(format!(
-                "unknown block {info:?}: use `yaml cluster on=BASE`, `yaml run`, `json node=NAME path=PATH`, `text log=NAME` or `text expect`"
+                "unknown block {info:?}: use `yaml cluster on=BASE`, `yaml run`, `json node=NAME path=PATH`, `text log=NAME`, `text diagnostics[=NAMESPACE/POD:PORT]` or `text expect`"
             )),
         }
     }

@@ -137,7 +137,10 @@ fn example(heading: &str, case: &Case, page: &mut String) {
             BlockKind::NodeFile { .. } if serde_json::from_str::<serde_json::Value>(&block.text).is_ok() => {
                 "json"
             }
-            BlockKind::NodeFile { .. } | BlockKind::Log { .. } | BlockKind::Expect => "text",
+            BlockKind::NodeFile { .. }
+            | BlockKind::Log { .. }
+            | BlockKind::Diagnostics { .. }
+            | BlockKind::Expect => "text",
         };
         _ = write!(page, "```{language}\n{}\n```\n\n", block.text);
     }
@@ -155,6 +158,10 @@ fn caption(block: &Block) -> Option<String> {
         BlockKind::Run => Some("The run:".to_owned()),
         BlockKind::NodeFile { node, path } => Some(format!("On node {node}, `{path}`:")),
         BlockKind::Log { name } => Some(format!("The log of {name}:")),
+        BlockKind::Diagnostics { of: None } => Some("Output of `linkerd diagnostics`:".to_owned()),
+        BlockKind::Diagnostics { of: Some(of) } => {
+            Some(format!("Output of `linkerd diagnostics policy`, asked of {of}:"))
+        }
         BlockKind::Expect => None,
     }
 }

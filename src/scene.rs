@@ -17,6 +17,7 @@ use crate::knowledge::Knowledge;
 use crate::markdown::{Block, BlockKind};
 use crate::model::log::{LogObject, LogOf};
 use crate::node_files::NodeFiles;
+use crate::source::diagnostics::PortOf;
 use crate::source::memory::{Held, Memory};
 use crate::source::{Completeness, Origin};
 use crate::version::CniVersion;
@@ -185,6 +186,12 @@ impl Scene {
                 let log = LogObject::new(&of, format!("{}\n", block.text), false);
                 self.memory.logs.push(serde_json::to_vec(&log).map_err(|error| error.to_string())?);
                 Ok(())
+            }
+            BlockKind::Diagnostics { of } => {
+                let unnamed = |of: &String| format!("diagnostics: {of:?} names no port of a pod");
+                let of = of.as_ref().map(|of| PortOf::parse(of).ok_or_else(|| unnamed(of))).transpose()?;
+                let read = self.memory.diagnostics.read(&block.text, of.as_ref());
+                read.map(|_| ()).map_err(|why| format!("diagnostics: {why:?}"))
             }
             BlockKind::Expect => Err("what is expected is no part of a cluster".to_owned()),
         }

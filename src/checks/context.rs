@@ -16,6 +16,7 @@ use crate::fetched::{Fetched, Why};
 use crate::finding::{Finding, Subject};
 use crate::item::ReviewStatus;
 use crate::item::answer::Response;
+use crate::item::diagnostic::Diagnostic;
 use crate::item::{Access, Item, Namespaces, Probe, Program, Scope, Server, link_credentials};
 use crate::item::{AccessReview, ProbeAnswer, ServedBy, ServedCertificates};
 use crate::knowledge::{Knowledge, RowMode};
@@ -437,6 +438,22 @@ impl<'a> Context<'a> {
         })?;
         for why in reasons {
             self.gap(Missing::part(answer.request.clone(), why.clone(), "some of them"));
+        }
+        Ok(answer.objects())
+    }
+
+    /// What `linkerd diagnostics` printed, as far as it was given.
+    ///
+    /// # Errors
+    /// Nothing of it was.
+    pub fn diagnostics(&self) -> Result<&'a [Diagnostic], Missing> {
+        let (answer, reasons) = self.answer(Item::Diagnostics).map_err(|missing| match missing.why {
+            // As with logs: it is given, or it is not.
+            Why::NotCaptured => Missing { why: Why::NotOffered, ..missing },
+            _ => missing,
+        })?;
+        for why in reasons {
+            self.gap(Missing::part(answer.request.clone(), why.clone(), "some of it"));
         }
         Ok(answer.objects())
     }

@@ -15,6 +15,7 @@ mod control_plane;
 mod data_plane;
 mod dates;
 mod debug;
+mod diagnosed;
 pub mod expressed;
 mod extensions;
 mod injection;

@@ -33,8 +33,8 @@ pub use rehearsal::Rehearsal;
 pub use ticket::Ticket;
 
 use super::values::{
-    CliVersionArg, CompleteArg, LogsArg, NodesArg, Output, cli_version, complete, logs, namespace, nodes,
-    output,
+    CliVersionArg, CompleteArg, DiagnosticsArg, LogsArg, NodesArg, Output, cli_version, complete,
+    diagnostics, logs, namespace, nodes, output,
 };
 
 /// A doctor for the Linkerd service mesh: finds what is wrong, proves it, and says what to do about it.
@@ -141,7 +141,7 @@ pub struct EvidenceArgs {
     /// together are one cluster.
     #[arg(long, value_name = "PATH")]
     pub bundle: Vec<PathBuf>,
-    /// Read the live cluster, also where --nodes or --logs is given.
+    /// Read the live cluster, also where --nodes, --logs or --diagnostics is given.
     #[arg(long, conflicts_with = "bundle")]
     pub live: bool,
     /// Say that the dump lists every object of these kinds (comma-separated, or 'all'). Otherwise what a dump does not hold
@@ -156,6 +156,10 @@ pub struct EvidenceArgs {
     /// (NAMESPACE/POD/CONTAINER=FILE); '-' for standard input. Only lines of known meaning are kept, redacted. Repeatable.
     #[arg(long, value_name = "NAME=FILE", value_parser = logs, num_args = 0..=1, default_missing_value = "")]
     pub logs: Vec<LogsArg>,
+    /// What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the
+    /// pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable.
+    #[arg(long, value_name = "[NAMESPACE/POD:PORT=]FILE", value_parser = diagnostics)]
+    pub diagnostics: Vec<DiagnosticsArg>,
     /// The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged
     /// against it.
     #[arg(long, value_name = "RFC3339")]

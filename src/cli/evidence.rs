@@ -14,6 +14,7 @@ use crate::collect::{Collected, Options, Saver, collect};
 use crate::command::Rerun;
 use crate::item::Item;
 use crate::save::{Closing, Writer};
+use crate::source::diagnostics::Diagnostics;
 use crate::source::error::LoadError;
 use crate::source::evidence::Captured;
 use crate::source::layered::Layered;
@@ -120,11 +121,13 @@ pub(super) fn read(
         whole: whole_kinds(),
     };
     let opened = way.opened.take();
-    if opened.is_none() && offline || !(evidence.nodes.is_empty() || live) {
+    if opened.is_none() && offline || !(evidence.nodes.is_empty() && evidence.diagnostics.is_empty() || live)
+    {
         super::interrupt::ends_with_a_document();
     }
     let nodes = nodes(evidence, verbosity)?;
     let logs = logs(evidence)?;
+    let diagnostics = diagnostics(evidence)?;
     if offline {
         let captured = opened.map_or_else(|| captured(evidence, verbosity), Ok)?;
         // Where things were found then is where they are, unless somebody says otherwise now.
@@ -135,16 +138,17 @@ pub(super) fn read(
         let rerun = rerun::of_bundle(captured.rerun().cloned(), evidence, way.connection);
         let reading = Reading { items: &items, options, verbosity, save, rerun };
         let name = captured.cluster_name().map(str::to_owned);
-        let source = Layered::new(captured, nodes).with_logs(logs);
+        let source = Layered::new(captured, nodes).with_logs(logs).with_diagnostics(diagnostics);
         return finish(&reading, name, |saver, progress| run(&reading, &source, saver, progress));
     }
     let rerun = rerun::of(evidence, way.connection);
     let reading = Reading { items: &items, options, verbosity, save, rerun };
     if !live && (nodes.is_some() || logs.is_some()) {
-        let source = Layered::new(nodes.unwrap_or_default(), None).with_logs(logs);
+        let source =
+            Layered::new(nodes.unwrap_or_default(), None).with_logs(logs).with_diagnostics(diagnostics);
         return finish(&reading, None, |saver, progress| run(&reading, &source, saver, progress));
     }
-    super::live::read(&reading, way, nodes, logs)
+    super::live::read(&reading, way, Beside { nodes, logs, diagnostics })
 }
 
 /// The node evidence of `--nodes`, if any was given.
@@ -159,6 +163,19 @@ fn nodes(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Optio
     let nodes = NodeEvidence::open(&given.collect::<Vec<_>>()).map_err(load)?;
     warn(nodes.warnings(), verbosity);
     Ok(Some(nodes))
+}
+
+/// What was given beside a cluster.
+pub(super) struct Beside {
+    pub(super) nodes: Option<NodeEvidence>,
+    pub(super) logs: Option<Logs>,
+    pub(super) diagnostics: Option<Diagnostics>,
+}
+
+/// The output of `linkerd diagnostics`, if any was given.
+fn diagnostics(evidence: &EvidenceArgs) -> anyhow::Result<Option<Diagnostics>> {
+    let given: Vec<_> = evidence.diagnostics.iter().map(|one| (one.of.clone(), one.path.clone())).collect();
+    if given.is_empty() { Ok(None) } else { Ok(Some(Diagnostics::open(&given).map_err(load)?)) }
 }
 
 /// Whether the cluster's own logs are to be read.
@@ -238,7 +255,7 @@ pub(super) fn warn(warnings: &[String], verbosity: &Verbosity) {
 }
 
 fn load(error: LoadError) -> anyhow::Error {
-    let next = "see meshdoctor check --help for what --bundle, --nodes and --logs take";
+    let next = "see meshdoctor check --help for what --bundle, --nodes, --logs and --diagnostics take";
     if error.is_usage() {
         Stop::usage(error.to_string(), next)
     } else {

@@ -75,7 +75,11 @@ fn inputs(evidence: &EvidenceArgs) -> Vec<Used<'_>> {
         LogsArg::File(_, path) => Some(Used { flag: format!("--logs {}", path.display()), path }),
         LogsArg::Live => None,
     });
-    bundles.chain(nodes).chain(logs).filter(|used| !is_stdin(used.path)).collect()
+    let diagnostics = evidence
+        .diagnostics
+        .iter()
+        .map(|given| Used { flag: format!("--diagnostics {given}"), path: &given.path });
+    bundles.chain(nodes).chain(logs).chain(diagnostics).filter(|used| !is_stdin(used.path)).collect()
 }
 
 /// What tells a file from every other: where its name leads, and what the system knows it by.

@@ -3,7 +3,6 @@
 
 use super::evidence::{Read, Reading, Way};
 use super::stop::Stop;
-use crate::source::logs::Logs;
 use crate::source::nodes::NodeEvidence;
 
 #[cfg(not(feature = "live"))]
@@ -44,11 +43,11 @@ mod connected {
     use tokio::runtime::{Builder, Runtime};
 
     use super::super::args;
-    use super::super::evidence::{asks_for_logs, finish, warn};
+    use super::super::evidence::{Beside, asks_for_logs, finish, warn};
     use super::super::node_pods;
     use super::super::signals::Signals;
     use super::super::values::CliVersionArg;
-    use super::{Logs, NodeEvidence, Read, Reading, Stop, Way};
+    use super::{NodeEvidence, Read, Reading, Stop, Way};
     use crate::collect::collect;
     use crate::item::Item;
     use crate::published::{Published, ReportApi};
@@ -61,9 +60,9 @@ mod connected {
     pub(in super::super) fn read(
         reading: &Reading<'_>,
         way: &Way<'_>,
-        nodes: Option<NodeEvidence>,
-        logs: Option<Logs>,
+        given: Beside,
     ) -> anyhow::Result<Read> {
+        let Beside { nodes, logs, diagnostics } = given;
         let began = Instant::now();
         let settings = way.node_pods.map(node_pods::settings).transpose()?;
         let limit = way.connection.timeout.map(|limit| (began, limit));
@@ -90,7 +89,7 @@ mod connected {
                     // Whose logs are read is only known when the rest is.
                     let asks = asks_for_logs(way.evidence) && reading.items.contains(&Item::Logs);
                     let (beside, later) = if asks { (None, Some(logs)) } else { (logs, None) };
-                    let source = Layered::new(live, nodes).with_logs(beside);
+                    let source = Layered::new(live, nodes).with_logs(beside).with_diagnostics(diagnostics);
                     let collecting = async {
                         let Some(given) = later else {
                             return collect(&source, reading.items, &reading.options, saver, progress).await;

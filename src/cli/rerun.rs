@@ -86,7 +86,11 @@ fn provided(evidence: &EvidenceArgs) -> Vec<Flag> {
         LogsArg::Live => None,
     });
     let live = evidence.live.then_some(Flag { option: Repeated::Live, value: None });
-    let given: Vec<Flag> = nodes.chain(logs).collect();
+    let diagnostics = evidence
+        .diagnostics
+        .iter()
+        .map(|given| Flag { option: Repeated::Diagnostics, value: Some(given.to_string()) });
+    let given: Vec<Flag> = nodes.chain(logs).chain(diagnostics).collect();
     // Where nothing is provided, a cluster is read anyway.
     if given.is_empty() { given } else { live.into_iter().chain(given).collect() }
 }

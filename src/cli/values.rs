@@ -2,6 +2,7 @@
 //! says what is accepted.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::item::Kind;
 use crate::model::log::LogOf;
 use crate::names::{A_NAMESPACE, A_NODE, is_label, is_subdomain};
 use crate::objects::LabelSelector;
+use crate::source::diagnostics::PortOf;
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
 /// The name of a namespace.
@@ -259,6 +261,40 @@ pub(super) fn logs(text: &str) -> Result<LogsArg, String> {
             Err("whose log is it? NODE=FILE, NAMESPACE/POD=FILE or NAMESPACE/POD/CONTAINER=FILE".to_owned())
         }
     }
+}
+
+/// `--diagnostics`: the file, and of what it is, where it does not say so itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiagnosticsArg {
+    /// The pod and port of `linkerd diagnostics policy`.
+    pub of: Option<PortOf>,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl fmt::Display for DiagnosticsArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(PortOf { namespace, pod, port }) = &self.of {
+            write!(f, "{namespace}/{pod}:{port}=")?;
+        }
+        write!(f, "{}", self.path.display())
+    }
+}
+
+pub(super) fn diagnostics(text: &str) -> Result<DiagnosticsArg, String> {
+    let (of, path) = match text.split_once('=') {
+        // A path may have a '=' in it, and no name has one.
+        Some((name, path)) if name.contains(':') => {
+            let of = PortOf::parse(name)
+                .ok_or_else(|| format!("{name:?} names no port of a pod: NAMESPACE/POD:PORT=FILE"))?;
+            (Some(of), path)
+        }
+        _ => (None, text),
+    };
+    if path.is_empty() {
+        return Err("the name of a file is missing".to_owned());
+    }
+    Ok(DiagnosticsArg { of, path: PathBuf::from(path) })
 }
 
 /// `--linkerd-cli`.

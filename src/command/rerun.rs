@@ -14,7 +14,7 @@ pub struct Rerun {
     /// Options of `check` that say what is looked at: `--linkerd-namespace mesh`, `--probe`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Flag>,
-    /// The options that provided evidence of nodes and logs: `--nodes`, `--logs`.
+    /// The options that provided evidence beside the cluster: `--nodes`, `--logs`, `--diagnostics`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub provided: Vec<Flag>,
 }
@@ -49,6 +49,8 @@ pub enum Repeated {
     Nodes,
     /// `--logs`.
     Logs,
+    /// `--diagnostics`.
+    Diagnostics,
 }
 
 impl Repeated {
@@ -62,6 +64,7 @@ impl Repeated {
             Repeated::Live => "--live",
             Repeated::Nodes => "--nodes",
             Repeated::Logs => "--logs",
+            Repeated::Diagnostics => "--diagnostics",
         }
     }
 }

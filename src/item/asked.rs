@@ -83,6 +83,7 @@ mod tests {
             "server-version",
             "cli-version",
             "logs",
+            "diagnostics",
         ] {
             let rule = text.parse::<Item>().expect("an item").rule();
             assert!(matches!(rule, Rule::Fields(_)), "{text}");

@@ -36,6 +36,7 @@ enum Sort {
     CliVersion,
     NodeFiles,
     Logs,
+    Diagnostics,
 }
 
 /// Evidence that was asked for and could not be had, for one reason.
@@ -188,6 +189,7 @@ fn sort(item: &Item) -> Sort {
         Item::CliVersion => Sort::CliVersion,
         Item::NodeFiles => Sort::NodeFiles,
         Item::Logs => Sort::Logs,
+        Item::Diagnostics => Sort::Diagnostics,
     }
 }
 

@@ -72,6 +72,7 @@ enum Way {
     Collect,
     Cli,
     Logs,
+    Diagnostics,
     With,
     Cluster,
 }
@@ -84,6 +85,7 @@ impl Way {
             (item, _) if item.asked().is_some_and(Asked::is_probed) => Way::Probe,
             (Item::CliVersion, _) => Way::Cli,
             (Item::Logs, _) => Way::Logs,
+            (Item::Diagnostics, _) => Way::Diagnostics,
             // The rest of the object is there: what is missing is what only the cluster itself tells.
             (Item::Named { .. } | Item::List(_), Some(_)) => Way::Collect,
             _ => Way::Cluster,
@@ -97,6 +99,7 @@ impl Way {
             Way::Collect => "meshdoctor collect",
             Way::Cli => "--linkerd-cli VERSION",
             Way::Logs => "--logs [NAME=FILE]",
+            Way::Diagnostics => "--diagnostics FILE",
             Way::With => "check --with",
             Way::Cluster => "a cluster or --bundle",
         }

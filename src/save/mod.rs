@@ -239,7 +239,7 @@ impl Saver for Writer {
 fn list_of(item: &Item) -> Option<(&'static str, String)> {
     match item {
         Item::List(kind) => Some((kind.info().kind, kind.api_version())),
-        Item::Logs => Some(("Log", "meshdoctor.io/v1".to_owned())),
+        Item::Logs | Item::Diagnostics => Some((item.answers(), "meshdoctor.io/v1".to_owned())),
         _ => None,
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
 
+use super::diagnostics::Diagnostics;
 use super::logs::Logs;
 use super::nodes::{NodeEvidence, collected_at, twice};
 use super::{ObjectSink, Origin, Source, Uncollected};
@@ -13,12 +14,13 @@ use crate::item::Item;
 use crate::node_files::NodeFiles;
 use crate::request::Request;
 
-/// Everything of a cluster from `base`; of nodes and logs, what either has.
+/// Everything of a cluster from `base`; of nodes, logs and `linkerd diagnostics`, what either has.
 #[derive(Debug)]
 pub struct Layered<S> {
     base: S,
     nodes: Option<NodeEvidence>,
     logs: Option<Logs>,
+    diagnostics: Option<Diagnostics>,
     warnings: Mutex<Vec<String>>,
 }
 
@@ -26,12 +28,17 @@ impl<S: Source> Layered<S> {
     /// Lays node evidence, if there is any, over a cluster.
     pub fn new(base: S, nodes: Option<NodeEvidence>) -> Layered<S> {
         let warnings = nodes.as_ref().map(|nodes| nodes.warnings().to_vec()).unwrap_or_default();
-        Layered { base, nodes, logs: None, warnings: Mutex::new(warnings) }
+        Layered { base, nodes, logs: None, diagnostics: None, warnings: Mutex::new(warnings) }
     }
 
     /// The same with logs over it.
     pub fn with_logs(self, logs: Option<Logs>) -> Layered<S> {
         Layered { logs: logs.filter(|logs| !logs.is_empty()), ..self }
+    }
+
+    /// The same with output of `linkerd diagnostics` over it.
+    pub fn with_diagnostics(self, diagnostics: Option<Diagnostics>) -> Layered<S> {
+        Layered { diagnostics: diagnostics.filter(|given| !given.is_empty()), ..self }
     }
 
     /// The cluster's source.
@@ -115,6 +122,13 @@ impl<S: Source> Source for Layered<S> {
                 }
                 None => self.base.fetch(request, sink).await,
             },
+            (Item::Diagnostics, _) => {
+                let base = self.base.fetch(request, sink).await;
+                match &self.diagnostics {
+                    Some(given) => beside(base, given.answer(&mut |json| sink.object(json))),
+                    None => base,
+                }
+            }
             _ => self.base.fetch(request, sink).await,
         }
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
+use super::diagnostics::Diagnostics;
 use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Access, Item, Kind, Probe, Scope, Server, link_credentials};
@@ -50,6 +51,8 @@ pub struct Memory {
     pub nodes: Vec<NodeFiles>,
     /// Logs, each as the JSON of a [`crate::model::log::LogObject`].
     pub logs: Vec<Vec<u8>>,
+    /// Output of `linkerd diagnostics`.
+    pub diagnostics: Diagnostics,
     /// What the operator may not do; everything else is allowed. `None`: nobody asked.
     pub denied: Option<BTreeSet<Access>>,
     /// When it was captured.
@@ -211,6 +214,7 @@ impl Source for Memory {
                 self.logs.iter().for_each(|log| sink.object(log));
                 Fetched::Complete
             }
+            Item::Diagnostics => self.diagnostics.answer(&mut |json| sink.object(json)),
             Item::NodeFiles if self.nodes.is_empty() => Fetched::Missing { reason: Why::NotOffered },
             Item::NodeFiles => {
                 self.nodes.iter().for_each(|files| sink.node(files.clone()));

@@ -13,6 +13,7 @@ use crate::request::Request;
 
 pub mod bundle;
 pub mod change;
+pub mod diagnostics;
 pub mod dump;
 pub mod error;
 pub mod evidence;

@@ -44,7 +44,7 @@ pub fn everything() -> BTreeSet<Item> {
         Kind::ALL.iter().filter(|k| !matches!(k, Kind::Secret | Kind::ConfigMap)).map(|k| Item::List(*k)),
     );
     items.insert("configmaps/control-plane/linkerd-config".parse().unwrap());
-    items.extend([Item::ServerVersion, Item::CliVersion, Item::NodeFiles, Item::Logs]);
+    items.extend([Item::ServerVersion, Item::CliVersion, Item::NodeFiles, Item::Logs, Item::Diagnostics]);
     items
 }
 

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::cli::meshdoctor;
@@ -126,6 +128,40 @@ fn sysdump(recording: &Path, folder: &Path) {
     }
 }
 
+#[test]
+fn a_sysdump_tells_the_version_and_the_cni_configuration_of_its_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("cilium-sysdump-20261123-101010");
+    let pod = |name: &str, node: &str| json!({"metadata": {"namespace": "kube-system", "name": name}, "spec": {"nodeName": node}});
+    let pods = json!({"kind": "PodList", "apiVersion": "v1", "items": [pod("cilium-7xk2p", "n1"), pod("cilium-b82qm", "n2")]});
+    let nodes = json!({"kind": "NodeList", "apiVersion": "v1", "items": ["n1", "n2"].map(|name| json!({"metadata": {"name": name}}))});
+    let conflist = json!({"cniVersion": "0.3.1", "name": "cilium", "plugins": [{"type": "cilium-cni"},
+        {"type": "linkerd-cni", "policy": {"type": "k8s", "k8s_auth_token": "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl"}}]});
+    write(&root.join("k8s-pods-20261123-101010.yaml"), &serde_yaml::to_string(&pods).unwrap());
+    write(&root.join("k8s-nodes-20261123-101010.yaml"), &serde_yaml::to_string(&nodes).unwrap());
+    write(&root.join("k8s-version-20261123-101010.txt"), "v1.31.5");
+    for pod in ["cilium-7xk2p", "cilium-gone"] {
+        let name = format!("cniconf-05-cilium.conflist-{pod}-20261123-101010.txt");
+        write(&root.join(name), &conflist.to_string());
+    }
+    let path = folder.path().display().to_string();
+    let kept = folder.path().join("kept/").display().to_string();
+    let words = ["check", "--bundle", &path, "--linkerd-cli", "none", "-v", "-o", "json", "--save", &kept];
+    let output = meshdoctor(&words).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["subject"]["versions"]["kubernetes"], "v1.31.5", "{}", report["subject"]);
+    assert_eq!(report["coverage"]["snapshots"], 1, "{}", report["coverage"]["snapshots"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("cilium-gone") && said.contains("not among the pods"), "{said}");
+    let file = fs::read_to_string(folder.path().join("kept/nodes/n1/cni/net.d/05-cilium.conflist")).unwrap();
+    assert!(file.contains("linkerd-cni") && !file.contains("eyJ"), "{file}");
+    // The directory may hold more: that an entry is missing is not said of it, nor that all is well.
+    let checks = report["checks"].as_array().unwrap().iter();
+    let passed = checks
+        .filter(|check| check["id"].as_str().unwrap().starts_with("cni-entry") && check["outcome"] == "pass");
+    assert_eq!(passed.count(), 0);
+}
+
 /// The outcome of each check, and the fingerprints of what was found.
 fn judged(path: &Path, more: &[&str]) -> (BTreeMap<String, String>, BTreeSet<String>) {
     let path = path.display().to_string();
@@ -223,4 +259,97 @@ fn a_zip_archive_is_judged_as_the_folder_that_it_holds() {
     fs::write(&zip, &bytes[..bytes.len() - 40]).unwrap();
     let output = meshdoctor(&["check", "--bundle", zip.to_str().unwrap()]).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A small healthy mesh as `oc adm inspect` writes it, whose issuer is of the form that cert-manager makes.
+fn must_gather(folder: &Path, issuer: [&str; 2]) {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml")).unwrap();
+    let scheme = if issuer[0] == "tls.crt" { "kubernetes.io/tls" } else { "linkerd.io/tls" };
+    let text =
+        text.replace("linkerd.io/tls", scheme).replace("meshdoctor.io/key-matches", "example.com/unread");
+    let documents = serde_yaml::Deserializer::from_str(&text);
+    let objects = documents.map(|one| <Value as serde::Deserialize>::deserialize(one).unwrap());
+    let (mut secrets, mut others) = (Vec::new(), Vec::new());
+    for mut object in objects.filter(|object| object["kind"].is_string()) {
+        if object["kind"] != "Secret" {
+            others.push(object);
+            continue;
+        }
+        let Value::Object(mut data) = object["data"].take() else { panic!("a Secret without data") };
+        data.insert("tls.key".to_owned(), json!("a key"));
+        let elided = data.into_iter().map(|(name, value)| {
+            let name = match name.as_str() {
+                "tls.crt" | "crt.pem" if object["metadata"]["name"] == "linkerd-identity-issuer" => {
+                    issuer[0].to_owned()
+                }
+                "tls.key" | "key.pem" if object["metadata"]["name"] == "linkerd-identity-issuer" => {
+                    issuer[1].to_owned()
+                }
+                other => other.to_owned(),
+            };
+            let shown = ["tls.crt", "ca.crt", "service-ca.crt"].contains(&name.as_str());
+            let length = value.as_str().unwrap().len();
+            let value = if shown { value } else { json!(STANDARD.encode(format!("{length} bytes long"))) };
+            (name, value)
+        });
+        object["data"] = Value::Object(elided.collect());
+        secrets.push(object);
+    }
+    let root = folder.join("must-gather.local.1/registry-sha256-1");
+    let list = |items: &[Value]| {
+        serde_yaml::to_string(&json!({"apiVersion": "v1", "kind": "List", "items": items})).unwrap()
+    };
+    write(&root.join("namespaces/linkerd/core/secrets.yaml"), &list(&secrets));
+    write(&root.join("cluster-scoped-resources/everything.yaml"), &list(&others));
+}
+
+#[test]
+fn certificates_that_must_gather_shows_are_judged_and_keys_are_not() {
+    let at = |folder: &Path, at: &str| {
+        let path = folder.display().to_string();
+        let words = [
+            "check",
+            "--bundle",
+            &path,
+            "--only",
+            "certificates",
+            "--complete",
+            "all",
+            "--at",
+            at,
+            "-o",
+            "json",
+        ];
+        let output = meshdoctor(&words).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let checks = report["checks"].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        checks.map(|check| (text(&check["id"]), text(&check["outcome"]))).collect::<BTreeMap<_, _>>()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    must_gather(folder.path(), ["tls.crt", "tls.key"]);
+    let now = at(folder.path(), "2026-01-15T12:00:00Z");
+    let later = at(folder.path(), "2060-01-15T12:00:00Z");
+    for (id, was, is) in [
+        ("issuer-expired", "pass", "findings"),
+        ("webhook-certificate-expired", "pass", "findings"),
+        // Its anchor has expired with it.
+        ("issuer-not-trusted", "pass", "findings"),
+        ("issuer-key-mismatch", "not-checked", "not-checked"),
+        ("webhook-key-mismatch", "not-checked", "not-checked"),
+    ] {
+        assert_eq!((now[id].as_str(), later[id].as_str()), (was, is), "{id}");
+    }
+    assert!(now.values().all(|outcome| outcome != "findings"), "{now:?}");
+    // As `linkerd install` makes it, of which the length alone is shown.
+    let folder = tempfile::tempdir().unwrap();
+    must_gather(folder.path(), ["crt.pem", "key.pem"]);
+    let now = at(folder.path(), "2026-01-15T12:00:00Z");
+    let later = at(folder.path(), "2060-01-15T12:00:00Z");
+    assert_eq!(
+        (now["issuer-expired"].as_str(), later["issuer-expired"].as_str()),
+        ("not-checked", "not-checked")
+    );
+    assert_eq!(later["webhook-certificate-expired"], "findings");
+    assert!(now.values().all(|outcome| outcome != "findings"), "{now:?}");
 }

@@ -283,7 +283,7 @@ fn cluster_info_dump_is_read_as_a_folder_and_as_one_text() {
     }
 }
 
-/// As `oc adm inspect` writes them: all values but certificates are how long they were.
+/// As `oc adm inspect` writes them: all values but `tls.crt`, `ca.crt` and `service-ca.crt` are how long they were.
 #[test]
 fn secrets_that_must_gather_hides_are_not_read_and_not_missed() {
     let folder = tempfile::tempdir().unwrap();
@@ -302,16 +302,22 @@ fn secrets_that_must_gather_hides_are_not_read_and_not_missed() {
         ("MTY3NSBieXRlcyBsb25n", true),
         ("", false),
     ] {
-        let secret = json!({"metadata": {"namespace": "linkerd", "name": "linkerd-identity-issuer"},
-            "data": {"tls.key": value, "tls.crt": "Y2VydA=="}, "type": "kubernetes.io/tls"});
-        let secrets = json!({"apiVersion": "v1", "kind": "SecretList", "items": [secret]});
-        fs::write(&path, format!("---\n{}", serde_yaml::to_string(&secrets).unwrap())).unwrap();
-        for completeness in [Completeness::Unstated, Completeness::All] {
-            let evidence = open(&[folder.path()], completeness).unwrap();
-            let (count, fetched) = ask(&evidence, &issuer);
-            assert_eq!(count, usize::from(!hidden), "{value}");
-            let said = malformed(&fetched);
-            assert_eq!(said.iter().any(|why| why.contains("hidden")), hidden, "{value}: {fetched:?}");
+        for (certificate, is_shown) in [("tls.crt", true), ("crt.pem", false)] {
+            // Of a certificate under another name only the length is there, too.
+            let shown = if is_shown || !hidden { "Y2VydA==" } else { value };
+            let secret = json!({"metadata": {"namespace": "linkerd", "name": "linkerd-identity-issuer"},
+                "data": {"key": value, certificate: shown}, "type": "kubernetes.io/tls"});
+            let secrets = json!({"apiVersion": "v1", "kind": "SecretList", "items": [secret]});
+            fs::write(&path, format!("---\n{}", serde_yaml::to_string(&secrets).unwrap())).unwrap();
+            let is_read = is_shown || !hidden;
+            for completeness in [Completeness::Unstated, Completeness::All] {
+                let evidence = open(&[folder.path()], completeness).unwrap();
+                let (count, fetched) = ask(&evidence, &issuer);
+                assert_eq!(count, usize::from(is_read), "{certificate} {value}");
+                let said = malformed(&fetched);
+                let told = said.iter().any(|why| why.contains("hidden"));
+                assert_eq!(told, !is_read, "{certificate} {value}: {fetched:?}");
+            }
         }
     }
 }

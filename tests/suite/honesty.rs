@@ -136,6 +136,7 @@ fn what_a_card_does_not_name_changes_nothing() {
                 Item::CliVersion,
                 Item::NodeFiles,
                 Item::Logs,
+                Item::Diagnostics,
             ]);
             for item in others.filter(|item| !front.needs.contains(item) && !front.uses.contains(item)) {
                 // Where the control plane lives is found by these two, whatever the card says.

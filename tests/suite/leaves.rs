@@ -16,7 +16,14 @@ use crate::case;
 
 /// What passes of objects that say they are of a kind: one of Kubernetes', or an answer.
 pub fn rule_of(kind: &str) -> &'static Rule {
-    let answers = ["access/get/pods", "probe/prometheus", "served/sp-validator", "server-version", "logs"];
+    let answers = [
+        "access/get/pods",
+        "probe/prometheus",
+        "served/sp-validator",
+        "server-version",
+        "logs",
+        "diagnostics",
+    ];
     let answers = answers.iter().map(|text| text.parse().unwrap());
     let mut all = Kind::ALL.iter().map(|kind| Item::List(*kind)).chain(answers);
     all.find(|item| item.answers() == kind).map_or_else(redact::unknown, |item| item.rule())

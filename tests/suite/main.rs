@@ -19,6 +19,7 @@ mod completions;
 mod configs;
 mod corpus;
 mod deploy;
+mod diagnostics;
 mod diffs;
 mod dumps;
 mod environments;

@@ -206,6 +206,7 @@ fn leaves_of(scene: &Scene) -> BTreeSet<(String, String)> {
     }
     for (what, there) in [
         ("logs", !memory.logs.is_empty()),
+        ("diagnostics", !memory.diagnostics.is_empty()),
         ("probes", !memory.probes.is_empty()),
         ("served", !memory.served.is_empty()),
         ("trouble", !memory.trouble.is_empty()),

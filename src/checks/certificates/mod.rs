@@ -22,6 +22,7 @@ mod issuer_update_skipped;
 mod node_clock_off;
 mod old_anchor_removed_too_soon;
 mod proxies;
+mod proxy_certificate_expired;
 mod proxy_trust_domain_differs;
 pub(super) mod remedy;
 mod role;
@@ -58,6 +59,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("certificates", "issuer-update-skipped", issuer_update_skipped),
     row!("certificates", "node-clock-off", node_clock_off),
     row!("certificates", "old-anchor-removed-too-soon", old_anchor_removed_too_soon),
+    row!("certificates", "proxy-certificate-expired", proxy_certificate_expired),
     row!("certificates", "proxy-trust-domain-differs", proxy_trust_domain_differs),
     row!("certificates", "trust-anchor-duplicated", trust_anchor_duplicated),
     row!("certificates", "trust-anchor-expired", trust_anchor_expired),

@@ -21,6 +21,7 @@ mod control_plane_restarting;
 mod control_plane_role_missing;
 mod control_plane_service_missing;
 mod crd_missing;
+mod endpoints_answer_stale;
 mod extension_command_missing;
 mod extension_namespace_twice;
 pub(super) mod failing;
@@ -59,6 +60,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-role-missing", control_plane_role_missing),
     row!("control-plane", "control-plane-service-missing", control_plane_service_missing),
     row!("control-plane", "crd-missing", crd_missing),
+    row!("control-plane", "endpoints-answer-stale", endpoints_answer_stale),
     row!("control-plane", "extension-command-missing", extension_command_missing),
     row!("control-plane", "extension-namespace-twice", extension_namespace_twice),
     row!("control-plane", "heartbeat-failing", heartbeat_failing),

@@ -11,7 +11,9 @@ mod identity_without_proxy;
 mod ingress;
 mod ingress_bypasses_routes;
 mod ingress_refused;
+mod policy_answer_differs;
 mod policy_audits;
+mod policy_denies;
 mod policy_ignored;
 mod policy_target_missing;
 mod policy_unreadable;
@@ -41,7 +43,9 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "identity-without-proxy", identity_without_proxy),
     row!("policy", "ingress-bypasses-routes", ingress_bypasses_routes),
     row!("policy", "ingress-refused", ingress_refused),
+    row!("policy", "policy-answer-differs", policy_answer_differs),
     row!("policy", "policy-audits", policy_audits),
+    row!("policy", "policy-denies", policy_denies),
     row!("policy", "policy-ignored", policy_ignored),
     row!("policy", "policy-target-missing", policy_target_missing),
     row!("policy", "policy-unreadable", policy_unreadable),

@@ -186,7 +186,10 @@ impl Manifest {
 /// The folder of an item's files.
 pub(crate) fn folder(item: &Item) -> Option<String> {
     if let Some(asked) = item.asked() {
-        return if *item == Item::Logs { Some("logs".to_owned()) } else { Some(asked.kept()?.0) };
+        return match item {
+            Item::Logs | Item::Diagnostics => Some(item.to_string()),
+            _ => Some(asked.kept()?.0),
+        };
     }
     let info = item.kind()?.info();
     let group = if info.group.is_empty() { "core" } else { info.group };

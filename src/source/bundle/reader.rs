@@ -45,9 +45,12 @@ fn asked(item: &Item, namespace: Option<&str>) -> Request {
         }
         Item::Access(access) => (Item::Access(Access { scope: Scope::Cluster, ..access.clone() }), namespace),
         Item::Served(_) | Item::Probe(_) => (item.clone(), namespace),
-        Item::List(_) | Item::ServerVersion | Item::CliVersion | Item::NodeFiles | Item::Logs => {
-            (item.clone(), None)
-        }
+        Item::List(_)
+        | Item::ServerVersion
+        | Item::CliVersion
+        | Item::NodeFiles
+        | Item::Logs
+        | Item::Diagnostics => (item.clone(), None),
     };
     Request { item, namespace: namespace.map(str::to_owned) }
 }

@@ -1,11 +1,12 @@
 //! Collections that other tools make, known by their files: which lists in them are all that the cluster had. Replicated's
-//! troubleshoot writes a file for each namespace, and beside them what it could not list; Cilium's sysdump writes one list for all
-//! namespaces. Where anything speaks against it, a list counts as any other: perhaps not all.
+//! troubleshoot writes a file for each namespace, and beside them what it could not list; of Cilium's sysdump [`sysdump`] tells.
+//! Where anything speaks against it, a list counts as any other: perhaps not all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use super::sysdump;
 use crate::archive::Tree;
 use crate::item::Kind;
 
@@ -43,24 +44,6 @@ const OF_CLUSTER: [(&str, Kind); 6] = [
     ("validating-webhook-configurations", Kind::ValidatingWebhookConfiguration),
     ("mutating-webhook-configurations", Kind::MutatingWebhookConfiguration),
 ];
-/// The lists of a sysdump, by the beginnings of their files.
-const SYSDUMP: [(&str, Kind); 14] = [
-    ("k8s-nodes-", Kind::Node),
-    ("k8s-namespaces-", Kind::Namespace),
-    ("k8s-pods-", Kind::Pod),
-    ("k8s-services-", Kind::Service),
-    ("k8s-endpoints-", Kind::Endpoints),
-    ("k8s-endpointslices-", Kind::EndpointSlice),
-    ("k8s-events-", Kind::Event),
-    ("k8s-networkpolicies-", Kind::NetworkPolicy),
-    ("ciliumnetworkpolicies-", Kind::CiliumNetworkPolicy),
-    ("ciliumclusterwidenetworkpolicies-", Kind::CiliumClusterwideNetworkPolicy),
-    ("gatewayapi-httproutes-", Kind::HTTPRoute),
-    ("gatewayapi-grpcroutes-", Kind::GRPCRoute),
-    ("gatewayapi-tlsroutes-", Kind::TLSRoute),
-    // As the tool itself writes it.
-    ("gatewayapi-tcroutes-", Kind::TCPRoute),
-];
 /// Namespaces that every cluster has: a collection without them was made of some namespaces alone.
 const ALWAYS: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 /// The largest list of namespaces that is read, in bytes.
@@ -68,7 +51,7 @@ const NAMESPACES: u64 = 64 << 20;
 
 /// The kinds of which a folder or archive lists every object, by the tool that wrote it.
 pub fn complete(tree: &Tree) -> BTreeSet<Kind> {
-    let mut kinds = sysdump(tree);
+    let mut kinds = sysdump::complete(tree);
     let roots: BTreeSet<&str> =
         tree.files.keys().filter_map(|path| Some(&path[..path.find(RESOURCES)? + RESOURCES.len()])).collect();
     // Of several collections in one folder nobody knows whose is whose.
@@ -126,23 +109,22 @@ fn troubleshoot(tree: &Tree, root: &str) -> BTreeSet<Kind> {
     kinds
 }
 
-fn sysdump(tree: &Tree) -> BTreeSet<Kind> {
-    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let names: Vec<String> = tree.files.keys().map(|path| name(path)).collect();
-    let is = |file: &str, begin: &str| {
-        let rest = file.strip_prefix(begin).and_then(|rest| rest.strip_suffix(".yaml"));
-        rest.is_some_and(|time| time.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    let listed =
-        SYSDUMP.into_iter().filter(|(begin, _)| names.iter().filter(|file| is(file, begin)).count() == 1);
-    let kinds: BTreeSet<Kind> = listed.map(|(_, kind)| kind).collect();
-    // One such name alone may be anybody's.
-    if kinds.contains(&Kind::Node) && kinds.contains(&Kind::Pod) { kinds } else { BTreeSet::new() }
-}
-
-/// Whether a Secret, as JSON, holds how long its values are in their place: `oc adm inspect`, and with it must-gather, writes "1675
-/// bytes long" for all but certificates. It stands in base64, so how it ends depends on the number of digits.
+/// Whether what matters of a Secret, as JSON, is hidden. `oc adm inspect`, and with it must-gather, writes how long a value is in its
+/// place ("1675 bytes long"), for all but `tls.crt`, `ca.crt` and `service-ca.crt`. Where the certificate stands in `tls.crt`
+/// it is there, and only its key is not known.
 pub fn hides(secret: &[u8]) -> bool {
-    let ends: [&[u8]; 3] = [b"IGJ5dGVzIGxvbmc=\"", b"BieXRlcyBsb25n\"", b"gYnl0ZXMgbG9uZw==\""];
-    ends.iter().any(|end| memchr::memmem::find(secret, end).is_some())
+    #[derive(Deserialize)]
+    struct Data {
+        #[serde(default)]
+        data: BTreeMap<String, String>,
+    }
+    // It stands in base64, so how it ends depends on the number of digits.
+    let ends = ["IGJ5dGVzIGxvbmc=", "BieXRlcyBsb25n", "gYnl0ZXMgbG9uZw=="];
+    if !ends.iter().any(|end| memchr::memmem::find(secret, end.as_bytes()).is_some()) {
+        return false;
+    }
+    let Ok(Data { data }) = serde_json::from_slice(secret) else { return true };
+    let hidden = |value: &String| ends.iter().any(|end| value.trim_end().ends_with(end));
+    let is_certified = data.get("tls.crt").is_some_and(|value| !value.is_empty() && !hidden(value));
+    !is_certified && data.values().any(hidden)
 }

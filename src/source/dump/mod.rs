@@ -12,17 +12,20 @@ mod manifests;
 mod places;
 mod repeated;
 pub mod sniff;
+pub mod sysdump;
 mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::Value;
 
 use self::aside::{Aside, SetAside};
 pub use self::places::Places;
 use self::repeated::Repeated;
+use super::diagnostics::{self, Diagnostics, Unread};
 use super::few::Few;
 use super::{Completeness, Uncollected};
 use crate::archive::spool::{Blob, BlobReader, Spool};
@@ -43,6 +46,8 @@ pub struct Dump {
     /// What could not be read, by the kind that lacks something; any kind may, if it is not known.
     trouble: BTreeMap<Option<Kind>, Few>,
     server_version: Option<Value>,
+    /// Output of `linkerd diagnostics` among it.
+    diagnostics: Diagnostics,
     /// Uids of the namespace `kube-system`, with the first file that has each.
     pub uids: BTreeMap<String, String>,
     /// What is worth a warning.
@@ -69,6 +74,9 @@ struct Age {
     version: u64,
     created: Option<Timestamp>,
 }
+
+/// How much of a file tells whether it may be output of `linkerd diagnostics`.
+const HEAD: u64 = 2048;
 
 /// Takes files in, one after the other.
 #[derive(Debug)]
@@ -114,6 +122,7 @@ impl Builder {
             unread: BTreeMap::new(),
             trouble: BTreeMap::new(),
             server_version: None,
+            diagnostics: Diagnostics::default(),
             uids: BTreeMap::new(),
             warnings: Vec::new(),
             set_aside: SetAside::default(),
@@ -170,6 +179,14 @@ impl Builder {
     pub fn file(&mut self, name: &str, blob: Blob) -> io::Result<Taken> {
         let blob = sniff::utf8(blob)?;
         let text = sniff::sniff(&blob)?;
+        match self.diagnosed(&blob)? {
+            Ok(0) | Err(Unread::Other) => {}
+            Ok(answers) => {
+                self.recognised += answers;
+                return Ok(Taken::Read);
+            }
+            Err(Unread::Of(why)) => return Ok(Taken::Nothing(why.to_owned())),
+        }
         // What is wrong with a file that is none of a cluster is no trouble of the dump.
         let earlier = std::mem::take(&mut self.dump.trouble);
         let before = self.recognised;
@@ -214,6 +231,19 @@ impl Builder {
         })
     }
 
+    /// Takes in what `linkerd diagnostics` printed, if a file holds that; manifests are none.
+    fn diagnosed(&mut self, blob: &Blob) -> io::Result<Result<usize, Unread>> {
+        if self.places.is_some()
+            || blob.len() > diagnostics::MOST
+            || !diagnostics::may_begin(&blob.head(HEAD)?)
+        {
+            return Ok(Err(Unread::Other));
+        }
+        let mut text = Vec::new();
+        blob.reader()?.read_to_end(&mut text)?;
+        Ok(self.dump.diagnostics.read(&String::from_utf8_lossy(&text), None))
+    }
+
     /// Whether a text of manifests begins with the mark of a template, which is neither JSON nor YAML.
     fn begins_template(&self, blob: &Blob) -> io::Result<bool> {
         if self.places.is_none() {
@@ -226,6 +256,12 @@ impl Builder {
             .map(str::trim)
             .find(|line| !line.is_empty() && !line.starts_with('#') && *line != "---");
         Ok(first.is_some_and(|line| line.starts_with("{{")))
+    }
+
+    /// Takes the version of the API server in, where a file says nothing else.
+    pub fn server_version(&mut self, name: &str, git_version: &str) {
+        self.recognised += 1;
+        self.version(name, serde_json::json!({ "gitVersion": git_version }));
     }
 
     /// Remembers that something could not be read which may have held objects of any kind.
@@ -312,6 +348,30 @@ impl Dump {
         Uncollected { held: held.collect(), complete, set_aside: self.set_aside.said() }
     }
 
+    /// The nodes that pods run on, by the names of pods, where only one has the name.
+    pub fn nodes_of_pods(&self) -> BTreeMap<String, String> {
+        #[derive(Deserialize)]
+        struct Scheduled {
+            spec: On,
+        }
+        #[derive(Deserialize)]
+        struct On {
+            #[serde(rename = "nodeName")]
+            node: String,
+        }
+        let mut nodes: BTreeMap<String, Option<String>> = BTreeMap::new();
+        let mut reader = Reader::default();
+        for ((_, name), held) in self.objects.get(&Kind::Pod).into_iter().flatten() {
+            let mut node = None;
+            // What cannot be read is trouble of the list.
+            _ = self.read(held, &mut reader, &mut |json| {
+                node = serde_json::from_slice::<Scheduled>(json).ok().map(|pod| pod.spec.node);
+            });
+            nodes.entry(name.to_string()).and_modify(|node| *node = None).or_insert(node);
+        }
+        nodes.into_iter().filter_map(|(name, node)| Some((name, node?))).collect()
+    }
+
     /// Everything that could not be read, for a warning.
     pub fn trouble(&self) -> BTreeSet<String> {
         self.trouble.values().flat_map(Few::said).collect()
@@ -339,6 +399,7 @@ impl Dump {
                 }
                 None => Fetched::Missing { reason: Why::NotCaptured },
             },
+            Item::Diagnostics => self.diagnostics.answer(take),
             Item::NodeFiles => Fetched::Missing { reason: Why::NotOffered },
             item => Fetched::Missing { reason: item.asked().map_or(Why::NotCaptured, Asked::absent) },
         }

@@ -3,6 +3,7 @@
 use std::io::{self, BufReader, BufWriter, Read, Write};
 
 use crate::archive::spool::{Blob, Spool};
+use crate::source::diagnostics;
 
 /// How much of a file is looked at.
 const HEAD: u64 = 4096;
@@ -71,7 +72,9 @@ pub fn of_head(head: &[u8]) -> Text {
 
 /// Whether the first bytes are those of a text that is read, in any encoding. Nothing but blanks begins none.
 pub fn is_text(head: &[u8]) -> bool {
-    matches!(of_head(head), Text::Json | Text::Yaml) || utf16(head).is_some()
+    matches!(of_head(head), Text::Json | Text::Yaml)
+        || utf16(head).is_some()
+        || diagnostics::begins_metrics(head)
 }
 
 /// Whether a line can begin a YAML mapping or sequence.

@@ -12,6 +12,7 @@ use crate::knowledge::Knowledge;
 use crate::source::Completeness;
 use crate::source::bundle::{Bundle, MANIFEST};
 use crate::source::dump::aside::Aside;
+use crate::source::dump::sysdump::{self, Beside};
 use crate::source::dump::{Builder, Taken, layout, sniff};
 use crate::source::error::LoadError;
 use crate::source::folder;
@@ -37,6 +38,8 @@ pub(super) struct Loading {
     pub(super) ignored: Vec<String>,
     /// Why files that were named by the operator hold nothing.
     pub(super) reasons: Vec<String>,
+    /// Files of CNI configuration in sysdumps: what they are called, as [`sysdump::configuration`] reads it, and where they are.
+    pub(super) configurations: Vec<(String, String, Blob)>,
     /// What is read are manifests, rather than what was read of a cluster.
     pub(super) manifests: bool,
     /// The texts of manifests, by their names and where they lie.
@@ -55,6 +58,7 @@ impl Loading {
             warnings: Vec::new(),
             ignored: Vec::new(),
             reasons: Vec::new(),
+            configurations: Vec::new(),
             manifests: false,
             texts: Vec::new(),
         }
@@ -159,6 +163,21 @@ impl Loading {
         false
     }
 
+    /// Takes in a file of a sysdump that holds no objects; whether it was one.
+    fn beside(&mut self, name: &str, blob: &Blob) -> bool {
+        match sysdump::beside(name) {
+            None => return false,
+            Some(Beside::Version) => match sysdump::version(blob) {
+                Some(version) => self.builder.server_version(name, &version),
+                None => self.useless(name, "no version of Kubernetes is in it", false),
+            },
+            Some(Beside::Configuration(written)) => {
+                self.configurations.push((written, name.to_owned(), blob.clone()));
+            }
+        }
+        true
+    }
+
     /// A file in which nothing of a cluster is. Where something was to be expected, that is trouble.
     fn useless(&mut self, name: &str, why: &str, expected: bool) {
         let message = if why.starts_with(name) { why.to_owned() } else { format!("{name}: {why}") };
@@ -195,9 +214,13 @@ impl Loading {
         if tree.trouble.is_empty() {
             self.builder.complete(layout::complete(tree));
         }
+        let is_sysdump = !self.manifests && sysdump::is_one(tree);
         let layout = self.manifests.then(|| Layout::of(tree, name));
         for (path, blob) in tree.files.iter().filter(|(path, _)| !is_below(&tops, path)) {
             let whole = format!("{name}{separator}{path}");
+            if is_sysdump && self.beside(&whole, blob) {
+                continue;
+            }
             self.keep_text(&whole, path, blob);
             match layout.as_ref().map_or(Role::Manifest, |layout| layout.role(name, path, blob)) {
                 Role::Manifest => {

@@ -16,10 +16,12 @@ use serde::Deserialize;
 use self::loading::{Loading, STDIN, shown};
 use self::together::together;
 use super::bundle::Bundle;
-use super::dump::{Dump, Places};
+use super::dump::{Dump, Places, sysdump};
 use super::error::LoadError;
-use super::nodes::collected_at;
+use super::nodes::{NodeEvidence, collected_at};
 use super::{Completeness, ObjectSink, Origin, Source, Uncollected};
+use crate::archive::Tree;
+use crate::archive::spool::Blob;
 use crate::chart::gitops::Installed;
 use crate::command::{Asked, Rerun};
 use crate::fetched::{Fetched, Why};
@@ -32,6 +34,8 @@ use crate::request::Request;
 pub struct Captured {
     bundles: Vec<Bundle>,
     dump: Option<Dump>,
+    /// Files of nodes that lay in dumps.
+    nodes: NodeEvidence,
     warnings: Vec<String>,
     ignored: Vec<String>,
     name: String,
@@ -107,8 +111,9 @@ impl Captured {
         let set_aside = dump.set_aside.said();
         warnings.extend(set_aside.iter().map(|what| format!("not checked: {what}")));
         let dump = (read > 0 || !charts.is_empty() || !dump.trouble().is_empty()).then_some(dump);
-        let (bundles, ignored) = (loading.bundles, loading.ignored);
-        let evidence = Captured { bundles, dump, warnings, ignored, name, places, set_aside, charts };
+        let (bundles, mut ignored) = (loading.bundles, loading.ignored);
+        let nodes = configured(loading.configurations, dump.as_ref(), &mut ignored);
+        let evidence = Captured { bundles, dump, nodes, warnings, ignored, name, places, set_aside, charts };
         evidence.one_cluster()?;
         Ok(evidence)
     }
@@ -225,6 +230,12 @@ impl Captured {
                 }
             }));
         }
+        if self.nodes.nodes().next().is_some() {
+            // A bundle's snapshot of a node says more.
+            outcomes.push(self.nodes.answer(&mut |files| {
+                held.entry(files.node.clone()).or_insert((files, self.bundles.len()));
+            }));
+        }
         held.into_values().for_each(|(files, _)| sink.node(files));
         if outcomes.is_empty() { Fetched::Missing { reason: Why::NotOffered } } else { together(outcomes) }
     }
@@ -241,7 +252,9 @@ impl Source for Captured {
         match (&request.item, parts.as_slice()) {
             (Item::NodeFiles, _) => self.nodes(sink),
             (_, [part]) => part.fill(request, sink),
-            (Item::List(_) | Item::Named { .. } | Item::Logs, parts) => self.union(parts, request, sink),
+            (Item::List(_) | Item::Named { .. } | Item::Logs | Item::Diagnostics, parts) => {
+                self.union(parts, request, sink)
+            }
             (_, parts) => {
                 // One version, one answer: the first that there is.
                 let mut outcomes = Vec::new();
@@ -325,6 +338,34 @@ fn identify(json: &[u8]) -> (Id, State) {
     let version = meta.resource_version.and_then(|version| version.parse().ok()).unwrap_or_default();
     let name = meta.name.unwrap_or_else(|| String::from_utf8_lossy(json).into_owned());
     ((meta.namespace.unwrap_or_default(), name), (version, meta.creation_timestamp))
+}
+
+/// Files of CNI configuration out of sysdumps, as files of the nodes that their pods ran on. What else lies in the directory is not
+/// known: the tool stops at the first file that it cannot read.
+fn configured(
+    configurations: Vec<(String, String, Blob)>,
+    dump: Option<&Dump>,
+    ignored: &mut Vec<String>,
+) -> NodeEvidence {
+    let mut evidence = NodeEvidence::from("sysdump");
+    if configurations.is_empty() {
+        return evidence;
+    }
+    let pods = dump.map(Dump::nodes_of_pods).unwrap_or_default();
+    let mut trees: BTreeMap<&str, (String, Tree)> = BTreeMap::new();
+    for (written, place, blob) in configurations {
+        let Some((file, pod)) = sysdump::configuration(&written, &pods) else {
+            ignored
+                .push(format!("{place}: the pod that it was copied from is not among the pods of the dump"));
+            continue;
+        };
+        let (_, tree) = trees.entry(pods[pod].as_str()).or_insert_with(|| (place.clone(), Tree::default()));
+        tree.files.insert(format!("cni/net.d/{file}"), blob);
+    }
+    for (node, (place, tree)) in trees {
+        evidence.add_node(node, &place, &tree);
+    }
+    evidence
 }
 
 /// A warning for each node that several bundles have evidence of.

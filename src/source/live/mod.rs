@@ -138,7 +138,9 @@ impl Live {
                 Err(reason) => Fetched::Missing { reason },
             },
             // Node evidence and logs are laid over this source by another one.
-            Item::Probe(_) | Item::NodeFiles | Item::Logs => Fetched::Missing { reason: Why::NotOffered },
+            Item::Probe(_) | Item::NodeFiles | Item::Logs | Item::Diagnostics => {
+                Fetched::Missing { reason: Why::NotOffered }
+            }
         }
     }
 

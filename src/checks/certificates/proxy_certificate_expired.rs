@@ -1,0 +1,72 @@
+//! `proxy-certificate-expired`: a proxy's own metrics say that its certificate has expired, or that it never had one.
+
+use jiff::Timestamp;
+
+use crate::checks::diagnosed::proxies;
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::fetched::Why;
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::Item;
+use crate::item::diagnostic::ProxyMetrics;
+use crate::objects::Pod;
+use crate::objects::container::PROXY_CONTAINER;
+
+/// The time in which a proxy has its first certificate, in seconds.
+const FIRST: i64 = 60;
+const EXPIRES: &str = "identity_cert_expiration_timestamp_seconds";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let mut findings = Vec::new();
+    for (pod, metrics) in proxies(ctx)? {
+        let (Some(read), Some(expires)) = (metrics.read_at, metrics.expires_at) else {
+            let part =
+                format!("the clock or certificate of {}/{}", pod.metadata.namespace, pod.metadata.name);
+            ctx.gap(ctx.lacking(Item::Diagnostics, Why::NotOffered, part));
+            continue;
+        };
+        if expires == 0 {
+            if metrics.started_at.is_some_and(|started| read.saturating_sub(started) > FIRST) {
+                findings.push(finding(
+                    ctx,
+                    pod,
+                    metrics,
+                    "the proxy never had a certificate: no other proxy accepts it",
+                ));
+            }
+        } else if expires <= read {
+            let message = "the proxy's certificate has expired and was not renewed: other proxies refuse it";
+            findings.push(finding(ctx, pod, metrics, message));
+        }
+    }
+    Ok(findings.into())
+}
+
+fn finding(ctx: &Context<'_>, pod: &Pod, metrics: &ProxyMetrics, message: &str) -> Finding {
+    let meta = &pod.metadata;
+    let at = |seconds: Option<i64>| match seconds {
+        Some(0) | None => "never".to_owned(),
+        Some(seconds) => {
+            Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |at| at.to_string())
+        }
+    };
+    let of = format!("linkerd diagnostics proxy-metrics, Pod {}/{}", meta.namespace, meta.name);
+    let logs = kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name);
+    ctx.finding(ctx.owners().of(pod).subject(vec![meta.name.clone()]), message)
+        .evidence(Evidence::other(
+            format!("{of}, {EXPIRES}"),
+            format!("{}; the metrics were read at {}", at(metrics.expires_at), at(metrics.read_at)),
+        ))
+        .remedy(
+            Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "See what the proxy says of identity",
+                    logs.option("-c", PROXY_CONTAINER).words("--tail=50"),
+                )
+                .step(
+                    StepKind::Note,
+                    "Fix what else is reported about identity, the issuer and the trust anchors; then restart the workload",
+                ),
+        )
+}

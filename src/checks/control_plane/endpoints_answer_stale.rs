@@ -1,0 +1,89 @@
+//! `endpoints-answer-stale`: destination gave proxies addresses of pods that are gone, or that are another pod's by now.
+
+use std::collections::HashMap;
+
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::{Arg, kubectl, linkerd};
+use crate::fetched::Why;
+use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::item::Item;
+use crate::item::diagnostic::{Answer, Endpoint};
+use crate::objects::{Kind, Pod};
+
+/// How many addresses of a Service are quoted.
+const QUOTED: usize = 5;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services: Vec<_> = ctx
+        .diagnostics()?
+        .iter()
+        .filter_map(|one| match &one.said {
+            Answer::Endpoints(service) => Some(service),
+            Answer::ProxyMetrics(_) | Answer::Policy(_) => None,
+        })
+        .collect();
+    if services.is_empty() {
+        let part = "answers of destination";
+        return Err(Unjudged::Missing(ctx.lacking(Item::Diagnostics, Why::NotOffered, part)));
+    }
+    let pods: HashMap<(&str, &str), &Pod> =
+        ctx.every::<Pod>()?.iter().map(|pod| (pod.metadata.key(), pod)).collect();
+    let mut findings = Vec::new();
+    for service in services.into_iter().filter(|service| ctx.judges(&service.namespace)) {
+        let wrong = |endpoint: &Endpoint| match pods.get(&(service.namespace.as_str(), endpoint.pod.as_str()))
+        {
+            None => Some("no such pod".to_owned()),
+            Some(pod) if pod.is_finished() => Some("the pod has ended".to_owned()),
+            Some(pod) => match pod.status.pod_ip {
+                Some(address) if address.to_string() != endpoint.ip => {
+                    Some(format!("the pod's address is {address}"))
+                }
+                _ => None,
+            },
+        };
+        let stale: Vec<(&Endpoint, String)> =
+            service.endpoints.iter().filter_map(|endpoint| Some((endpoint, wrong(endpoint)?))).collect();
+        if stale.is_empty() {
+            continue;
+        }
+        let object =
+            format!("linkerd diagnostics endpoints, Service {}/{}", service.namespace, service.service);
+        let more = stale.len().saturating_sub(QUOTED);
+        let quoted = stale.iter().take(QUOTED).map(|(endpoint, why)| {
+            Evidence::other(
+                object.clone(),
+                format!("{}:{} of pod {}: {why}", endpoint.ip, endpoint.port, endpoint.pod),
+            )
+        });
+        let rest = (more > 0).then(|| Evidence::other(object.clone(), format!("and {more} more")));
+        let namespace = ctx.namespaces().control_plane.as_str();
+        findings.push(
+            ctx.finding(
+                Subject::object(Kind::Service, &service.namespace, &service.service),
+                "destination's answer has addresses of pods that are gone: it is outdated, or was captured before they went",
+            )
+            .likely()
+            .evidences(quoted.chain(rest))
+            .remedy(
+                Remedy::new()
+                    .run(
+                        StepKind::Command,
+                        "Ask destination again",
+                        linkerd().words("diagnostics endpoints -o json").arg(
+                            Arg::from(format!("{}.{}.svc.cluster.local:", service.service, service.namespace))
+                                .then(Arg::placeholder("PORT")),
+                        ),
+                    )
+                    .run(
+                        StepKind::Command,
+                        "Where the addresses are still there, restart destination",
+                        kubectl()
+                            .namespace(namespace)
+                            .words("rollout restart")
+                            .arg(Arg::known("deploy/linkerd-destination")),
+                    ),
+            ),
+        );
+    }
+    Ok(findings.into())
+}

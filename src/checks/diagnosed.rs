@@ -1,0 +1,57 @@
+//! The proxies whose metrics were given as `linkerd diagnostics proxy-metrics` prints them: whose they are, and which are missing.
+
+use super::Context;
+use crate::fetched::Why;
+use crate::item::Item;
+use crate::item::diagnostic::{Answer, ProxyMetrics};
+use crate::missing::Missing;
+use crate::objects::Pod;
+use crate::objects::container::PROXY_CONTAINER;
+
+/// How many pods a gap names.
+const NAMED: usize = 3;
+
+/// The pods with a proxy whose metrics were given. Those whose metrics were not are noted.
+///
+/// # Errors
+/// No pods are there, or metrics of none of them.
+pub(super) fn proxies<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
+    let pods = ctx.seen::<Pod>()?;
+    let given: Vec<&ProxyMetrics> = ctx
+        .diagnostics()?
+        .iter()
+        .filter_map(|one| match &one.said {
+            Answer::ProxyMetrics(metrics) => Some(metrics),
+            Answer::Policy(_) | Answer::Endpoints(_) => None,
+        })
+        .collect();
+    let meshed: Vec<&Pod> =
+        pods.iter().filter(|pod| pod.spec.proxy().is_some() && !pod.is_finished()).collect();
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for pod in meshed.iter().copied().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
+        // The command prints no namespace.
+        let alone = meshed.iter().filter(|other| other.metadata.name == pod.metadata.name).count() == 1;
+        match given.iter().find(|metrics| alone && metrics.pod == pod.metadata.name && is_of(metrics, pod)) {
+            Some(metrics) => found.push((pod, *metrics)),
+            None => missing.push(format!("{}/{}", pod.metadata.namespace, pod.metadata.name)),
+        }
+    }
+    let lacking = |part: String| ctx.lacking(Item::Diagnostics, Why::NotOffered, part);
+    if found.is_empty() && !missing.is_empty() {
+        return Err(lacking("the metrics of proxies".to_owned()));
+    }
+    if !missing.is_empty() {
+        let (shown, rest) = missing.split_at(NAMED.min(missing.len()));
+        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        ctx.gap(lacking(format!("the metrics of {}{more}", shown.join(", "))));
+    }
+    Ok(found)
+}
+
+/// Whether metrics that could be had are of the proxy that runs now.
+fn is_of(metrics: &ProxyMetrics, pod: &Pod) -> bool {
+    let status = pod.container_status(PROXY_CONTAINER);
+    let started = status.and_then(|status| status.state.running.as_ref()?.started_at);
+    let is_older = started.zip(metrics.read_at).is_some_and(|(started, read)| read < started.as_second());
+    metrics.error.is_empty() && !is_older
+}

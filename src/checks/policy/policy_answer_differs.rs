@@ -1,0 +1,96 @@
+//! `policy-answer-differs`: what the policy controller said of a port is not what the objects say.
+
+use super::survey::survey;
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::{Arg, kubectl, linkerd, meshdoctor};
+use crate::fetched::Why;
+use crate::finding::{Evidence, Remedy, StepKind};
+use crate::item::Item;
+use crate::item::diagnostic::{Answer, InboundAnswer};
+use crate::model::policy::to_json;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let given: Vec<_> = ctx
+        .diagnostics()?
+        .iter()
+        .filter_map(|one| match &one.said {
+            Answer::Policy(policy) => Some(policy),
+            Answer::ProxyMetrics(_) | Answer::Endpoints(_) => None,
+        })
+        .collect();
+    let lacking = |part: String| ctx.lacking(Item::Diagnostics, Why::NotOffered, part);
+    if given.is_empty() {
+        return Err(Unjudged::Missing(lacking("answers of the policy controller".to_owned())));
+    }
+    let survey = survey(ctx)?;
+    let mut findings = Vec::new();
+    for policy in given {
+        let key = (policy.namespace.as_str(), policy.pod.as_str());
+        let Some((pod, workload)) = survey.pods.iter().find(|(pod, _)| pod.metadata.key() == key) else {
+            ctx.gap(lacking(format!("an answer for a pod that is there, instead of {}/{}", key.0, key.1)));
+            continue;
+        };
+        let Some(now) = InboundAnswer::of(&to_json(&survey.index.inbound(workload, policy.port))) else {
+            continue;
+        };
+        if now == policy.answer {
+            continue;
+        }
+        let target = format!("{}/{}:{}", key.0, key.1, policy.port);
+        let namespace = ctx.namespaces().control_plane.as_str();
+        findings.push(
+            ctx.finding(
+                ctx.owners().of(pod).subject(vec![policy.pod.clone()]),
+                "the policy controller's answer is not what the objects say: it is outdated, or was captured before they changed",
+            )
+            .likely()
+            .parameter(policy.port.to_string())
+            .evidences(differences(&policy.answer, &now).into_iter().flat_map(|(what, said, objects)| {
+                [
+                    Evidence::other(format!("linkerd diagnostics policy, {target}, {what}"), said),
+                    Evidence::other(format!("the objects, {target}, {what}"), objects),
+                ]
+            }))
+            .remedy(
+                Remedy::new()
+                    .run(
+                        StepKind::Command,
+                        "Ask the controller again",
+                        linkerd()
+                            .words("diagnostics policy")
+                            .option("-n", policy.namespace.as_str())
+                            .arg(Arg::known("po/").then(policy.pod.as_str()))
+                            .arg(policy.port.to_string())
+                            .words("-o json"),
+                    )
+                    .run(
+                        StepKind::Command,
+                        "Compare with what the objects say",
+                        meshdoctor().words("policy").arg(target.as_str()).words("-o controller"),
+                    )
+                    .run(
+                        StepKind::Command,
+                        "Where it still differs, restart the controller",
+                        kubectl()
+                            .namespace(namespace)
+                            .words("rollout restart")
+                            .arg(Arg::known("deploy/linkerd-destination")),
+                    ),
+            ),
+        );
+    }
+    Ok(findings.into())
+}
+
+/// What two answers say differently: what it is about, and the words of both.
+fn differences(said: &InboundAnswer, now: &InboundAnswer) -> Vec<(&'static str, String, String)> {
+    let list = |of: &[String]| if of.is_empty() { "nobody".to_owned() } else { of.join(", ") };
+    let none = |of: &[String]| if of.is_empty() { "none".to_owned() } else { of.join(", ") };
+    let pairs = [
+        ("taken by", said.server.clone(), now.server.clone()),
+        ("protocol", said.protocol.clone(), now.protocol.clone()),
+        ("lets in by", list(&said.authorizations), list(&now.authorizations)),
+        ("routes", none(&said.routes), none(&now.routes)),
+    ];
+    pairs.into_iter().filter(|(_, said, now)| said != now).collect()
+}

@@ -1,0 +1,54 @@
+//! `policy-denies`: the metrics of a proxy count what inbound policy has denied.
+
+use crate::checks::diagnosed::proxies;
+use crate::checks::{Context, Judgement};
+use crate::command::meshdoctor;
+use crate::finding::{Evidence, Remedy, StepKind};
+use crate::item::diagnostic::Denied;
+
+/// How many of the denials of a pod are quoted.
+const QUOTED: usize = 5;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let mut findings = Vec::new();
+    for (pod, metrics) in proxies(ctx)?.into_iter().filter(|(_, metrics)| !metrics.denied.is_empty()) {
+        let meta = &pod.metadata;
+        let mut most: Vec<&Denied> = metrics.denied.iter().collect();
+        most.sort_by(|a, b| b.count.cmp(&a.count).then(a.cmp(b)));
+        let more = most.len().saturating_sub(QUOTED);
+        let quoted = most.iter().take(QUOTED).map(|denied| {
+            let by = if denied.kind == "server" { "Server" } else { "default policy" };
+            let client =
+                if denied.client.is_empty() { "clients without an identity" } else { &denied.client };
+            Evidence::other(
+                format!("Pod {}/{}, port {}, {by} {}", meta.namespace, meta.name, denied.port, denied.name),
+                format!("denied {} {} of {client}", denied.count, denied.what),
+            )
+        });
+        let rest = (more > 0).then(|| {
+            Evidence::other(format!("Pod {}/{}", meta.namespace, meta.name), format!("and {more} more"))
+        });
+        let port = most.first().map_or(0, |denied| denied.port);
+        let target = format!("{}/{}:{port}", meta.namespace, meta.name);
+        findings.push(
+            ctx.finding(
+                ctx.owners().of(pod).subject(vec![meta.name.clone()]),
+                "inbound policy has denied clients since the proxy started",
+            )
+            .evidences(quoted.chain(rest))
+            .remedy(
+                Remedy::new()
+                    .run(
+                        StepKind::Command,
+                        "See who is let in there now",
+                        meshdoctor().words("policy").arg(target.as_str()),
+                    )
+                    .step(
+                        StepKind::Note,
+                        "Where a client should have been let in, add its identity or network to an AuthorizationPolicy",
+                    ),
+            ),
+        );
+    }
+    Ok(findings.into())
+}

@@ -1,0 +1,403 @@
+//! What `linkerd diagnostics` prints, read from texts that are given or lie in a dump. Of metrics the few series that checks read
+//! are kept, and nothing else; what the other commands print is reduced likewise. This file knows the forms in which the
+//! CLI prints, and judges nothing.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::error::LoadError;
+use crate::fetched::{Fetched, Why};
+use crate::item::diagnostic::{
+    Answer, Denied, Endpoint, InboundAnswer, PortPolicy, ProxyMetrics, ServiceEndpoints,
+};
+use crate::names::{is_label, is_subdomain};
+use crate::yaml;
+
+/// The largest text that is read.
+pub const MOST: u64 = 64 << 20;
+/// How the output of `proxy-metrics` and `controller-metrics` begins.
+const METRICS: &str = "#\n# POD ";
+/// How many different denials of one proxy are kept.
+const MOST_DENIED: usize = 100;
+
+/// Which pod and port the output of `linkerd diagnostics policy` is about, which it does not say itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortOf {
+    /// The pod's namespace.
+    pub namespace: String,
+    /// The pod.
+    pub pod: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl PortOf {
+    /// `NAMESPACE/POD:PORT`. `None`: it can be no such name.
+    pub fn parse(text: &str) -> Option<PortOf> {
+        let (pod, port) = text.rsplit_once(':')?;
+        let (namespace, pod) = pod.split_once('/')?;
+        let port = port.parse().ok().filter(|port| *port > 0)?;
+        (is_label(namespace) && is_subdomain(pod)).then(|| PortOf {
+            namespace: namespace.to_owned(),
+            pod: pod.to_owned(),
+            port,
+        })
+    }
+}
+
+/// Why a text says nothing that is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unread {
+    /// It is no output of `linkerd diagnostics`.
+    Other,
+    /// It is, and this is why nothing is read of it.
+    Of(&'static str),
+}
+
+/// What was printed, by where it is filed.
+#[derive(Debug, Clone, Default)]
+pub struct Diagnostics {
+    files: Vec<String>,
+    answers: BTreeMap<String, Answer>,
+}
+
+impl Diagnostics {
+    /// Reads what `--diagnostics` was given.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is too large, or is no output that is read.
+    pub fn open(given: &[(Option<PortOf>, PathBuf)]) -> Result<Diagnostics, LoadError> {
+        let mut all = Diagnostics::default();
+        for (of, path) in given {
+            let shown = path.display().to_string();
+            let unreadable =
+                |reason: &str| LoadError::Unreadable { path: shown.clone(), reason: reason.to_owned() };
+            let open = |error| LoadError::Open { path: shown.clone(), error };
+            let mut bytes = Vec::new();
+            File::open(path).map_err(open)?.take(MOST + 1).read_to_end(&mut bytes).map_err(open)?;
+            if bytes.len() as u64 > MOST {
+                return Err(unreadable(
+                    "it is larger than 64 MiB: give the metrics of fewer pods in one file",
+                ));
+            }
+            all.read(&String::from_utf8_lossy(&bytes), of.as_ref()).map_err(|why| match why {
+                Unread::Other => unreadable(
+                    "it is nothing that linkerd diagnostics proxy-metrics, policy or endpoints -o json prints",
+                ),
+                Unread::Of(why) => unreadable(why),
+            })?;
+            all.files.push(shown);
+        }
+        Ok(all)
+    }
+
+    /// The files, for the report's origin.
+    pub fn name(&self) -> String {
+        self.files.join(", ")
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.answers.is_empty()
+    }
+
+    /// Takes in what one call printed; how much there was.
+    ///
+    /// # Errors
+    /// It says nothing that is read.
+    pub fn read(&mut self, text: &str, of: Option<&PortOf>) -> Result<usize, Unread> {
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).trim_start();
+        let answers = if text.replace("\r\n", "\n").starts_with(METRICS) {
+            metrics(text)?
+        } else {
+            document(text, of)?
+        };
+        let count = answers.len();
+        for answer in answers {
+            let object = answer.object();
+            let key = format!("{}/{}", object["metadata"]["namespace"], object["metadata"]["name"]);
+            self.answers.insert(key, answer);
+        }
+        Ok(count)
+    }
+
+    /// Each as an object.
+    pub fn answer(&self, take: &mut dyn FnMut(&[u8])) -> Fetched {
+        if self.answers.is_empty() {
+            return Fetched::Missing { reason: Why::NotOffered };
+        }
+        for answer in self.answers.values() {
+            take(answer.object().to_string().as_bytes());
+        }
+        Fetched::Complete
+    }
+}
+
+/// Whether a text begins as output of `proxy-metrics` and `controller-metrics` does.
+pub fn begins_metrics(head: &[u8]) -> bool {
+    let head: Vec<u8> = head.iter().copied().filter(|byte| *byte != b'\r').take(METRICS.len()).collect();
+    head == METRICS.as_bytes()
+}
+
+/// Whether a text may be what `linkerd diagnostics` printed, by its beginning.
+pub fn may_begin(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    let has = |names: &[&str]| names.iter().all(|name| text.contains(name));
+    begins_metrics(head)
+        || has(&["Kind", "protocol"])
+        || has(&["\"namespace\"", "\"ip\"", "\"pod\"", "\"service\""])
+        || has(&["fully_qualified_name"])
+}
+
+/// The metrics of pods, one after the other.
+fn metrics(text: &str) -> Result<Vec<Answer>, Unread> {
+    let mut proxies: Vec<Reading> = Vec::new();
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# POD ") {
+            let pod = rest.split(' ').next().unwrap_or_default();
+            if !is_subdomain(pod) {
+                return Err(Unread::Other);
+            }
+            let proxy = ProxyMetrics { pod: pod.to_owned(), ..ProxyMetrics::default() };
+            proxies.push(Reading { proxy, uptime: None });
+            continue;
+        }
+        let Some(reading) = proxies.last_mut() else { continue };
+        if line.starts_with("# CONTAINER ") {
+            return Err(Unread::Of(
+                "linkerd diagnostics controller-metrics: counters without the time in which they grew, of which none is read",
+            ));
+        }
+        if let Some(error) = line.strip_prefix("# ERROR") {
+            error.trim_start_matches([':', ' ']).clone_into(&mut reading.proxy.error);
+        } else if !line.starts_with('#') {
+            reading.sample(line);
+        }
+    }
+    Ok(proxies.into_iter().map(|reading| Answer::ProxyMetrics(reading.done())).collect())
+}
+
+/// A proxy whose metrics are being read.
+struct Reading {
+    proxy: ProxyMetrics,
+    uptime: Option<i64>,
+}
+
+impl Reading {
+    /// One line of metrics, if it is of a series that is read.
+    fn sample(&mut self, line: &str) {
+        let proxy = &mut self.proxy;
+        let name = line.split(['{', ' ']).next().unwrap_or_default();
+        let value = || line.rsplit_once(['}', ' ']).and_then(|(_, value)| value.trim().parse::<f64>().ok());
+        #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
+        let seconds = || value().filter(|value| value.is_finite()).map(|value| value as i64);
+        match name {
+            "process_clock_time_seconds" => proxy.read_at = seconds(),
+            "process_start_time_seconds" => proxy.started_at = seconds(),
+            "process_uptime_seconds_total" => self.uptime = seconds(),
+            "identity_cert_expiration_timestamp_seconds" => proxy.expires_at = seconds(),
+            "inbound_http_authz_deny_total" | "inbound_tcp_authz_deny_total" => {
+                let label = |name: &str| label(line, name).unwrap_or_default();
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a cast saturates"
+                )]
+                let count = value().map_or(0, |value| value as u64);
+                if count > 0 && proxy.denied.len() < MOST_DENIED {
+                    proxy.denied.push(Denied {
+                        port: label("target_port").parse().unwrap_or_default(),
+                        what: if name.contains("http") { "requests" } else { "connections" }.to_owned(),
+                        kind: label("srv_kind").to_owned(),
+                        name: label("srv_name").to_owned(),
+                        client: label("client_id").to_owned(),
+                        count,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn done(self) -> ProxyMetrics {
+        let Reading { mut proxy, uptime } = self;
+        let told = proxy.started_at.zip(uptime).map(|(started, uptime)| started.saturating_add(uptime));
+        proxy.read_at = proxy.read_at.or(told);
+        proxy.denied.sort();
+        proxy
+    }
+}
+
+/// The value of a label of a sample.
+fn label<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let labels = line.split_once('{')?.1;
+    let mut rest = labels;
+    while let Some((key, after)) = rest.split_once("=\"") {
+        let (value, after) = after.split_once('"')?;
+        if key.trim_start_matches(',') == name {
+            return Some(value);
+        }
+        rest = after;
+    }
+    None
+}
+
+/// What `policy` and `endpoints` print, as JSON or YAML.
+fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
+    let value: Value = match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(_) if text.starts_with(['{', '[']) => return Err(Unread::Other),
+        Err(_) => yaml::parse(text).map_err(|_| Unread::Other)?,
+    };
+    if let Some(rows) = value.as_array() {
+        return endpoints(rows).ok_or(Unread::Other);
+    }
+    if let Some(answer) = InboundAnswer::of(&value) {
+        let Some(PortOf { namespace, pod, port }) = of.cloned() else {
+            return Err(Unread::Of(
+                "linkerd diagnostics policy does not print the pod and port that it was asked of: give it as --diagnostics NAMESPACE/POD:PORT=FILE",
+            ));
+        };
+        return Ok(vec![Answer::Policy(PortPolicy { namespace, pod, port, answer })]);
+    }
+    let keys = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
+    if keys(&["protocol", "metadata"]) {
+        return Err(Unread::Of(
+            "linkerd diagnostics policy of a Service, which is not compared: meshdoctor policy --to shows what the objects say",
+        ));
+    }
+    if keys(&["fully_qualified_name"]) || keys(&["retry_budget"]) {
+        return Err(Unread::Of(
+            "linkerd diagnostics profile, which is not compared: it does not print what it was asked of",
+        ));
+    }
+    Err(Unread::Other)
+}
+
+/// The endpoints of Services.
+fn endpoints(rows: &[Value]) -> Option<Vec<Answer>> {
+    #[derive(Deserialize)]
+    struct Row {
+        namespace: String,
+        ip: String,
+        port: u16,
+        pod: String,
+        service: String,
+    }
+    let mut services: BTreeMap<(String, String), Vec<Endpoint>> = BTreeMap::new();
+    for row in rows {
+        let row: Row = serde_json::from_value(row.clone()).ok()?;
+        let service = row.service.strip_suffix(&format!(".{}", row.namespace))?.to_owned();
+        if !is_label(&row.namespace) || !is_label(&service) {
+            return None;
+        }
+        let endpoints = services.entry((row.namespace, service)).or_default();
+        if is_subdomain(&row.pod) {
+            endpoints.push(Endpoint { pod: row.pod, ip: row.ip, port: row.port });
+        }
+    }
+    let each = services.into_iter().map(|((namespace, service), mut endpoints)| {
+        endpoints.sort();
+        Answer::Endpoints(ServiceEndpoints { namespace, service, endpoints })
+    });
+    (!rows.is_empty()).then(|| each.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Vec<Answer>, Unread> {
+        let mut all = Diagnostics::default();
+        all.read(text, None)?;
+        Ok(all.answers.into_values().collect())
+    }
+
+    #[test]
+    fn of_metrics_only_series_that_are_read_are_kept() {
+        let text = "#\n# POD web-1 (1 of 2)\n#\n# HELP x y\nrequest_total{authority=\"secret.example\"} 4\n\
+            process_start_time_seconds 1768471200\nprocess_clock_time_seconds 1768478400.5\n\
+            identity_cert_expiration_timestamp_seconds 1768550000\n\
+            inbound_http_authz_deny_total{target_addr=\"10.0.0.1:8080\",target_port=\"8080\",srv_kind=\"server\",srv_name=\"web\",tls=\"true\",client_id=\"api.shop\"} 7\n\
+            inbound_tcp_authz_deny_total{target_port=\"5432\",srv_kind=\"default\",srv_name=\"deny\"} 0\n\
+            #\n# POD web-2 (2 of 2)\n#\n# ERROR: pod not running: web-2\n";
+        let both = [text.to_owned(), text.replace('\n', "\r\n")];
+        for text in both {
+            let answers = read(&text).unwrap();
+            let [Answer::ProxyMetrics(one), Answer::ProxyMetrics(two)] = answers.as_slice() else {
+                panic!("{answers:?}")
+            };
+            assert_eq!(one.read_at, Some(1_768_478_400));
+            assert_eq!(one.expires_at, Some(1_768_550_000));
+            assert_eq!(one.denied.len(), 1);
+            assert_eq!((one.denied[0].port, one.denied[0].count), (8080, 7));
+            assert_eq!(one.denied[0].client, "api.shop");
+            assert_eq!(two.error, "pod not running: web-2");
+            assert!(!format!("{answers:?}").contains("secret"));
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_says_why() {
+        let of = |text: &str| match read(text) {
+            Err(Unread::Of(why)) => why,
+            other => panic!("{text}: {other:?}"),
+        };
+        assert!(
+            of("#\n# POD linkerd-identity-1 (1 of 1)\n# CONTAINER identity \n#\nx 1\n")
+                .contains("controller-metrics")
+        );
+        assert!(
+            of("{\"protocol\":{\"Kind\":{\"Opaque\":{}}},\"labels\":{\"kind\":\"server\",\"name\":\"a\"}}")
+                .contains("POD:PORT")
+        );
+        assert!(of("protocol:\n  Kind:\n    Detect: {}\nmetadata: {Kind: {}}\n").contains("--to"));
+        assert!(of("{\"fully_qualified_name\": \"web.shop.svc.cluster.local\"}").contains("profile"));
+        for other in [
+            "",
+            "{}",
+            "[]",
+            "hello",
+            "[1]",
+            "{\"kind\":\"List\"}",
+            "#\n# POD ../x (1 of 1)\n",
+            "[{\"pod\":\"a\"}]",
+        ] {
+            assert_eq!(read(other), Err(Unread::Other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn endpoints_are_those_of_services() {
+        let text = r#"[{"namespace":"shop","ip":"10.1.0.4","port":8080,"pod":"web-1","service":"web.shop","weight":1,"labels":{}},
+            {"namespace":"shop","ip":"203.0.113.7","port":4143,"pod":"","service":"web-east.shop","weight":1,"labels":null}]"#;
+        let answers = read(text).unwrap();
+        let [Answer::Endpoints(east), Answer::Endpoints(web)] = answers.as_slice() else {
+            panic!("{answers:?}")
+        };
+        assert_eq!((east.service.as_str(), east.endpoints.len()), ("web-east", 0));
+        assert_eq!(web.endpoints, [Endpoint { pod: "web-1".into(), ip: "10.1.0.4".into(), port: 8080 }]);
+    }
+
+    #[test]
+    fn a_port_of_a_pod_is_named_in_one_form() {
+        assert_eq!(PortOf::parse("shop/web-1:8080").map(|of| of.port), Some(8080));
+        for bad in [
+            "",
+            "web-1:8080",
+            "shop/web-1",
+            "shop/web-1:0",
+            "shop/web-1:x",
+            "a/b/c:1",
+            "shop/../x:1",
+            "S/a:1",
+        ] {
+            assert_eq!(PortOf::parse(bad), None, "{bad}");
+        }
+    }
+}
