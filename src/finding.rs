@@ -89,7 +89,7 @@ pub enum Standing {
     Fails,
     /// It is accepted, by these waivers.
     Waived(Vec<WaivedBy>),
-    /// It would fail the run, and was in the baseline.
+    /// It was in the baseline.
     InBaseline,
 }
 

@@ -112,10 +112,10 @@ impl Policy {
             waived.dedup();
             return Standing::Waived(waived);
         }
-        match (self.fails(finding), &self.baseline) {
-            (false, _) => Standing::Passes,
-            (true, Some(baseline)) if baseline.knows(finding) => Standing::InBaseline,
-            (true, _) => Standing::Fails,
+        match &self.baseline {
+            Some(baseline) if baseline.knows(finding) => Standing::InBaseline,
+            _ if self.fails(finding) => Standing::Fails,
+            _ => Standing::Passes,
         }
     }
 

@@ -178,7 +178,7 @@ pub struct RunResult {
     pub findings: Counts,
     /// Findings that are waived; no other figure has them.
     pub waived: usize,
-    /// Findings that would fail the run, and were in the baseline.
+    /// Findings that were in the baseline, below the gate as well.
     pub in_baseline: usize,
     /// Findings that are inferred, and were not wanted (`--confidence observed`); nothing else has them.
     pub inferred: usize,

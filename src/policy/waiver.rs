@@ -241,6 +241,15 @@ pub fn problems(waivers: &[Waiver], findings: &[Finding], at: Timestamp) -> Vec<
     each.collect()
 }
 
+/// The id that a name may have been meant for, where no check has it.
+fn meant(what: &What) -> String {
+    let What::Check(word) = what else { return String::new() };
+    let ids = checks::all().map(|check| check.id);
+    let unknown = checks::find(word).is_none();
+    let nearest = unknown.then(|| crate::nearest::closest(word, ids)).flatten();
+    nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default()
+}
+
 fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
     let (message, step) = match problem {
         "waiver-expired" => (
@@ -276,7 +285,7 @@ fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
     let object = format!("waiver of {}", waiver.words());
     let mut finding = Finding::new(problem, severity, Subject::thing(&object), message)
         .evidence(Evidence::other(by.place(), said))
-        .remedy(Remedy::new().step(StepKind::Note, step))
+        .remedy(Remedy::new().step(StepKind::Note, format!("{step}{}", meant(&waiver.what))))
         .parameter(by.reason.clone())
         .explains_nothing()
         .fails_rows([]);

@@ -177,7 +177,7 @@ pub struct Verdict {
     /// Findings that are waived (`--waivers`); no other figure has them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waived: usize,
-    /// Findings that would fail the run, and were in the baseline (`--baseline`).
+    /// Findings that were in the baseline (`--baseline`), below the gate as well.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_baseline: usize,
     /// Findings that are inferred and were left out (`--confidence observed`); no other figure has them.

@@ -93,6 +93,8 @@ fn what_an_object_says_of_itself_is_accepted_until_its_day() {
         let (status, document) = report(dir, &[]);
         assert_eq!(status, 1, "{text}: {document:#}");
         assert!(found(&document).contains(problem), "{text}: {:?}", found(&document));
+        let meant = document.to_string().contains("did you mean annotation-unknown?");
+        assert_eq!(meant, problem == "waiver-unknown-check", "{text}: the nearest id is named");
     }
 }
 
@@ -198,6 +200,14 @@ fn a_baseline_leaves_what_is_new() {
     assert_eq!(status, 0);
     assert_eq!(document["findings"][0]["inBaseline"], true);
     assert_eq!(document["verdict"]["inBaseline"], document["findings"].as_array().unwrap().len());
+    // What the gate lets pass is marked like what it would not.
+    let base = ["check", "--manifests", "k8s.json", "--linkerd-version", "edge-26.5.5", "--at", TODAY];
+    let more = ["--only", "annotations", "--fail-on", "never", "--baseline", "base.json", "-o", "json"];
+    let words = [&base[..], &more].concat();
+    let output = meshdoctor(&words).current_dir(dir).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = document["findings"].as_array().unwrap();
+    assert!(!findings.is_empty() && findings.iter().all(|f| f["inBaseline"] == true), "{document:#}");
     write(dir, &[deployment("web", "linkerd.io/injekt"), deployment("api", "linkerd.io/injekt")]);
     let (status, _) = report(dir, &["--baseline", "base.json"]);
     assert_eq!(status, 1, "another subject is new");

@@ -59,7 +59,7 @@ pub struct Finding {
     /// Whether it is waived, so that it does not count; `waivers` says by whom.
     #[serde(default, skip_serializing_if = "is_false")]
     pub waived: bool,
-    /// Whether it was in the baseline and would fail the run otherwise.
+    /// Whether it was in the baseline, so that it does not count.
     #[serde(default, skip_serializing_if = "is_false")]
     pub in_baseline: bool,
     /// Which finding this is: the same in every run that finds the same trouble at the same subjects. Each subject has a
