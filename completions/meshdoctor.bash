@@ -226,7 +226,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__check)
-            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --max-age --parallel --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --param --on-not-checked --waivers --baseline --verify --confidence --wait --output --coverage --publish --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
+            opts="-L -n -o -v -q -h -V --bundle --live --complete --nodes --logs --diagnostics --at --linkerd-cli --linkerd-namespace --cni-namespace --kubeconfig --context --cluster --user --as --as-group --request-timeout --timeout --disable-compression --probe --all-contexts --bundles --max-age --expect --parallel --only --skip --namespace --to-cni --manifests --linkerd-version --kubernetes-version --with --prune --values --chart --into --to --to-kubernetes --from --pre --crds --linkerd-cni-enabled --proxy --expected-version --fail-on --severity --param --on-not-checked --waivers --baseline --verify --confidence --wait --output --coverage --publish --save --force --verbose --quiet --knowledge --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -309,6 +309,10 @@ _meshdoctor() {
                     return 0
                     ;;
                 --max-age)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --expect)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -67,6 +67,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --timeout 'How long the whole run may take; what is not read by then is not checked'
             cand --bundles 'Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending'
             cand --max-age 'With --bundles: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged'
+            cand --expect 'With --bundles: the clusters that there must be. One without a bundle could not be judged'
             cand --parallel 'How many clusters are read at a time'
             cand --only 'Run only these checks or categories (comma-separated)'
             cand --skip 'Leave out these checks or categories (comma-separated)'

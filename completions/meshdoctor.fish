@@ -81,6 +81,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundles -d 'Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l max-age -d 'With --bundles: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expect -d 'With --bundles: the clusters that there must be. One without a bundle could not be judged' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l parallel -d 'How many clusters are read at a time' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"

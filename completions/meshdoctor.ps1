@@ -71,6 +71,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'How long the whole run may take; what is not read by then is not checked')
             [CompletionResult]::new('--bundles', '--bundles', [CompletionResultType]::ParameterName, 'Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending')
             [CompletionResult]::new('--max-age', '--max-age', [CompletionResultType]::ParameterName, 'With --bundles: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged')
+            [CompletionResult]::new('--expect', '--expect', [CompletionResultType]::ParameterName, 'With --bundles: the clusters that there must be. One without a bundle could not be judged')
             [CompletionResult]::new('--parallel', '--parallel', [CompletionResultType]::ParameterName, 'How many clusters are read at a time')
             [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Run only these checks or categories (comma-separated)')
             [CompletionResult]::new('--skip', '--skip', [CompletionResultType]::ParameterName, 'Leave out these checks or categories (comma-separated)')

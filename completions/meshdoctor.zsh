@@ -63,6 +63,7 @@ _arguments "${_arguments_options[@]}" : \
 '--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
 '(--context --bundle --live)--bundles=[Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending]:DIR:_files' \
 '--max-age=[With --bundles\: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged]:DURATION:_default' \
+'*--expect=[With --bundles\: the clusters that there must be. One without a bundle could not be judged]:NAME,...:_default' \
 '--parallel=[How many clusters are read at a time]:N:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \

@@ -37,6 +37,8 @@ struct Asked {
 enum How {
     Context(String),
     Bundle(PathBuf),
+    /// It must be there, and is not in this folder.
+    Missing(PathBuf),
 }
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
@@ -99,10 +101,11 @@ fn status(fleet: &render::Fleet, gate: Gate) -> u8 {
 
 /// Flags that say something of one cluster.
 fn refuse(args: &Check) -> Result<(), Stop> {
-    let one: [(&str, bool); 8] = [
+    let one: [(&str, bool); 9] = [
         ("--verify", args.verify.is_some()),
         ("--baseline", args.baseline.is_some()),
         ("--nodes", !args.evidence.nodes.is_empty()),
+        ("--diagnostics", !args.evidence.diagnostics.is_empty()),
         ("--with", !args.manifests.with.is_empty()),
         ("--manifests", !args.manifests.manifests.is_empty()),
         ("--values", !args.manifests.values.is_empty()),
@@ -157,7 +160,16 @@ fn in_file_name(name: &str) -> String {
 /// The clusters, by name.
 fn asked(args: &Check) -> Result<Vec<Asked>, Stop> {
     let asked = match &args.fleet.bundles {
-        Some(folder) => bundles(folder)?,
+        Some(folder) => {
+            let mut found = bundles(folder, args.fleet.expect.is_empty())?;
+            for name in &args.fleet.expect {
+                if !found.iter().any(|one| one.name == *name) {
+                    found.push(Asked { name: name.clone(), how: How::Missing(folder.clone()) });
+                }
+            }
+            found.sort_by(|a, b| a.name.cmp(&b.name));
+            found
+        }
         None => {
             let names = match args.fleet.all_contexts {
                 true => contexts(args.connection.kubeconfig.as_deref())?,
@@ -202,8 +214,8 @@ fn contexts(_: Option<&Path>) -> Result<Vec<String>, Stop> {
     Err(Stop::usage("this meshdoctor is built without access to clusters", "give bundles: --bundles DIR"))
 }
 
-/// The bundles and dumps in a folder.
-fn bundles(folder: &Path) -> Result<Vec<Asked>, Stop> {
+/// The bundles and dumps in a folder; none is an error where there must be some.
+fn bundles(folder: &Path, must: bool) -> Result<Vec<Asked>, Stop> {
     let shown = folder.display();
     let next = "give the folder with bundles: FILE.tar.gz, FILE.tar.zst, dumps, or a folder for each";
     let unreadable = |error: std::io::Error| Stop::could_not_run(format!("--bundles {shown}: {error}"), next);
@@ -220,7 +232,7 @@ fn bundles(folder: &Path) -> Result<Vec<Asked>, Stop> {
         found.push(Asked { name: stem.to_owned(), how: How::Bundle(path) });
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
-    match found.is_empty() {
+    match found.is_empty() && must {
         true => Err(Stop::could_not_run(format!("--bundles {shown}: there is no bundle in it"), next)),
         false => Ok(found),
     }
@@ -234,6 +246,13 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
     match &asked.how {
         How::Context(name) => own.connection.context = vec![name.clone()],
         How::Bundle(path) => own.evidence.bundle = vec![path.clone()],
+        How::Missing(folder) => {
+            let cause = format!("no bundle of it is in {}: it was not collected", folder.display());
+            let next = Some(
+                "see why: the log of what was to collect it, and whether its kubeconfig is there".to_owned(),
+            );
+            return (Member { name: asked.name.clone(), outcome: Outcome::Failed { cause, next } }, None);
+        }
     }
     let report = folder.join(format!("{at}.json"));
     let named =

@@ -343,3 +343,31 @@ fn bundles_that_are_too_old_are_of_clusters_that_could_not_be_judged() {
     let text = String::from_utf8_lossy(&judged().stdout).into_owned();
     assert!(text.contains("does not say of when"), "{text}");
 }
+
+#[test]
+fn a_cluster_that_must_be_there_and_left_nothing_is_not_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path();
+    if !lay(own, "west", "healthy-2.18", &[]) {
+        return;
+    }
+    let at = [
+        "--at",
+        "2026-07-01T00:00:00Z",
+        "--linkerd-cli",
+        "none",
+        "--fail-on",
+        "never",
+        "--on-not-checked=pass",
+    ];
+    let alone = run(own, &[&at[..], &["--expect", "west"]].concat(), 0);
+    assert_eq!(alone["clusters"].as_array().unwrap().len(), 1);
+    let both = run(own, &[&at[..], &["--expect", "west,east"]].concat(), 4);
+    let text = both.to_string();
+    assert_eq!(both["clusters"].as_array().unwrap().len(), 2, "{text}");
+    assert!(text.contains("no bundle of it is in") && text.contains("\"east\""), "{text}");
+    // Nothing at all was left: still said of each by its name.
+    let empty = own.join("empty");
+    std::fs::create_dir_all(&empty).unwrap();
+    run(&empty, &["--expect", "west,east"], 3);
+}

@@ -20,6 +20,9 @@ pub struct Fleet {
     /// With --bundles: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged.
     #[arg(long, value_name = "DURATION", requires = "bundles", value_parser = duration)]
     pub max_age: Option<Duration>,
+    /// With --bundles: the clusters that there must be. One without a bundle could not be judged.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "bundles")]
+    pub expect: Vec<String>,
     /// How many clusters are read at a time.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub parallel: u8,
