@@ -134,7 +134,8 @@ fn a_sysdump_tells_the_version_and_the_cni_configuration_of_its_nodes() {
     let root = folder.path().join("cilium-sysdump-20261123-101010");
     let pod = |name: &str, node: &str| json!({"metadata": {"namespace": "kube-system", "name": name}, "spec": {"nodeName": node}});
     let pods = json!({"kind": "PodList", "apiVersion": "v1", "items": [pod("cilium-7xk2p", "n1"), pod("cilium-b82qm", "n2")]});
-    let nodes = json!({"kind": "NodeList", "apiVersion": "v1", "items": ["n1", "n2"].map(|name| json!({"metadata": {"name": name}}))});
+    let node = |name: &str| json!({"metadata": {"name": name}});
+    let nodes = json!({"kind": "NodeList", "apiVersion": "v1", "items": [node("n1"), node("n2")]});
     let conflist = json!({"cniVersion": "0.3.1", "name": "cilium", "plugins": [{"type": "cilium-cni"},
         {"type": "linkerd-cni", "policy": {"type": "k8s", "k8s_auth_token": "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl"}}]});
     write(&root.join("k8s-pods-20261123-101010.yaml"), &serde_yaml::to_string(&pods).unwrap());
@@ -269,14 +270,18 @@ fn must_gather(folder: &Path, issuer: [&str; 2]) {
         text.replace("linkerd.io/tls", scheme).replace("meshdoctor.io/key-matches", "example.com/unread");
     let documents = serde_yaml::Deserializer::from_str(&text);
     let objects = documents.map(|one| <Value as serde::Deserialize>::deserialize(one).unwrap());
+    let objects: Vec<Value> = objects.filter(|object| object["kind"].is_string()).collect();
+    let roots = objects.iter().find_map(|object| object["data"]["ca-bundle.crt"].as_str()).unwrap();
+    let roots = STANDARD.encode(roots);
     let (mut secrets, mut others) = (Vec::new(), Vec::new());
-    for mut object in objects.filter(|object| object["kind"].is_string()) {
+    for mut object in objects {
         if object["kind"] != "Secret" {
             others.push(object);
             continue;
         }
         let Value::Object(mut data) = object["data"].take() else { panic!("a Secret without data") };
         data.insert("tls.key".to_owned(), json!("a key"));
+        data.insert("ca.crt".to_owned(), json!(roots));
         let elided = data.into_iter().map(|(name, value)| {
             let name = match name.as_str() {
                 "tls.crt" | "crt.pem" if object["metadata"]["name"] == "linkerd-identity-issuer" => {
