@@ -22,6 +22,7 @@ pub struct Upgrades {
     port_names: Vec<RenamedPort>,
     mesh_tls_renamed: EdgeTag,
     shutdown_endpoint_off: EdgeTag,
+    heed: Vec<Heed>,
     architectures: Vec<GoneArchitecture>,
     extensions: Vec<GoneExtension>,
 }
@@ -43,6 +44,18 @@ pub struct LostValue {
     pub why: String,
     /// What to do instead.
     pub instead: String,
+}
+
+/// What an upgrade brings that no object shows.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Heed {
+    from: EdgeTag,
+    until: Option<EdgeTag>,
+    /// Only with linkerd-cni, or only without.
+    pub cni: Option<bool>,
+    /// What it is, and what to do about it.
+    pub what: String,
 }
 
 /// What comes of a chart value that is not taken any more.
@@ -180,6 +193,17 @@ impl Upgrades {
     /// Whether clients are refused ports that a Service does not declare.
     pub fn refuses_undeclared_ports(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
         version.contains(&Introduced::at_edge(self.undeclared_ports_refused), minors)
+    }
+
+    /// What the target is the first to bring, and no object shows.
+    pub fn heed<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k Heed> {
+        let holds = move |row: &&Heed| {
+            let gone = row.until.is_some_and(|until| {
+                between.to.presumed_edge(between.minors).is_none_or(|edge| edge > until)
+            });
+            between.begins(row.from) && !gone
+        };
+        self.heed.iter().filter(holds)
     }
 
     /// The architectures for which the target has no images any more.

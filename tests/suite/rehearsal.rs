@@ -247,6 +247,13 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
     };
     assert_eq!(step("proxyInit.iptablesMode"), "Control plane to edge-25.10.7");
     assert_eq!(step("proxy.nativeSidecar"), "Control plane to edge-26.6.3");
+    // What no object shows is said before the control plane goes there, and only with the release that brings it.
+    let at = |text: &str| plan.match_indices(text).map(|(at, _)| at).collect::<Vec<_>>();
+    let gone = at("From edge-26.6.3 on linkerd-init runs from the proxy's image");
+    assert!(gone.len() == 1 && places[4] < gone[0] && gone[0] < places[5], "{plan}");
+    assert_eq!(at("the image proxy-init is gone").len(), 1, "{plan}");
+    assert!(!plan.contains("1.1.1.1:20001"), "{plan}");
+    assert!(at("check --only certificates --fail-on warning")[0] < places[0], "{plan}");
     // What an only informing finding stands for counts as not done.
     assert!(
         plan.contains("--only data-plane-skew,proxy-not-ready,pod-missing-proxy --fail-on info"),
@@ -254,6 +261,18 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
     );
     assert!(plan.contains("control-plane-not-ready --fail-on warning"), "{plan}");
     assert!(plan.contains("linkerd prune | kubectl delete -f -"), "{plan}");
+
+    // With linkerd-cni there is no linkerd-init, and its own step is guarded as the others are.
+    let Some(report) = rehearsed("healthy-2.18-cni", "2.20") else { return };
+    let plan = render::plan::markdown(&report);
+    assert!(!plan.contains("the image proxy-init is gone"), "{plan}");
+    let installed: Vec<&str> =
+        plan.lines().filter(|line| line.contains("linkerd install-cni --set")).collect();
+    assert_eq!(installed.len(), 4, "{plan}");
+    assert!(
+        installed.iter().all(|line| line.contains("if [ \"$(linkerd version --client --short)\" = edge-2")),
+        "{plan}"
+    );
 
     // Its definitions of Gateway API are Linkerd's, and come with the CRDs.
     let Some(report) = rehearsed("healthy-2.15", "2.18") else { return };

@@ -5,6 +5,7 @@ use super::reached::Reached;
 use super::release;
 use crate::card::Part;
 use crate::checks::cni::chart::onto;
+use crate::checks::control_plane::installation::values;
 use crate::checks::restart;
 use crate::checks::upgrade;
 use crate::checks::versions::cli_install::install;
@@ -13,7 +14,7 @@ use crate::checks::{Context, Upgrade, find};
 use crate::command::{Command, Line, kubectl, linkerd, meshdoctor};
 use crate::finding::{Finding, Remedy, StepKind, When};
 use crate::item::EXTENSION_LABEL;
-use crate::knowledge::ReleaseRow;
+use crate::knowledge::{Between, ReleaseRow};
 use crate::model::cni;
 use crate::model::control_plane::CORE;
 use crate::objects::{DaemonSet, Namespace};
@@ -78,8 +79,10 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
     let data_plane = data_plane(ctx);
     let mut reached = Reached::now(ctx);
     let hops = hops(ctx, &from, &upgrade.to)?;
+    let mut earlier = from.clone();
     for release in hops.clone() {
-        hop(ctx, &release, &mut reached, &mut phases);
+        hop(ctx, (&earlier, &release), &mut reached, &mut phases);
+        earlier = release.clone();
         let remedy =
             Remedy { steps: Vec::new(), ..data_plane.clone() }.step(StepKind::Note, no_return(&release));
         let remedy = Remedy { steps: [remedy.steps, data_plane.steps.clone()].concat(), ..remedy };
@@ -115,11 +118,29 @@ fn before() -> Phase {
             StepKind::Command,
             "Keep what is there now, to compare with and to go back to",
             meshdoctor().words("collect --output").arg(BEFORE),
+        )
+        .run(
+            StepKind::Command,
+            "See that no certificate expires before the data plane has followed: renew first what this names",
+            meshdoctor().words("check --only certificates --fail-on warning"),
         );
     Phase { title: "Before".to_owned(), part: Part::Before, release: None, remedy }
 }
 
-fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &mut Vec<Phase>) {
+/// What the release is the first to bring, and no object shows. Reads `linkerd-config`.
+fn heeded(ctx: &Context<'_>, remedy: Remedy, from: &LinkerdVersion, to: &LinkerdVersion) -> Remedy {
+    let cni = values(ctx).ok().and_then(|values| values.bool("cniEnabled")) == Some(true);
+    let between = Between { from, to, minors: ctx.knowledge.minors() };
+    let rows = ctx.knowledge.upgrades().heed(between).filter(|row| row.cni.is_none_or(|only| only == cni));
+    rows.fold(remedy, |remedy, row| remedy.step(StepKind::Note, format!("From {to} on {}", row.what)))
+}
+
+fn hop(
+    ctx: &Context<'_>,
+    (from, to): (&LinkerdVersion, &LinkerdVersion),
+    reached: &mut Reached,
+    phases: &mut Vec<Phase>,
+) {
     phases.extend(gateway_api(ctx, to, reached));
     let act = format!("Install the linkerd CLI {to}");
     let remedy = match to.channel() {
@@ -143,7 +164,7 @@ fn hop(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached, phases: &m
 
     phases.extend(linkerd_cni(ctx, to, reached));
 
-    let remedy = release::control_plane(ctx, Remedy::new(), to);
+    let remedy = release::control_plane(ctx, heeded(ctx, Remedy::new(), from, to), to);
     let remedy = remedy.run(
         StepKind::Command,
         "Watch it come up: each of its Deployments gets through, and pods that are created meanwhile get a proxy and start",
