@@ -9,7 +9,8 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::objects::service::REMOTE_DISCOVERY;
 use crate::objects::{
-    BackendRef, EndpointSlice, GRPCRoute, HTTPRoute, Kind, LinkerdHTTPRoute, Meta, Route, Service,
+    BackendRef, EndpointSlice, GRPCRoute, HTTPRoute, Kind, LinkerdHTTPRoute, Meta, POLICY_CONTROLLER,
+    ParentRef, Route, Service,
 };
 
 /// Namespace and name of a Service.
@@ -58,11 +59,23 @@ fn key_of(slice: &EndpointSlice) -> Option<Key<'_>> {
     Some((slice.metadata.namespace.as_str(), service))
 }
 
-/// The Services that a route is attached to.
+/// The Services that a route is attached to, without those at which the policy controller does not take it.
 fn parents(route: &Route) -> impl Iterator<Item = Key<'_>> {
     let own = route.metadata.namespace.as_str();
     let services = route.spec.parent_refs.iter().filter(|parent| parent.is_a("", "Service"));
-    services.map(move |parent| (parent.namespace.as_deref().unwrap_or(own), parent.name.as_str()))
+    let refused = move |parent: &ParentRef| {
+        let mut said = route.status.parents.iter().filter(|status| {
+            let of = &status.parent_ref;
+            status.controller_name == POLICY_CONTROLLER
+                && of.is_a("", "Service")
+                && (of.name == parent.name && of.port == parent.port)
+                && of.namespace.as_deref().unwrap_or(own) == parent.namespace.as_deref().unwrap_or(own)
+        });
+        said.any(|status| status.conditions.iter().any(|one| one.kind == "Accepted" && one.status == "False"))
+    };
+    services
+        .filter(move |parent| !refused(parent))
+        .map(move |parent| (parent.namespace.as_deref().unwrap_or(own), parent.name.as_str()))
 }
 
 fn lost<'a>(
