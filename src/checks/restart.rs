@@ -36,7 +36,7 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, act: &str, node: Option<&str>) -> R
     for pod in pods {
         let meta = &pod.metadata;
         let own = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
-        let elsewhere = node.is_some_and(|node| pod.spec.node_name.as_str() != node);
+        let elsewhere = node.is_some_and(|node| pod.node_name.as_str() != node);
         if !own
             || elsewhere
             || meta.namespace == home

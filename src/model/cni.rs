@@ -53,7 +53,7 @@ impl<'a> Installed<'a> {
     pub fn new(pods: &'a [Pod], daemon_sets: &'a [Workload]) -> Installed<'a> {
         let installers = pods.iter().filter(|pod| is_installer_pod(pod) && is_running(pod));
         Installed {
-            by_node: installers.map(|pod| (pod.spec.node_name.as_str(), pod)).collect(),
+            by_node: installers.map(|pod| (pod.node_name.as_str(), pod)).collect(),
             sets: daemon_sets.iter().filter(|set| is_installer(set)).collect(),
         }
     }

@@ -58,7 +58,7 @@ impl Downtime {
                     Some(ready) => starting(pod, ready, replaces_a_lost_one(pod, deployment, &sets)),
                     None => vec![unready(pod, created, now)],
                 };
-                if let Some(node) = nodes.get(pod.spec.node_name.as_str()) {
+                if let Some(node) = nodes.get(pod.node_name.as_str()) {
                     spans.extend(rebooted(pod, node));
                 }
                 spans.extend(events.iter().filter_map(|event| probed(pod, event)));
@@ -121,7 +121,7 @@ fn rebooted(pod: &Pod, node: &Node) -> Vec<Span> {
         .status
         .container_statuses
         .iter()
-        .filter(|status| status.restart_count > 0 && status.last_state.terminated.is_none());
+        .filter(|status| status.restart_count > 0 && status.last_state().terminated.is_none());
     let spans = forgotten.filter_map(|status| {
         let started = status.state.running.as_ref()?.started_at?;
         let until = serving(started, ready_since(pod));
@@ -140,7 +140,7 @@ fn rebooted(pod: &Pod, node: &Node) -> Vec<Span> {
 fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
     let restarts = pod.status.container_statuses.iter().filter_map(|status| {
         let started = status.state.running.as_ref()?.started_at?;
-        let ended = status.last_state.terminated.as_ref()?.finished_at?;
+        let ended = status.last_state().terminated.as_ref()?.finished_at?;
         let said = format!("started again {started}, ended {ended}, ready since {ready}");
         let path = format!("status.containerStatuses[{}]", status.name);
         Some(Span {
@@ -265,7 +265,7 @@ mod tests {
             {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-15T08:00:00Z"}]}}))
         .expect("a node");
         let mut back = pod("01:00:00", None, "08:01:00", ("True", "08:01:20"));
-        back.spec.node_name = "n".into();
+        back.node_name = "n".into();
         let down = |pod: &Pod, moment: &str| {
             let pods = std::iter::once(pod);
             let nodes = std::slice::from_ref(&node);

@@ -72,7 +72,7 @@ pub fn of_pod(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<Moment
 /// The last end and the last start of a container.
 pub fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Vec<Moment> {
     let path = format!("status.{list}[{}]", status.name);
-    let ended = [("lastState", &status.last_state), ("state", &status.state)].into_iter().filter_map(
+    let ended = [("lastState", status.last_state()), ("state", &status.state)].into_iter().filter_map(
         |(of, state)| {
             let ended = state.terminated.as_deref()?;
             let reason = if ended.reason.is_empty() { String::new() } else { format!("{}, ", ended.reason) };

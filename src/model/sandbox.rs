@@ -140,7 +140,7 @@ pub fn add_failures<'a>(
             None if every || when.is_some_and(|last| now.duration_since(last) > RECENT) => continue,
             None => false,
         };
-        let node = pod.map(|pod| pod.spec.node_name.as_str()).filter(|node| !node.is_empty());
+        let node = pod.map(|pod| pod.node_name.as_str()).filter(|node| !node.is_empty());
         let node = node.unwrap_or(match failure.reported_by {
             ReportedBy::Event(event) => &event.host,
             ReportedBy::Journal(line) => line.node,
@@ -238,7 +238,7 @@ fn waits_for_sandbox(pod: &Pod, failed: Option<Timestamp>) -> bool {
     let Some(failed) = failed else { return has_started_nothing(pod) };
     let since = |started: Option<Timestamp>| started.is_some_and(|started| started >= failed);
     !statuses(pod).any(|status| {
-        let (now, before) = (&status.state, &status.last_state);
+        let (now, before) = (&status.state, status.last_state());
         let ended = [&now.terminated, &before.terminated];
         now.running.is_some()
             || ended.into_iter().flatten().any(|ended| since(ended.started_at.or(ended.finished_at)))
@@ -249,7 +249,7 @@ fn waits_for_sandbox(pod: &Pod, failed: Option<Timestamp>) -> bool {
 /// Whether a pod is bound to a node, and nothing in it has ever started.
 pub fn has_started_nothing(pod: &Pod) -> bool {
     let waiting = !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
-    let bound = !pod.spec.node_name.is_empty();
+    let bound = !pod.node_name.is_empty();
     waiting
         && bound
         && !statuses(pod).any(|status| {

@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::condition::{CONDITION, Condition};
 use super::container::{CONTAINER, Container, PROXY_CONTAINER};
 use super::containers::Containers;
 use super::meta::{META, Meta, address, nullable, redacted};
-use super::shared::Word;
+use super::shared::{Shared, Word};
 use super::texts::Texts;
 use super::volume::{VOLUME, Volumes};
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
@@ -23,8 +23,11 @@ use crate::redact::Owner;
 pub struct Pod {
     /// Name, labels, owners.
     pub metadata: Meta,
-    /// What was asked for.
-    pub spec: PodSpec,
+    /// What was asked for; replicas have it in common.
+    pub spec: Shared<PodSpec>,
+    /// The node that it is bound to; empty while it is not scheduled.
+    #[serde(skip)]
+    pub node_name: Word,
     /// What the kubelet says.
     #[serde(deserialize_with = "nullable")]
     pub status: PodStatus,
@@ -34,9 +37,9 @@ pub struct Pod {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
-    /// The node it is bound to; empty while unscheduled.
+    /// What becomes [`Pod::node_name`].
     #[serde(deserialize_with = "nullable")]
-    pub node_name: Word,
+    node_name: Word,
     /// Whether it shares the node's network.
     #[serde(deserialize_with = "nullable")]
     pub host_network: bool,
@@ -87,13 +90,13 @@ pub struct PodStatus {
     pub pod_ip: Option<IpAddr>,
     /// Ready and PodReadyToStartContainers, and of the others those that are not `True`.
     #[serde(deserialize_with = "nullable")]
-    pub conditions: Vec<Condition>,
+    pub conditions: Box<[Condition]>,
     /// One for each container.
     #[serde(deserialize_with = "nullable")]
-    pub container_statuses: Vec<ContainerStatus>,
+    pub container_statuses: Box<[ContainerStatus]>,
     /// One for each init container.
     #[serde(deserialize_with = "nullable")]
-    pub init_container_statuses: Vec<ContainerStatus>,
+    pub init_container_statuses: Box<[ContainerStatus]>,
 }
 
 /// What one container is doing.
@@ -114,9 +117,9 @@ pub struct ContainerStatus {
     /// Now.
     #[serde(deserialize_with = "nullable")]
     pub state: ContainerState,
-    /// Before the last restart.
-    #[serde(deserialize_with = "nullable")]
-    pub last_state: ContainerState,
+    /// Before the last restart, where the kubelet says anything of it.
+    #[serde(deserialize_with = "said")]
+    last_state: Option<Box<ContainerState>>,
 }
 
 /// One of three states; all `None` when the kubelet has said nothing yet.
@@ -180,6 +183,24 @@ pub struct PodSecurityContext {
     pub run_as_group: Option<i64>,
 }
 
+/// A state, or nothing where it is empty, as it is of most containers.
+fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<ContainerState>>, D::Error> {
+    let state = Option::<ContainerState>::deserialize(deserializer)?;
+    Ok(state.filter(|state| *state != ContainerState::NOTHING).map(Box::new))
+}
+
+impl ContainerState {
+    const NOTHING: ContainerState = ContainerState { waiting: None, running: None, terminated: None };
+}
+
+impl ContainerStatus {
+    /// What it was before the last restart; nothing is said of one that was never started again.
+    pub fn last_state(&self) -> &ContainerState {
+        static NOTHING: ContainerState = ContainerState::NOTHING;
+        self.last_state.as_deref().unwrap_or(&NOTHING)
+    }
+}
+
 impl PodSpec {
     /// See [`Container::trim`].
     pub(super) fn trim(&mut self, owner: Owner) {
@@ -239,19 +260,23 @@ impl Object for Pod {
     }
 
     fn trim(&mut self) {
-        self.spec.trim(self.metadata.owner(&self.metadata.namespace));
+        let spec = self.spec.edit();
+        spec.trim(self.metadata.owner(&self.metadata.namespace));
+        self.node_name = std::mem::take(&mut spec.node_name);
         // What is as it should be says nothing to anybody, but for these two.
-        self.status.conditions.retain(|condition| {
+        let mut conditions = std::mem::take(&mut self.status.conditions).into_vec();
+        conditions.retain(|condition| {
             condition.status != "True" || matches!(&*condition.kind, "Ready" | "PodReadyToStartContainers")
         });
-        self.status.conditions.shrink_to_fit();
-        self.status.container_statuses.shrink_to_fit();
-        self.status.init_container_statuses.shrink_to_fit();
+        self.status.conditions = conditions.into_boxed_slice();
     }
 
     fn share(&mut self, before: &Pod) {
         self.metadata.share(&before.metadata);
         self.spec.share(&before.spec);
+        if !self.spec.is_same(&before.spec) {
+            self.spec.edit().share(&before.spec);
+        }
     }
 }
 

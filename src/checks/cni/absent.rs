@@ -118,7 +118,7 @@ fn unsettled(ctx: &Context<'_>, uninstalled: bool) {
 
 /// An installer's pod on a node whose container does not run: it covers the node, and brings nothing.
 fn waiting<'a>(pods: &'a [Pod], node: &str) -> Option<&'a Pod> {
-    let mut installers = pods.iter().filter(|pod| cni::is_installer_pod(pod) && pod.spec.node_name == node);
+    let mut installers = pods.iter().filter(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
     installers.find(|pod| !cni::is_running(pod))
 }
 

@@ -18,14 +18,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let owners = ctx.owners();
     let late: Vec<&Pod> = failing(pods)
-        .filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.spec.node_name.is_empty())
+        .filter(|pod| ctx.judges(&pod.metadata.namespace) && !pod.node_name.is_empty())
         .collect();
     if late.is_empty() {
         return Ok(Verdict::fine());
     }
     let nodes = Nodes::hinted(ctx);
     let findings = late.into_iter().filter_map(|pod| {
-        let node = pod.spec.node_name.as_str();
+        let node = pod.node_name.as_str();
         let proof = match nodes.snapshots().find(|snapshot| snapshot.node == node) {
             Some(snapshot) => {
                 let chain = nodes.chain(ctx, snapshot);
@@ -67,7 +67,7 @@ fn came(ctx: &Context<'_>, node: &str, (proof, at): (&Evidence, jiff::Timestamp)
         Place::Field { .. } | Place::Event { .. } | Place::Other { .. } => None,
     };
     let installers =
-        ctx.hints::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.spec.node_name == node);
+        ctx.hints::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
     let installers =
         installers.flat_map(|pod| moments::of_pod(pod, "linkerd-cni created", |name| name == cni::INSTALLER));
     let back =
@@ -97,7 +97,7 @@ fn later(
             created.to_string(),
         ))
         .timeline(moments::created("Pod", meta, "created"))
-        .timeline(came(ctx, &pod.spec.node_name, (&proof, in_place)))
+        .timeline(came(ctx, &pod.node_name, (&proof, in_place)))
         .evidence(proof)
         .remedy(chart::set(
             ctx,

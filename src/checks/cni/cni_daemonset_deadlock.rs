@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let installers = pods
         .iter()
-        .filter(|pod| cni::is_installer_pod(pod) && !pod.spec.host_network && !pod.spec.node_name.is_empty());
+        .filter(|pod| cni::is_installer_pod(pod) && !pod.spec.host_network && !pod.node_name.is_empty());
     let adds = reported_add_failures(ctx);
     let adds: BTreeMap<(&str, &str), &AddFailure<'_>> =
         adds.iter().map(|add| ((add.namespace.as_ref(), add.pod.as_ref()), add)).collect();
@@ -78,7 +78,7 @@ impl<'a> Silence<'a> {
     fn stuck(&self, ctx: &Context<'_>, pod: &Pod) -> Option<Finding> {
         let meta = &pod.metadata;
         let since = meta.creation_timestamp?;
-        let node = &pod.spec.node_name;
+        let node = &pod.node_name;
         let explained = self.explained.contains(&(meta.namespace.as_str(), meta.name.as_str()))
             || self.down.contains(node.as_str())
             || pod.status.container_statuses.iter().any(sandbox::waits_for_something_else);

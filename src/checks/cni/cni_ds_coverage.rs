@@ -62,12 +62,12 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
         .collect();
     // An installer on a node that is down is not at fault.
     let (lost, waiting): (Vec<&Pod>, Vec<&Pod>) =
-        unready.into_iter().partition(|pod| down.contains(pod.spec.node_name.as_str()));
+        unready.into_iter().partition(|pod| down.contains(pod.node_name.as_str()));
     let lacks = status.desired_number_scheduled.saturating_sub(status.number_ready) > count(&lost);
     let counted = lacks && relies_on_cni(ctx);
     let stuck: Vec<&Pod> = waiting
         .into_iter()
-        .filter(|pod| counted || !pod.spec.node_name.is_empty() && age(ctx, pod) > Some(PATIENCE))
+        .filter(|pod| counted || !pod.node_name.is_empty() && age(ctx, pod) > Some(PATIENCE))
         .collect();
     if stuck.is_empty() && !counted {
         return None;
@@ -94,7 +94,7 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
         }))
         .evidences(stuck.iter().take(NAMED).map(|pod| {
             let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-            let place = match pod.spec.node_name.as_str() {
+            let place = match pod.node_name.as_str() {
                 "" => "not ready, on no node".to_owned(),
                 node => format!("not ready on {node}"),
             };
@@ -169,11 +169,11 @@ fn without_installer(ctx: &Context<'_>, sets: &[&Workload], pods: &[Pod], nodes:
     let covered: BTreeSet<&str> = pods
         .iter()
         .filter(|pod| cni::is_installer_pod(pod) && !pod.is_finished())
-        .map(|pod| pod.spec.node_name.as_str())
+        .map(|pod| pod.node_name.as_str())
         .collect();
     let mut relying: BTreeMap<&str, Vec<&Pod>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| relies_on_plugin(pod)) {
-        relying.entry(pod.spec.node_name.as_str()).or_default().push(pod);
+        relying.entry(pod.node_name.as_str()).or_default().push(pod);
     }
     let old_enough = |node: &&Node| {
         let since = node.metadata.creation_timestamp;

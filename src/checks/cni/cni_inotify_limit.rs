@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let pod = pods.iter().find(|p| p.metadata.name == line.pod && p.metadata.namespace == line.namespace);
         let object = format!("Pod {}/{}", line.namespace, line.pod);
         let said = Evidence::other(format!("{object}, log"), line.line.trim());
-        let node = pod.map(|pod| pod.spec.node_name.as_str()).filter(|node| !node.is_empty());
+        let node = pod.map(|pod| pod.node_name.as_str()).filter(|node| !node.is_empty());
         let subject = match node {
             Some(node) => Subject::node(node),
             None => Subject::object(Kind::Pod, line.namespace, line.pod),

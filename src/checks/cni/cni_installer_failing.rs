@@ -52,9 +52,9 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
     let base = |message: String| {
         let finding = ctx
             .finding(Owners::default().of(pod).subject(vec![meta.name.clone()]), message)
-            .tie(Tie::Node(pod.spec.node_name.to_string()));
+            .tie(Tie::Node(pod.node_name.to_string()));
         let deaf = said.iter().any(|line| line.signature.id == cni_inotify_limit::SIGNATURE);
-        if deaf { finding.tie(cni_inotify_limit::ends(&pod.spec.node_name)) } else { finding }
+        if deaf { finding.tie(cni_inotify_limit::ends(&pod.node_name)) } else { finding }
     };
     let state = status.map(|said| {
         Evidence::field(object.clone(), format!("status.containerStatuses[{}]", cni::INSTALLER), said)
@@ -115,7 +115,7 @@ fn worst<'l, 'a>(said: &'l [PodLine<'a>], often: usize) -> Option<&'l PodLine<'a
 
 /// What the status says of an installer that ends again and again; `None` while it runs and did not just restart.
 fn ends(status: &ContainerStatus) -> Option<String> {
-    let before = status.last_state.terminated.as_ref().or(status.state.terminated.as_ref());
+    let before = status.last_state().terminated.as_ref().or(status.state.terminated.as_ref());
     let code = before.map(|ended| format!(", last exit {}", ended.exit_code)).unwrap_or_default();
     match &status.state.waiting {
         Some(waiting) if waiting.reason == "CrashLoopBackOff" => {

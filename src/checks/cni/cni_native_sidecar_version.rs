@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let native: Vec<&Pod> = pods.iter().filter(|pod| relies_on_cni(pod)).collect();
     let mut blind: Vec<&Pod> = Vec::new();
     for pod in &native {
-        let node = pod.spec.node_name.as_str();
+        let node = pod.node_name.as_str();
         let plugin = PluginOn::of(ctx, &installed, node, snapshots.get(node).copied());
         let old = matches!(plugin.version(), Some(CniVersion::InLinkerd(_)));
         match plugin.all(|row| row.native_sidecars) {
@@ -61,7 +61,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn relies_on_cni(pod: &Pod) -> bool {
     let init = |name: &str| pod.spec.init_containers.iter().any(|container| container.name == name);
     let over = matches!(pod.status.phase.as_str(), "Succeeded" | "Failed");
-    init(PROXY_CONTAINER) && !init(INIT_CONTAINER) && !over && !pod.spec.node_name.is_empty()
+    init(PROXY_CONTAINER) && !init(INIT_CONTAINER) && !over && !pod.node_name.is_empty()
 }
 
 /// The chart's value that makes every proxy a native sidecar, and that they rely on linkerd-cni.
@@ -84,10 +84,10 @@ fn finding(
     wanted: Option<Evidence>,
 ) -> Finding {
     let target = target(ctx);
-    let first = blind.first().map_or("", |pod| pod.spec.node_name.as_str());
+    let first = blind.first().map_or("", |pod| pod.node_name.as_str());
     let quoted = blind.iter().take(QUOTED).map(|pod| {
         let meta = &pod.metadata;
-        let said = format!("linkerd-proxy, on node {}", pod.spec.node_name);
+        let said = format!("linkerd-proxy, on node {}", pod.node_name);
         Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "spec.initContainers", said)
     });
     let more = blind.len().saturating_sub(QUOTED);

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .iter()
         .filter(|pod| relies_on_plugin(pod) && !has_rules(pod) && ctx.judges(&pod.metadata.namespace))
         .filter_map(|pod| {
-            let node = pod.spec.node_name.as_str();
+            let node = pod.node_name.as_str();
             let object = nodes.iter().find(|object| object.metadata.name == node)?;
             let (taken, ready) = (pod.status.start_time?, installer_started(pods, node)?);
             let fresh = object.metadata.creation_timestamp.is_some_and(|made| {
@@ -82,7 +82,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidences(early.iter().take(QUOTED).map(|(pod, ready)| {
             let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
             let taken = pod.status.start_time.map(|at| at.to_string()).unwrap_or_default();
-            let said = format!("{taken}, and linkerd-cni runs on {} since {ready}", pod.spec.node_name);
+            let said = format!("{taken}, and linkerd-cni runs on {} since {ready}", pod.node_name);
             Evidence::field(object, "status.startTime", said)
         }))
         .evidences(scaled.filter(|_| early.is_empty()))

@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let owners = ctx.owners();
     let mut stuck: BTreeMap<Owner, (Evidence, Vec<&Pod>)> = BTreeMap::new();
     for pod in own {
-        let mode = nodes.snapshots().find(|one| one.node == pod.spec.node_name).and_then(mode);
+        let mode = nodes.snapshots().find(|one| one.node == pod.node_name).and_then(mode);
         if mode.as_ref().is_some_and(|(mode, _)| mode == "standard") {
             continue;
         }

@@ -60,7 +60,7 @@ fn failed(ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod, said: &[&PodLine<'_
             status,
         ))
         .tie(Tie::Pod(meta.namespace.clone(), meta.name.clone()))
-        .tie(not_redirected(&pod.spec.node_name));
+        .tie(not_redirected(&pod.node_name));
     let Some(last) = said.last() else { return Some(finding.remedy(replaced(cure(ctx, pod, None), pod))) };
     Some(
         finding
@@ -78,7 +78,7 @@ fn seen_to_fail(pod: &Pod) -> Option<String> {
         return None;
     }
     let status = pod.container_status(VALIDATOR_CONTAINER)?;
-    let (now, before) = (&status.state, &status.last_state);
+    let (now, before) = (&status.state, status.last_state());
     if now.terminated.as_ref().is_some_and(|ended| ended.exit_code != EXIT) {
         return None;
     }
@@ -97,7 +97,7 @@ fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
         Some(said) => remedy.step(StepKind::Note, remedy::sentence(said)),
         None => remedy,
     };
-    let node = pod.spec.node_name.as_str();
+    let node = pod.node_name.as_str();
     let installers =
         kubectl().namespace(target(ctx).namespace).words("get pods -l k8s-app=linkerd-cni -o wide");
     let installers = match node {
@@ -142,7 +142,7 @@ fn in_circles(ctx: &Context<'_>, owners: &Owners<'_>, pods: &[Pod]) -> Vec<Findi
             .iter()
             .find(|pod| pod.metadata.namespace == namespace && family(&pod.metadata.name) == family_name);
         let Some(sibling) = sibling else { continue };
-        let nodes: BTreeSet<&str> = [sibling.spec.node_name.as_str()].into();
+        let nodes: BTreeSet<&str> = [sibling.node_name.as_str()].into();
         let last = events.iter().max_by_key(|event| event.last);
         let finding = ctx
             .finding(owners.of(sibling).subject(vec![sibling.metadata.name.clone()]), IN_CIRCLES)
@@ -174,6 +174,6 @@ pub(super) fn failing(pods: &[Pod]) -> impl Iterator<Item = &Pod> {
 
 /// When the installer began to run on a node.
 pub(super) fn installer_started(pods: &[Pod], node: &str) -> Option<jiff::Timestamp> {
-    let installer = pods.iter().find(|pod| cni::is_installer_pod(pod) && pod.spec.node_name == node)?;
+    let installer = pods.iter().find(|pod| cni::is_installer_pod(pod) && pod.node_name == node)?;
     installer.container_status(cni::INSTALLER)?.state.running.as_ref()?.started_at
 }

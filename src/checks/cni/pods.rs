@@ -52,7 +52,7 @@ pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on
     let owners = Owners::default();
     let (mut workloads, mut others) = (BTreeSet::new(), BTreeMap::<String, BTreeSet<&str>>::new());
     let pods = ctx.hints::<Pod>().iter().filter(|pod| relies_on_plugin(pod));
-    for pod in pods.filter(|pod| on.is_empty() || on.contains(&pod.spec.node_name.as_str())) {
+    for pod in pods.filter(|pod| on.is_empty() || on.contains(&pod.node_name.as_str())) {
         let owner = owners.of(pod);
         match owner.restartable() {
             Some(target) => {
@@ -95,5 +95,5 @@ pub(super) fn relies_on_plugin(pod: &Pod) -> bool {
         && pod.spec.container(INIT_CONTAINER).is_none()
         && !pod.spec.host_network
         && !pod.is_finished()
-        && !pod.spec.node_name.is_empty()
+        && !pod.node_name.is_empty()
 }

@@ -38,7 +38,7 @@ pub(super) fn moments(
 ) -> Vec<Moment> {
     let node = snapshot.node.as_str();
     let installers =
-        ctx.hints::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.spec.node_name == node);
+        ctx.hints::<Pod>().iter().filter(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
     let installers = installers
         .flat_map(|pod| moments::of_restarts(pod, "linkerd-cni created", |name| name == cni::INSTALLER));
     let mut all = moments::of_token(node, file, claims, ctx.now());

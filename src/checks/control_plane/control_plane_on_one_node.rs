@@ -47,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 && !pod.is_finished()
         });
         let on: BTreeSet<&str> =
-            own.map(|pod| pod.spec.node_name.as_str()).filter(|node| !node.is_empty()).collect();
+            own.map(|pod| pod.node_name.as_str()).filter(|node| !node.is_empty()).collect();
         if !CORE.contains(&component.name) || component.wanted() < 2 || on.is_empty() {
             continue;
         }

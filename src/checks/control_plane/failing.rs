@@ -89,7 +89,7 @@ fn is_idle(state: &ContainerState) -> bool {
 }
 
 fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
-    let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref());
+    let ended = status.state.terminated.as_ref().or(status.last_state().terminated.as_ref());
     let mut said = match (&status.state.waiting, &status.state.terminated) {
         (Some(waiting), _) if waiting.message.is_empty() => waiting.reason.clone(),
         (Some(waiting), _) => format!("{}: {}", waiting.reason, waiting.message),
@@ -107,7 +107,7 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
     }
     Failing {
         container: Some(status.name.to_string()),
-        crashed: status.last_state.terminated.is_some(),
+        crashed: status.last_state().terminated.is_some(),
         evidence: Evidence::field(object, format!("status.{list}[{}]", status.name), said),
     }
 }

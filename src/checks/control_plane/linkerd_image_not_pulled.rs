@@ -220,7 +220,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
         Some(command) => Remedy::new().run(kind, words, command),
         None => Remedy::new().step(kind, words),
     };
-    let node = example.spec.node_name.as_str();
+    let node = example.node_name.as_str();
     let remedy = if node.is_empty() {
         remedy
     } else {

@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let nodes: BTreeSet<&str> =
-        groups.values().flatten().map(|(pod, _)| pod.spec.node_name.as_str()).collect();
+        groups.values().flatten().map(|(pod, _)| pod.node_name.as_str()).collect();
     let home = ctx.namespaces().control_plane.as_str();
     let serves = CORE.iter().all(|component| serving(pods, home, component) > 0);
     Ok(groups

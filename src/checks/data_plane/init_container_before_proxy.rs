@@ -91,7 +91,7 @@ fn failed(ctx: &Context<'_>, owner: &Owner, name: &str, group: &[(&Pod, &Contain
     let (pod, status) = group[0];
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let order: Vec<&str> = pod.spec.init_containers.iter().map(|container| container.name.as_str()).collect();
-    let ended = status.state.terminated.as_ref().or(status.last_state.terminated.as_ref());
+    let ended = status.state.terminated.as_ref().or(status.last_state().terminated.as_ref());
     let said = match (ended, &status.state.waiting) {
         (Some(ended), _) => format!(
             "exit code {}{}; restarted {} times",

@@ -48,7 +48,7 @@ fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {
             Evidence::field(
                 &object,
                 "spec.nodeName",
-                format!("{}, started {since}", pod.spec.node_name.as_str()),
+                format!("{}, started {since}", pod.node_name.as_str()),
             ),
         ]
     });

@@ -48,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// How linkerd-init of a pod failed, where it has not succeeded since and what it said is known.
 fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, Failed<'a>)> {
     let status = pod.status.init_container_statuses.iter().find(|status| status.name == INIT_CONTAINER)?;
-    let (now, before) = (&status.state, &status.last_state);
+    let (now, before) = (&status.state, status.last_state());
     let (path, ended) = match (&now.terminated, &before.terminated) {
         (Some(ended), _) => ("state.terminated.message", ended),
         (None, Some(ended)) => ("lastState.terminated.message", ended),
@@ -83,7 +83,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, signature: &Signature, group: &[Fai
         let path = format!("status.initContainerStatuses[{INIT_CONTAINER}].{}", failed.path);
         Evidence::field(object, path, format!("{}{again}", failed.line))
     });
-    let on: BTreeSet<&str> = group.iter().map(|failed| failed.pod.spec.node_name.as_str()).collect();
+    let on: BTreeSet<&str> = group.iter().map(|failed| failed.pod.node_name.as_str()).collect();
     let nodes = ctx.hints::<Node>().iter().filter(|node| on.contains(node.metadata.name.as_str()));
     let systems = nodes.take(QUOTED).map(|node| {
         let info = &node.status.node_info;

@@ -99,7 +99,7 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let stage = match status.map(|status| &status.state) {
         Some(ContainerState { running: Some(_), .. }) => Stage::Unready,
         Some(ContainerState { terminated: Some(_), .. }) => Stage::Ended,
-        Some(_) if status.is_some_and(|status| status.last_state.terminated.is_some()) => Stage::Ended,
+        Some(_) if status.is_some_and(|status| status.last_state().terminated.is_some()) => Stage::Ended,
         Some(_) | None => Stage::NotStarted,
     };
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time);
@@ -110,7 +110,7 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
 
 /// How a container ended before it was started again, if that was for its memory.
 fn killed(status: &ContainerStatus) -> Option<&Terminated> {
-    status.last_state.terminated.as_deref().filter(|ended| ended.reason == "OOMKilled")
+    status.last_state().terminated.as_deref().filter(|ended| ended.reason == "OOMKilled")
 }
 
 /// Whether a container was killed for its memory within the last day, within a week where that happens again and again, or at a
@@ -307,7 +307,7 @@ fn state(status: &ContainerStatus) -> String {
         (None, None, Some(ended)) => last_words(ended),
         (None, None, None) => "not ready".to_owned(),
     };
-    if let Some(before) = &status.last_state.terminated {
+    if let Some(before) = &status.last_state().terminated {
         said.push_str(&format!("; before that {}", last_words(before)));
     }
     if status.restart_count > 0 {

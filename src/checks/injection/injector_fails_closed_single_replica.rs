@@ -77,9 +77,9 @@ fn one_node<'a>(ctx: &Context<'a>, namespace: &str) -> Option<&'a str> {
         pod.metadata.namespace == namespace
             && pod.metadata.label(COMPONENT) == Some("proxy-injector")
             && !pod.is_finished()
-            && !pod.spec.node_name.is_empty()
+            && !pod.node_name.is_empty()
     });
-    let used: Vec<&str> = own.map(|pod| pod.spec.node_name.as_str()).collect();
+    let used: Vec<&str> = own.map(|pod| pod.node_name.as_str()).collect();
     let schedulable = nodes.iter().filter(|node| !node.spec.unschedulable).count();
     let first = used.first()?;
     (used.len() > 1 && schedulable > 1 && used.iter().all(|node| node == first)).then_some(first)

@@ -96,7 +96,7 @@ fn timeline(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Moment> {
     moments.extend(moments::rollouts(&pods, ctx.hints::<ReplicaSet>()));
     for pod in &pods {
         moments.extend(moments::of_pod(pod, "injector created", |container| container == "proxy-injector"));
-        let node = ctx.hints::<Node>().iter().find(|node| node.metadata.name == *pod.spec.node_name);
+        let node = ctx.hints::<Node>().iter().find(|node| node.metadata.name == *pod.node_name);
         moments.extend(node.and_then(moments::of_node));
         let about = |event: &&Event| {
             let about = &event.about;

@@ -91,7 +91,7 @@ fn finding(
         .remedy(remedy(ctx, switch, owner, pod))
         .tie(wording::namespace_tie(&pod.metadata.namespace));
     if asks(ctx, switch, pod) {
-        finding = finding.tie(Tie::Fact(ASKED.to_owned())).tie(Tie::Node(pod.spec.node_name.to_string()));
+        finding = finding.tie(Tie::Fact(ASKED.to_owned())).tie(Tie::Node(pod.node_name.to_string()));
     }
     finding
 }

@@ -247,10 +247,10 @@ impl<'a> Gate<'a> {
             }
             gate.stored = true;
             if matches!(pod.status.phase.as_str(), "Running" | "Succeeded") {
-                gate.nodes.insert(&pod.spec.node_name);
+                gate.nodes.insert(&pod.node_name);
             }
             if pod.status.reason.as_str() == REJECTED {
-                gate.rejected.entry(&pod.spec.node_name).or_insert(pod);
+                gate.rejected.entry(&pod.node_name).or_insert(pod);
             }
         }
         gate

@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut on: BTreeMap<&str, Vec<IpAddr>> = BTreeMap::new();
     let mut meshed: BTreeMap<&str, &Pod> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| !pod.spec.host_network && !pod.is_finished()) {
-        let node = pod.spec.node_name.as_str();
+        let node = pod.node_name.as_str();
         on.entry(node).or_default().extend(pod.status.pod_ip);
         if pod.status.pod_ip.is_some() && pod.metadata.label(CONTROL_PLANE_NS) == Some(namespace) {
             meshed.entry(node).or_insert(pod);

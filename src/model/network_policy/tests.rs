@@ -86,7 +86,7 @@ impl World {
         let (near, far) = (pod("shop", "web", "10.244.0.7"), pod("tools", "web", "10.244.1.7"));
         let nowhere = pod("nowhere", "web", "10.244.2.7");
         let mut host = pod("tools", "web", "192.0.2.1");
-        host.spec.host_network = true;
+        host.spec.edit().host_network = true;
         let peers = [
             Peer::Pod(&near),
             Peer::Pod(&far),
@@ -151,7 +151,7 @@ fn rules_of_two_policies_are_added_up_and_hosts_are_held_by_none() {
     let mut web = pod("shop", "web", "10.244.0.7");
     let said = |pod: &Pod, number| world.say(Direction::Ingress, pod, number, pod, Peer::Host);
     assert_eq!((said(&web, 80), said(&web, 81)), ('T', 'S'));
-    web.spec.host_network = true;
+    web.spec.edit().host_network = true;
     assert_eq!(said(&web, 81), 'O');
 }
 
