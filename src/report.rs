@@ -3,10 +3,13 @@
 
 mod coverage;
 mod outlook;
+mod verdict;
 
 pub use coverage::{Coverage, Gap, Unread};
 use coverage::{coverage, unread};
 pub use outlook::{Lasting, Outlook};
+pub use verdict::{Counts, RunResult};
+use verdict::{counts, none_ran, verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,12 +21,10 @@ use crate::checks::change::compare;
 use crate::checks::{Check, CheckResult, Outcome, Plan, Settings, Upgrade, evaluate, verify_raised};
 use crate::collect::Collected;
 use crate::command::Connection;
-use crate::exit;
-use crate::finding::{Finding, Severity, Standing, When};
+use crate::finding::{Finding, Severity, When};
 use crate::inspect::{self, nodes::NodeCni};
 use crate::judged::Judged;
 use crate::knowledge::Knowledge;
-use crate::missing::Missing;
 use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
 use crate::policy::{self, Policy};
@@ -161,59 +162,6 @@ pub struct Asked {
     pub cni_namespace: Option<String>,
     /// `--param`, by check and name.
     pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
-}
-
-/// The result in figures.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunResult {
-    /// The exit status.
-    pub status: u8,
-    /// The gate's word.
-    pub gate: &'static str,
-    /// Whether evidence that was asked for and could not be had is accepted (`--on-not-checked=pass`).
-    pub not_checked_passes: bool,
-    /// Roots by severity: error, warning, info. Symptoms are not counted.
-    pub roots: Counts,
-    /// All findings by severity.
-    pub findings: Counts,
-    /// Findings that are waived; no other figure has them.
-    pub waived: usize,
-    /// Findings that were in the baseline, below the gate as well.
-    pub in_baseline: usize,
-    /// Findings that are inferred, and were not wanted (`--confidence observed`); nothing else has them.
-    pub inferred: usize,
-    /// Checks that passed.
-    pub passed: usize,
-    /// Checks that did not apply.
-    pub not_applicable: usize,
-    /// Checks that could not judge, or not all.
-    pub not_judged: usize,
-    /// Checks that crashed.
-    pub crashed: usize,
-}
-
-/// A count for each severity.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Errors.
-    pub error: usize,
-    /// Warnings.
-    pub warning: usize,
-    /// Infos.
-    pub info: usize,
-}
-
-impl Counts {
-    fn of<'a>(findings: impl Iterator<Item = &'a Finding>) -> Counts {
-        findings.fold(Counts::default(), |mut counts, finding| {
-            match finding.severity {
-                Severity::Error => counts.error += 1,
-                Severity::Warning => counts.warning += 1,
-                Severity::Info => counts.info += 1,
-            }
-            counts
-        })
-    }
 }
 
 /// Everything a report is made from, beside the evidence.
@@ -389,24 +337,6 @@ fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> Judged {
     }
 }
 
-/// Whether checks were selected by name and none of them ran: each lacked evidence, or had nothing to ask. Who names checks
-/// asks for what they need, so that such a run is never fine.
-fn none_ran(policy: &Policy, results: &[CheckResult]) -> bool {
-    !policy.only.is_empty() && saw_nothing(results)
-}
-
-/// Whether no check ran, because of what they lack.
-fn saw_nothing(results: &[CheckResult]) -> bool {
-    let ran = |result: &CheckResult| matches!(result.outcome, Outcome::Pass | Outcome::Findings);
-    let lacked = |result: &CheckResult| matches!(result.outcome, Outcome::Unknown);
-    results.iter().any(lacked) && !results.iter().any(ran)
-}
-
-/// Whether a finding counts: what is waived does not, nor what a change cures: it is the cluster with the change that is judged.
-fn counts(finding: &&Finding) -> bool {
-    finding.when != When::UntilChange && !finding.is_waived()
-}
-
 /// What is accepted explains nothing that is not: whoever accepts a cause has not accepted what comes of it, which then stands
 /// for itself.
 fn stand_alone(findings: &mut [Finding]) {
@@ -414,41 +344,5 @@ fn stand_alone(findings: &mut [Finding]) {
         findings.iter().filter(|finding| finding.is_waived()).map(Finding::fingerprint).collect();
     for finding in findings.iter_mut().filter(|finding| !finding.is_waived()) {
         finding.caused_by.retain(|cause| !waived.contains(cause));
-    }
-}
-
-fn verdict(
-    policy: &Policy,
-    findings: &[Finding],
-    results: &[CheckResult],
-    read_nothing: bool,
-    none_ran: bool,
-) -> RunResult {
-    let count = |is: fn(&Outcome) -> bool| results.iter().filter(|result| is(&result.outcome)).count();
-    let crashed = count(|o| matches!(o, Outcome::Crashed(_)));
-    let judged = count(|o| matches!(o, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_)));
-    let asked_for = results.iter().flat_map(|result| &result.gaps).any(Missing::was_asked_for);
-    let status = exit::status(exit::Facts {
-        failing: findings.iter().any(|finding| finding.standing == Standing::Fails),
-        not_checked: asked_for || crashed > 0,
-        not_checked_passes: policy.not_checked_passes,
-        // Where evidence that was asked for is missing, nobody means by --on-not-checked=pass that a run which saw nothing is fine.
-        none_ran: none_ran || (asked_for && saw_nothing(results)),
-        // Whoever read a part of a list has judged that part: that is a gap, not a run that never took place.
-        nothing_judged: judged == 0 && read_nothing,
-    });
-    RunResult {
-        status,
-        gate: policy.gate.word(),
-        not_checked_passes: policy.not_checked_passes,
-        roots: Counts::of(findings.iter().filter(|finding| finding.caused_by.is_empty()).filter(counts)),
-        findings: Counts::of(findings.iter().filter(counts)),
-        waived: findings.iter().filter(|finding| finding.is_waived()).count(),
-        in_baseline: findings.iter().filter(|finding| finding.standing == Standing::InBaseline).count(),
-        passed: count(|o| matches!(o, Outcome::Pass)),
-        not_applicable: count(|o| matches!(o, Outcome::NotApplicable(_))),
-        not_judged: results.iter().filter(|r| !r.gaps.is_empty()).count(),
-        crashed,
-        inferred: 0,
     }
 }

@@ -3,15 +3,12 @@
 //! check that forgets to think of it still cannot pass.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::joins::Joins;
-use super::rehearsal::Upgrade;
-use crate::card::{Card, Mode, Unit};
-use crate::chart::given::Given;
-use crate::command::Rerun;
+use super::settings::Settings;
+use crate::card::{Card, Unit};
 use crate::fetched::{Fetched, Why};
 use crate::finding::{Finding, Subject};
 use crate::item::ReviewStatus;
@@ -19,7 +16,7 @@ use crate::item::answer::Response;
 use crate::item::diagnostic::Diagnostic;
 use crate::item::{Access, Item, Namespaces, Probe, Program, Scope, Server, link_credentials};
 use crate::item::{AccessReview, ProbeAnswer, ServedBy, ServedCertificates};
-use crate::knowledge::{Knowledge, RowMode};
+use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
@@ -28,52 +25,7 @@ use crate::model::node::NodeSnapshot;
 use crate::model::owners::Owners;
 use crate::objects::{Job, KindOf, Link, Listed, Object, ReplicaSet, Secret};
 use crate::request::Request;
-use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
-
-/// What the operator set for the run, as far as checks care.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settings {
-    /// `-n`: judge only workloads of these namespaces; empty means all. Never limits the control plane.
-    pub namespaces: Vec<String>,
-    /// `--to-cni`: the version of linkerd-cni that an upgrade is to go to; `None` means the newest release that is known.
-    pub to_cni: Option<CniVersion>,
-    /// The moment in the life of the mesh (`--pre`, `--crds`).
-    pub mode: Mode,
-    /// `--linkerd-cni-enabled`: the installation that is about to come relies on linkerd-cni.
-    pub cni_expected: bool,
-    /// `--expected-version`: the release that everything should be at; `None` means what the evidence and the release
-    /// knowledge say.
-    pub expected_version: Option<LinkerdVersion>,
-    /// `--to`: the upgrade that is about to come.
-    pub upgrade: Option<Upgrade>,
-    /// `--linkerd-version`: the release that manifests are for, where they do not hold the control plane.
-    pub linkerd_version: Option<LinkerdVersion>,
-    /// Values that are about to be given to charts: by `--values`, or by objects among manifests.
-    pub values: Vec<Given>,
-    /// The flags that name the manifests or values that are judged, with what they are given; nothing: by themselves.
-    pub manifests: Vec<(&'static str, String)>,
-    /// Whether the world is judged in which that upgrade is done.
-    pub upgraded: bool,
-    /// `--proxy`: the rows of the data plane are wanted as well. Checks judge it anyway.
-    pub data_plane: bool,
-    /// `--param`: parameters of checks, by check and name.
-    pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
-    /// What it takes to ask the same question again.
-    pub rerun: Rerun,
-}
-
-impl Settings {
-    /// The way to run `linkerd check` that asks the same.
-    pub fn row_mode(&self) -> RowMode {
-        match self.mode {
-            Mode::Installed | Mode::Upgrade if self.data_plane => RowMode::Proxy,
-            Mode::Installed | Mode::Upgrade => RowMode::Default,
-            Mode::Pre if self.cni_expected => RowMode::PreCni,
-            Mode::Pre => RowMode::Pre,
-            Mode::Crds => RowMode::Crds,
-        }
-    }
-}
+use crate::version::{K8sVersion, LinkerdVersion};
 
 /// What the checks of a run share.
 #[derive(Clone, Copy)]

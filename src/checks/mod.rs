@@ -36,6 +36,7 @@ mod rerun;
 mod restart;
 mod rewrite;
 mod serving;
+mod settings;
 mod stops;
 mod trust_roots;
 mod unjudged;
@@ -50,11 +51,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 pub use chart_values::{NoChart, chart};
+pub use context::Context;
 use context::Run;
-pub use context::{Context, Settings};
 use expressed::Expressed;
 use joins::Joins;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
+pub use settings::Settings;
 pub use unjudged::Unjudged;
 pub use upgrades::plan::{Phase, Plan};
 

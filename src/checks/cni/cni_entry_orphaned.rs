@@ -122,8 +122,7 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
         return Err(Unjudged::not_applicable("linkerd-cni is installed"));
     }
     let pods = ctx.hints::<Pod>();
-    let runs_on =
-        |node: &str| pods.iter().any(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
+    let runs_on = |node: &str| pods.iter().any(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
     let nodes = Nodes::with_files(ctx)?;
     let left: Vec<_> = nodes
         .snapshots()

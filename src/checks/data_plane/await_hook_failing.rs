@@ -38,8 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             groups.entry(owners.of(pod)).or_default().push((pod, event));
         }
     }
-    let nodes: BTreeSet<&str> =
-        groups.values().flatten().map(|(pod, _)| pod.node_name.as_str()).collect();
+    let nodes: BTreeSet<&str> = groups.values().flatten().map(|(pod, _)| pod.node_name.as_str()).collect();
     let home = ctx.namespaces().control_plane.as_str();
     let serves = CORE.iter().all(|component| serving(pods, home, component) > 0);
     Ok(groups

@@ -45,11 +45,7 @@ fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {
         let since = pod.status.start_time.map(|at| at.to_string()).unwrap_or_default();
         [
             Evidence::field(&object, "status.podIP", address.to_string()),
-            Evidence::field(
-                &object,
-                "spec.nodeName",
-                format!("{}, started {since}", pod.node_name.as_str()),
-            ),
+            Evidence::field(&object, "spec.nodeName", format!("{}, started {since}", pod.node_name.as_str())),
         ]
     });
     let oldest = pods.iter().min_by_key(|pod| (pod.status.start_time, &pod.metadata.name));

@@ -1,0 +1,150 @@
+use super::*;
+use serde_json::json;
+
+fn value(text: &str, object: &Value) -> Result<Value, NoValue> {
+    let expression = Expression::parse(text, &["object"]).expect(text);
+    let root = Scope::new(Known::default());
+    let mut scope = root.within();
+    scope.bind("object", object)?;
+    expression.evaluate(&scope)
+}
+
+#[test]
+fn what_is_not_there_is_no_value_unless_it_is_asked_for() {
+    let object = json!({"spec": {"replicas": 3, "containers": [{"name": "app", "image": "a:1"}]}});
+    assert_eq!(value("object.spec.replicas > 2", &object), Ok(json!(true)));
+    assert_eq!(value("object.spec.containers.all(c, c.image.startsWith('a'))", &object), Ok(json!(true)));
+    assert_eq!(value("object.spec.paused", &object), Err(NoValue::Missing("paused".to_owned())));
+    assert_eq!(value("has(object.spec.paused) && object.spec.paused", &object), Ok(json!(false)));
+    assert!(matches!(value("object.spec.replicas.size()", &object), Err(NoValue::Failed(_))));
+}
+
+#[test]
+fn optional_values_ask_and_answer_at_once() {
+    let object = json!({"metadata": {"annotations": {"linkerd.io/inject": "enabled"}}, "spec": {"a": "REDACTED(len=4)"}});
+    for (text, expected) in [
+        ("object.metadata.?annotations[?'linkerd.io/inject'].orValue('') == 'enabled'", json!(true)),
+        ("object.metadata.?labels[?'app'].orValue('none')", json!("none")),
+        ("object.?metadata.?labels.hasValue()", json!(false)),
+        ("object.spec.?paused.orValue(false)", json!(false)),
+    ] {
+        assert_eq!(value(text, &object), Ok(expected), "{text}");
+    }
+    // What is redacted is not taken for absent, however it is asked for.
+    for text in ["object.spec.?a.orValue('') == ''", "object.?spec[?'a'].orValue('x') == 'x'"] {
+        assert!(matches!(value(text, &object), Err(NoValue::Redacted(_))), "{text}");
+    }
+    assert!(
+        matches!(value("object.?metadata", &object), Err(NoValue::Failed(why)) if why.contains("orValue"))
+    );
+}
+
+#[test]
+fn texts_are_taken_apart_as_in_kubernetes() {
+    let object = json!({"image": " Registry.example.com/a/b:1.2 "});
+    for (text, expected) in [
+        ("object.image.trim().lowerAscii().startsWith('registry')", json!(true)),
+        ("object.image.trim().split('/').size()", json!(3)),
+        ("object.image.substring(1, 9)", json!("Registry")),
+        ("object.image.indexOf('/') < object.image.lastIndexOf('/')", json!(true)),
+        ("quantity('1Gi').isGreaterThan(quantity('1000M'))", json!(true)),
+        ("quantity('100m').isLessThan(quantity('1'))", json!(true)),
+        ("quantity('1').compareTo(quantity('1000m'))", json!(0)),
+    ] {
+        assert_eq!(value(text, &object), Ok(expected), "{text}");
+    }
+    // A text is a list of as many parts as it has letters, at most.
+    let long = json!("x".repeat(3000));
+    assert_eq!(
+        value("object.split('').all(a, object.split('').all(b, a == b))", &long),
+        Err(NoValue::Costly)
+    );
+    for text in ["object.image.replace('', object.image)", "[object.image].join(',')"] {
+        assert!(Expression::parse(text, &["object"]).is_err_and(|why| why.contains("no function")), "{text}");
+    }
+}
+
+#[test]
+fn what_was_redacted_is_never_compared() {
+    let object = json!({"spec": {"token": "REDACTED(len=12)", "name": "x"}});
+    let redacted = |name: &str| Err(NoValue::Redacted(name.to_owned()));
+    assert_eq!(value("object.spec.token == 'x'", &object), redacted("spec.token"));
+    assert_eq!(value("object.spec.name == 'x'", &object), Ok(json!(true)));
+    // A field of that name elsewhere is another one, as long as it is plain where it stands.
+    let object = json!({"metadata": {"name": "x"}, "spec": {"of": {"name": "REDACTED(len=4)"}, "all": [{"name": "REDACTED(len=4)"}]}});
+    assert_eq!(value("object.metadata.name == 'x'", &object), Ok(json!(true)));
+    for text in [
+        "object.spec.of.name == 'x'",
+        "object.spec.all[0].name == 'x'",
+        "object.spec.all.exists(one, one.name == 'x')",
+        "object.spec['of']['name'] == 'x'",
+        "object.spec.all.exists(object, object.name == 'x')",
+    ] {
+        assert!(matches!(value(text, &object), Err(NoValue::Redacted(_))), "{text}");
+    }
+}
+
+#[test]
+fn functions_know_what_kubernetes_and_linkerd_mean() {
+    let object = json!({"labels": {"app": "web"}, "selector": {"matchLabels": {"app": "web"}}});
+    for (text, expected) in [
+        ("atLeast('v1.31.5-eks-1', '1.29')", true),
+        ("atLeast('v1.9.0', '1.29')", false),
+        ("atLeast('edge-26.5.5', 'edge-26.5.4')", true),
+        ("atLeast('v1.29', '1.29.0')", true),
+        ("atLeast('1.29.0', '1.29.1')", false),
+        ("quantity('100m') == 0.1", true),
+        ("quantity('1Gi') > quantity('1000M')", true),
+        ("inCIDR('10.1.2.3', '10.0.0.0/8')", true),
+        ("inCIDR('fd00::1', '10.0.0.0/8')", false),
+        ("selects(object.selector, object.labels)", true),
+    ] {
+        assert_eq!(value(text, &object), Ok(json!(expected)), "{text}");
+    }
+    for text in ["quantity('much') > 1.0", "quantity('inf') > 1.0", "atLeast('edge-24.1.1', '2.15')"] {
+        assert!(matches!(value(text, &object), Err(NoValue::Failed(_))), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_before_it_is_evaluated() {
+    let refused = |text: &str| Expression::parse(text, &["object", "cluster"]).expect_err(text);
+    assert!(refused("object.").len() < 300);
+    assert!(refused("objct.x").contains("did you mean object?"));
+    assert!(refused("namespace.metadata.name == 'x'").ends_with("namespaceObject"));
+    assert!(refused("atLest(object.x, '1')").contains("did you mean atLeast?"));
+    assert_eq!(refused("injected()"), "injected(object) is called with 0 arguments");
+    assert!(
+        refused("cluster.?linkerd.orValue(policy(object))").starts_with("policy(pod, port) is called with 1")
+    );
+    let deep = "object.all(a, object.all(b, object.all(c, object.all(d, true))))";
+    assert!(refused(deep).contains("deep"));
+    assert!(refused(&"1 + ".repeat(2000)).contains("longer"));
+}
+
+#[test]
+fn what_is_nested_deep_ends_no_process() {
+    let refused = |text: &str| Expression::parse(text, &["object"]).expect_err(text);
+    assert!(refused(&format!("1{} > 0", "+1".repeat(1900))).contains("deep"));
+    assert!(refused(&format!("object{}", "[0]".repeat(1300))).contains("deep"));
+    for (open, close) in [("(", ")"), ("[", "]"), ("size(", ")"), ("{1:", "}")] {
+        let text = |deep: usize| format!("{}'a'{}", open.repeat(deep), close.repeat(deep));
+        assert!(refused(&text(600)).contains("deep"), "{open}");
+        assert!(Expression::parse(&text(60), &["object"]).is_ok(), "{open}");
+    }
+    assert_eq!(value(&format!("1{}", "+1".repeat(200)), &json!({})), Ok(json!(201)));
+    assert_eq!(value(&format!("{}true", "!".repeat(3000)), &json!({})), Ok(json!(true)));
+}
+
+#[test]
+fn a_walk_over_too_much_is_not_begun() {
+    let many = json!((0..5000).collect::<Vec<_>>());
+    let deep = "object.all(a, object.all(b, a + b >= 0))";
+    assert_eq!(value(deep, &many), Err(NoValue::Costly));
+    assert_eq!(value("object.all(a, a >= 0)", &many), Ok(json!(true)));
+    let few = json!((0..600).collect::<Vec<_>>());
+    assert_eq!(value("object.map(a, object)", &few), Err(NoValue::Costly));
+    let long = json!("x".repeat(1 << 18));
+    let doubled = vec!["object"; 64].join(" + ");
+    assert_eq!(value(&doubled, &long), Err(NoValue::Costly));
+}
