@@ -2,6 +2,7 @@
 //! is followed, nothing is written outside an unnamed temporary file, and everything has a limit. What can be read of a
 //! broken archive is kept, with a note of what could not.
 
+pub mod member;
 pub mod spool;
 mod tar;
 mod tree;
@@ -9,8 +10,7 @@ mod zip;
 
 use std::io::{self, BufReader, Read, Write};
 
-use flate2::read::MultiGzDecoder;
-
+use self::member::{Input, Members};
 use self::spool::{Blob, Spool};
 use self::tar::{BLOCK, Keep, Walk, is_tar};
 
@@ -102,18 +102,17 @@ const ZIP: &[u8] = b"PK\x03\x04";
 /// Nothing of it can be read.
 pub fn unpack(blob: &Blob, budget: &mut Budget, wanted: fn(&[u8]) -> bool) -> io::Result<Unpacked> {
     let head = blob.head(BLOCK as u64)?;
-    let (packed, ratio): (Box<dyn Read>, u64) = if head.starts_with(GZIP) {
-        let input = BufReader::with_capacity(1 << 16, blob.reader()?);
-        (Box::new(MultiGzDecoder::new(input)), MAX_GZIP_RATIO)
+    let (packed, ratio): (Box<dyn Input>, u64) = if head.starts_with(GZIP) {
+        (Box::new(Members::of(blob)), MAX_GZIP_RATIO)
     } else if head.starts_with(ZSTD) {
         let mut decoder = zstd::stream::read::Decoder::new(blob.reader()?)?;
         decoder.window_log_max(MAX_WINDOW_LOG)?;
-        (Box::new(decoder), MAX_ZSTD_RATIO)
+        (Box::new(Unmarked(decoder)), MAX_ZSTD_RATIO)
     } else if head.starts_with(ZIP) {
         return zip::walk(blob, budget).map(Unpacked::Tree);
     } else if is_tar(&head) {
         let input = BufReader::with_capacity(1 << 16, blob.reader()?);
-        return Ok(Unpacked::Tree(Walk::new(input, Keep::Slice(blob)).walk(budget)));
+        return Ok(Unpacked::Tree(Walk::new(Unmarked(input), Keep::Slice(blob)).walk(budget)));
     } else {
         return Ok(Unpacked::Plain(blob.clone(), None));
     };
@@ -128,7 +127,7 @@ pub fn unpack(blob: &Blob, budget: &mut Budget, wanted: fn(&[u8]) -> bool) -> io
         };
     }
     let unpacked = if is_tar(&first) {
-        let input = io::Cursor::new(first).chain(&mut input);
+        let input = Begun { first: io::Cursor::new(first), rest: &mut input };
         Unpacked::Tree(Walk::new(input, Keep::Copy(Spool::new())).walk(budget))
     } else {
         if broken.is_none() {
@@ -184,6 +183,57 @@ impl<R: Read> Read for Bounded<R> {
         let count = self.input.read(&mut buffer[..room])?;
         self.left -= count as u64;
         Ok(count)
+    }
+}
+
+impl<R: Input> Input for Bounded<R> {
+    fn member(&mut self, len: u64) -> Option<Blob> {
+        let blob = if len <= self.left { self.input.member(len) } else { None }?;
+        self.left -= len;
+        Some(blob)
+    }
+}
+
+impl Input for Box<dyn Input + '_> {
+    fn member(&mut self, len: u64) -> Option<Blob> {
+        (**self).member(len)
+    }
+}
+
+/// What has no members that say how long they are.
+struct Unmarked<R>(R);
+
+impl<R: Read> Read for Unmarked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+}
+
+impl<R: Read> Input for Unmarked<R> {
+    fn member(&mut self, _: u64) -> Option<Blob> {
+        None
+    }
+}
+
+/// An input of which the first bytes were read to see what it is.
+struct Begun<R> {
+    first: io::Cursor<Vec<u8>>,
+    rest: R,
+}
+
+impl<R: Read> Read for Begun<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.first.read(buffer)? {
+            0 => self.rest.read(buffer),
+            count => Ok(count),
+        }
+    }
+}
+
+impl<R: Input> Input for Begun<&mut R> {
+    fn member(&mut self, len: u64) -> Option<Blob> {
+        let is_read = self.first.position() >= self.first.get_ref().len() as u64;
+        if is_read { self.rest.member(len) } else { None }
     }
 }
 

@@ -1,5 +1,6 @@
-//! Bytes that can be read again at any place: files where they lie, and what had to be unpacked or came through a pipe,
-//! kept in memory while small and in an unnamed temporary file after that. Nothing here knows a format.
+//! Bytes that can be read again at any place: files where they lie, what is made again whenever it is read, and what had to be
+//! unpacked or came through a pipe, kept in memory while small and in an unnamed temporary file after that. Nothing here knows a
+//! format.
 //!
 //! The temporary file has no name, so nothing of it is left behind however the process ends.
 
@@ -20,6 +21,17 @@ enum Store {
     File(PathBuf),
     /// A finished spool.
     Spool(Arc<Mutex<SpooledTempFile>>),
+    /// What is made whenever it is read.
+    Again(Box<dyn Again>),
+}
+
+/// Bytes that are not kept, because they can be had again.
+pub trait Again: std::fmt::Debug + Send + Sync {
+    /// All of them.
+    ///
+    /// # Errors
+    /// They cannot be had any more, or are not the same.
+    fn bytes(&self) -> io::Result<Vec<u8>>;
 }
 
 /// A run of bytes that can be read again.
@@ -39,6 +51,11 @@ impl Blob {
         // Opened now, so that a file that may not be read is known at once.
         let len = File::open(path)?.metadata()?.len();
         Ok(Blob { store: Arc::new(Store::File(path.to_owned())), offset: 0, len })
+    }
+
+    /// What can be had again, `len` bytes of it.
+    pub fn again(bytes: impl Again + 'static, len: u64) -> Blob {
+        Blob { store: Arc::new(Store::Again(Box::new(bytes))), offset: 0, len }
     }
 
     /// A part of it; what reaches beyond its end is cut.
@@ -69,6 +86,11 @@ impl Blob {
                 Reading::File(file)
             }
             Store::Spool(spool) => Reading::Spool { spool: Arc::clone(spool), at: self.offset },
+            Store::Again(bytes) => {
+                let mut bytes = io::Cursor::new(bytes.bytes()?);
+                bytes.set_position(self.offset);
+                Reading::Memory(bytes)
+            }
         };
         Ok(BlobReader { source, begin: self.offset, len: self.len, left: self.len })
     }
@@ -81,6 +103,13 @@ impl Blob {
         if self.len > limit {
             return Err(io::Error::other(format!("it has {} bytes; {limit} are read at most", self.len)));
         }
+        if let Store::Again(bytes) = &*self.store
+            && self.offset == 0
+        {
+            let mut bytes = bytes.bytes()?;
+            bytes.truncate(usize::try_from(self.len).unwrap_or(usize::MAX));
+            return Ok(bytes);
+        }
         let mut bytes = Vec::with_capacity(usize::try_from(self.len).unwrap_or(0));
         self.reader()?.read_to_end(&mut bytes)?;
         Ok(bytes)
@@ -91,7 +120,15 @@ impl Blob {
     /// # Errors
     /// It cannot be read.
     pub fn head(&self, count: u64) -> io::Result<Vec<u8>> {
-        self.slice(0, count).bytes(count)
+        self.head_at(0, count)
+    }
+
+    /// The bytes from `offset` on, at most `count`.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn head_at(&self, offset: u64, count: u64) -> io::Result<Vec<u8>> {
+        self.slice(offset, count).bytes(count)
     }
 
     /// Which line, counted from 1, the byte at `offset` is on. For a single message: it reads up to there.
@@ -156,6 +193,7 @@ pub struct BlobReader {
 enum Reading {
     File(File),
     Spool { spool: Arc<Mutex<SpooledTempFile>>, at: u64 },
+    Memory(io::Cursor<Vec<u8>>),
 }
 
 impl BlobReader {
@@ -168,6 +206,7 @@ impl BlobReader {
         match &mut self.source {
             Reading::File(file) => _ = file.seek(SeekFrom::Start(place))?,
             Reading::Spool { at, .. } => *at = place,
+            Reading::Memory(bytes) => bytes.set_position(place),
         }
         self.left = self.len.saturating_sub(offset);
         Ok(())
@@ -198,6 +237,7 @@ impl Read for BlobReader {
                 *at += count as u64;
                 count
             }
+            Reading::Memory(bytes) => bytes.read(buffer)?,
         };
         self.left -= count as u64;
         Ok(count)

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 
 use ::tar::{EntryType, Header, PaxExtensions};
 
+use super::member::Input;
 use super::tree::{Tree, clean};
 use super::{Budget, MAX_ENTRIES, copy};
 use crate::archive::spool::{Blob, Spool};
@@ -52,10 +53,18 @@ pub(super) struct Walk<'a, R> {
     /// Bytes of the tar that were read.
     passed: u64,
     tree: Tree,
-    /// Offset and length of each file in what is kept.
-    places: BTreeMap<String, (u64, u64)>,
+    /// Where each file lies.
+    places: BTreeMap<String, Place>,
     /// Links by path, with what they point to.
     links: Vec<(String, String)>,
+}
+
+/// Where a file lies.
+enum Place {
+    /// In what is kept: from where on, and how many bytes.
+    Kept(u64, u64),
+    /// In a member of its own.
+    Member(Blob),
 }
 
 /// Why no further entry is read.
@@ -66,7 +75,7 @@ enum End {
     Broken(String),
 }
 
-impl<'a, R: Read> Walk<'a, R> {
+impl<'a, R: Input> Walk<'a, R> {
     pub(super) fn new(input: R, keep: Keep<'a>) -> Self {
         let (tree, places, links) = Default::default();
         Walk { input, keep, passed: 0, tree, places, links }
@@ -91,7 +100,11 @@ impl<'a, R: Read> Walk<'a, R> {
             Keep::Copy(spool) => spool.finish(),
         };
         let mut tree = self.tree;
-        tree.files = self.places.into_iter().map(|(path, (at, len))| (path, whole.slice(at, len))).collect();
+        let blob = |place| match place {
+            Place::Kept(at, len) => whole.slice(at, len),
+            Place::Member(blob) => blob,
+        };
+        tree.files = self.places.into_iter().map(|(path, place)| (path, blob(place))).collect();
         for (path, target) in self.links {
             tree.link(path, &target);
         }
@@ -139,8 +152,11 @@ impl<'a, R: Read> Walk<'a, R> {
         match (kind, clean(&name)) {
             (EntryType::Directory, Ok(_)) => self.data(size, None).map(|_| ()),
             (EntryType::Regular | EntryType::Continuous, Ok(path)) => {
-                let (at, len) = self.data(size, Some(&path))?;
-                if self.places.insert(path.clone(), (at, len)).is_some() {
+                let place = match self.member(size) {
+                    Some(blob) => Place::Member(blob),
+                    None => self.data(size, Some(&path)).map(|(at, len)| Place::Kept(at, len))?,
+                };
+                if self.places.insert(path.clone(), place).is_some() {
                     self.tree
                         .notes
                         .push((path, "it is in the archive twice; the later one counts".to_owned()));
@@ -199,6 +215,14 @@ impl<'a, R: Read> Walk<'a, R> {
         Ok(())
     }
 
+    /// The contents of an entry that are a member of their own, with their padding.
+    fn member(&mut self, size: u64) -> Option<Blob> {
+        let padded = size.checked_next_multiple_of(BLOCK as u64)?;
+        let blob = self.input.member(padded)?;
+        self.passed = self.passed.saturating_add(padded);
+        Some(blob.slice(0, size))
+    }
+
     /// Passes over the contents of an entry, and keeps them for a `path`; their place in what is kept.
     fn data(&mut self, size: u64, path: Option<&str>) -> Result<(u64, u64), End> {
         let begin = match &self.keep {
@@ -225,7 +249,7 @@ impl<'a, R: Read> Walk<'a, R> {
             // What is there of it may hold whole objects.
             let place = path.map(|path| format!(" in {path}")).unwrap_or_default();
             if let Some(path) = path {
-                self.places.insert(path.to_owned(), (begin, read));
+                self.places.insert(path.to_owned(), Place::Kept(begin, read));
             }
             return Err(End::Broken(format!("{why}{place}, after {read} of its {size} bytes")));
         }

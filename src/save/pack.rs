@@ -10,6 +10,7 @@ use flate2::{Compression, GzBuilder};
 use jiff::Timestamp;
 use tar::{EntryType, Header};
 
+use crate::archive::member;
 use crate::archive::spool::Blob;
 
 /// How hard gzip tries: half the time of its usual level for a few percent more bytes.
@@ -226,9 +227,13 @@ pub(super) fn tar<W: Write>(form: Form, out: W, files: &[(String, Content)], sec
 
 /// A file's contents with what tar adds behind them, packed for themselves.
 pub(super) fn packed(form: Form, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let padding = &[0; BLOCK][..bytes.len().next_multiple_of(BLOCK) - bytes.len()];
+    if form == Form::TarGz {
+        return member::pack(&[bytes, padding], GZIP_LEVEL);
+    }
     let mut member = Members { form, now: Some(Packer::None(Vec::new())) };
     member.write_all(bytes)?;
-    member.write_all(&[0; BLOCK][..bytes.len().next_multiple_of(BLOCK) - bytes.len()])?;
+    member.write_all(padding)?;
     member.end()
 }
 
