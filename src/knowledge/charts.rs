@@ -202,8 +202,13 @@ impl Chart {
         if let Some(found) = closest(name, beside).filter(alike) {
             return Some(joined(found));
         }
+        // Not where both stand in parts of the chart that have nothing to do with each other, and every part has such a name.
+        let part = above.split('.').next().unwrap_or_default();
+        let is_of_chart = part.is_empty()
+            || name.contains(char::is_uppercase)
+            || closest(part, taken().filter_map(|known| known.split('.').next())).is_some();
         let elsewhere: Vec<&str> =
-            taken().filter(|known| known.rsplit('.').next() == Some(name)).take(2).collect();
+            taken().filter(|known| is_of_chart && known.rsplit('.').next() == Some(name)).take(2).collect();
         match elsewhere[..] {
             [only] => Some(only.to_owned()),
             _ => {
@@ -330,6 +335,8 @@ mod tests {
             ("proxyInit.iptableMode", Some("proxyInit.iptablesMode")),
             ("proxy.resource.cpu.request", Some("proxy.resources.cpu.request")),
             ("somethingElse.entirely", None),
+            // `prometheus.enabled` is of another part.
+            ("grafana.enabled", None),
         ] {
             assert_eq!(known(wrong, "edge-26.8.3"), Known::Never(meant.map(str::to_owned)), "{wrong}");
         }

@@ -19,18 +19,34 @@ use crate::redact::Owner;
 
 /// A pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
+#[serde(from = "Written")]
 pub struct Pod {
     /// Name, labels, owners.
     pub metadata: Meta,
     /// What was asked for; replicas have it in common.
     pub spec: Shared<PodSpec>,
     /// The node that it is bound to; empty while it is not scheduled.
-    #[serde(skip)]
     pub node_name: Word,
     /// What the kubelet says.
-    #[serde(deserialize_with = "nullable")]
     pub status: PodStatus,
+}
+
+/// A pod as it is written.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Written {
+    metadata: Meta,
+    spec: PodSpec,
+    #[serde(deserialize_with = "nullable")]
+    status: PodStatus,
+}
+
+impl From<Written> for Pod {
+    fn from(written: Written) -> Pod {
+        let Written { metadata, mut spec, status } = written;
+        let node_name = std::mem::take(&mut spec.node_name);
+        Pod { metadata, spec: Shared::from(spec), node_name, status }
+    }
 }
 
 /// A pod's specification, also the one inside a workload's template.
@@ -253,16 +269,14 @@ impl Object for Pod {
 
     /// Also where it cannot run where it says, or as whom.
     fn refused(&self) -> Option<String> {
-        let spec = &self.spec;
-        let named = [&spec.node_name, &spec.service_account_name].into_iter().filter(|name| !name.is_empty());
+        let named =
+            [&self.node_name, &self.spec.service_account_name].into_iter().filter(|name| !name.is_empty());
         let mut refused = named.map(|name| names::refused(Rule::Subdomain, "", name));
         self.metadata.refused(Rule::Subdomain).or_else(|| refused.find_map(|refused| refused))
     }
 
     fn trim(&mut self) {
-        let spec = self.spec.edit();
-        spec.trim(self.metadata.owner(&self.metadata.namespace));
-        self.node_name = std::mem::take(&mut spec.node_name);
+        self.spec.edit().trim(self.metadata.owner(&self.metadata.namespace));
         // What is as it should be says nothing to anybody, but for these two.
         let mut conditions = std::mem::take(&mut self.status.conditions).into_vec();
         conditions.retain(|condition| {

@@ -227,8 +227,10 @@ fn assert_touched(place: &str, items: &BTreeSet<Item>, undefined: bool, whole: &
         let place = format!("{place}: {} was {was:?} and is {is:?}", check.id);
         let front = &check.card().front;
         if names(&front.needs) {
-            // That a question does not arise can be seen without evidence that would answer it.
-            let judged = !((undefined || is == Outcome::NotApplicable) && was == is);
+            // That a question does not arise can be seen without evidence that would answer it; and one that was not judged with
+            // everything, for want of what is only offered, is not judged without it.
+            let open = undefined || matches!(is, Outcome::NotApplicable | Outcome::NotChecked);
+            let judged = !(open && was == is);
             let not_judged =
                 matches!(is, Outcome::NotChecked | Outcome::Findings) && denied.contains(check.id);
             assert!(not_judged || !judged, "{place}");
