@@ -166,6 +166,7 @@ fn nodes(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Optio
 }
 
 /// What was given beside a cluster.
+#[cfg_attr(not(feature = "live"), allow(dead_code, reason = "a cluster alone takes it"))]
 pub(super) struct Beside {
     pub(super) nodes: Option<NodeEvidence>,
     pub(super) logs: Option<Logs>,

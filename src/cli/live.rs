@@ -1,17 +1,15 @@
 //! Reading a live cluster: connects, reads what is on the nodes where that was asked for, collects, and ends in good order
 //! when a signal says so.
 
+#[cfg(not(feature = "live"))]
+use super::evidence::Beside;
 use super::evidence::{Read, Reading, Way};
 use super::stop::Stop;
+#[cfg(feature = "live")]
 use crate::source::nodes::NodeEvidence;
 
 #[cfg(not(feature = "live"))]
-pub(super) fn read(
-    _: &Reading<'_>,
-    _: &Way<'_>,
-    _: Option<NodeEvidence>,
-    _: Option<Logs>,
-) -> anyhow::Result<Read> {
+pub(super) fn read(_: &Reading<'_>, _: &Way<'_>, _: Beside) -> anyhow::Result<Read> {
     Err(without_clusters().into())
 }
 
