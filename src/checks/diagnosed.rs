@@ -1,5 +1,7 @@
 //! The proxies whose metrics were given as `linkerd diagnostics proxy-metrics` prints them: whose they are, and which are missing.
 
+use std::collections::HashMap;
+
 use super::Context;
 use crate::fetched::Why;
 use crate::item::Item;
@@ -27,11 +29,16 @@ pub(super) fn proxies<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a ProxyMe
         .collect();
     let meshed: Vec<&Pod> =
         pods.iter().filter(|pod| pod.spec.proxy().is_some() && !pod.is_finished()).collect();
+    // The command prints no namespace.
+    let mut of_name: HashMap<&str, usize> = HashMap::new();
+    meshed.iter().for_each(|pod| *of_name.entry(pod.metadata.name.as_str()).or_default() += 1);
+    let mut by_name: HashMap<&str, Vec<&ProxyMetrics>> = HashMap::new();
+    given.into_iter().for_each(|metrics| by_name.entry(metrics.pod.as_str()).or_default().push(metrics));
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for pod in meshed.iter().copied().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
-        // The command prints no namespace.
-        let alone = meshed.iter().filter(|other| other.metadata.name == pod.metadata.name).count() == 1;
-        match given.iter().find(|metrics| alone && metrics.pod == pod.metadata.name && is_of(metrics, pod)) {
+        let name = pod.metadata.name.as_str();
+        let mut metrics = by_name.get(name).filter(|_| of_name[name] == 1).into_iter().flatten();
+        match metrics.find(|metrics| is_of(metrics, pod)) {
             Some(metrics) => found.push((pod, *metrics)),
             None => missing.push(format!("{}/{}", pod.metadata.namespace, pod.metadata.name)),
         }

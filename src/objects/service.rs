@@ -142,7 +142,21 @@ pub enum TargetPort {
     Name(String),
 }
 
+/// A protocol, where one that is not said is TCP.
+fn spoken(protocol: &str) -> &str {
+    if protocol.is_empty() { "TCP" } else { protocol }
+}
+
 impl ServicePort {
+    fn spoken(&self) -> &str {
+        spoken(&self.protocol)
+    }
+
+    /// Whether it is one of TCP, which alone goes by proxies.
+    pub fn is_tcp(&self) -> bool {
+        self.spoken() == "TCP"
+    }
+
     /// The port of a pod that it leads to, as the endpoints of Kubernetes have it; `None` where the pod has none of that name and
     /// protocol.
     pub fn leads_to(&self, pod: &Pod) -> Option<u16> {
@@ -151,17 +165,19 @@ impl ServicePort {
             Some(TargetPort::Number(number)) => return Some(*number),
             Some(TargetPort::Name(name)) => name,
         };
-        let spoken =
-            |protocol: &str| if protocol.is_empty() { "TCP".to_owned() } else { protocol.to_owned() };
         let containers = pod.spec.containers.iter().chain(pod.spec.init_containers.iter());
         let mut named = containers.flat_map(|container| &container.ports);
-        let found =
-            named.find(|port| port.name == *name && spoken(&port.protocol) == spoken(&self.protocol))?;
+        let found = named.find(|port| port.name == *name && spoken(&port.protocol) == self.spoken())?;
         Some(found.container_port)
     }
 }
 
 impl ServiceSpec {
+    /// The ports that go by proxies.
+    pub fn tcp_ports(&self) -> impl Iterator<Item = &ServicePort> {
+        self.ports.iter().filter(|port| port.is_tcp())
+    }
+
     /// Whether an address is one of its own.
     pub fn has_address(&self, address: IpAddr) -> bool {
         self.cluster_ip == Some(address)

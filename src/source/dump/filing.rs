@@ -93,8 +93,8 @@ struct Waiting {
     hidden: bool,
     /// What keeps it from being filed.
     unfit: Option<Unfit>,
-    /// What it says, as a number that tells it from others.
-    content: u64,
+    /// Of manifests: what it says, as a number that tells it from others.
+    content: Option<u64>,
 }
 
 /// The place of an object in its file, for a message.
@@ -279,11 +279,38 @@ impl<'a> Filing<'a> {
                 None => self.nameless(peek, line),
             },
             Ok(peek) => {
-                let unfit = self.unfit(&peek, json);
-                let waiting = Waiting { unfit, ..waiting(peek, blob, offset, json, line) };
+                let waiting = self.waiting(peek, blob, offset, json, line);
                 self.waiting.push(waiting);
             }
             Err(error) => self.malformed(line, &error),
+        }
+    }
+
+    /// What is read of an object; of manifests also what keeps it from being filed, and what it says.
+    fn waiting(&self, peek: Peek<'_>, blob: usize, offset: u64, json: &[u8], line: Line) -> Waiting {
+        let unfit = self.unfit(&peek, json);
+        let content = self.builder.places.is_some().then(|| super::repeated::content(json));
+        let may_be_secret = peek.kind.as_deref().is_none_or(|kind| kind == "Secret");
+        let meta = peek.metadata.unwrap_or_default();
+        let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
+        let age = Age {
+            version: meta.resource_version.and_then(|version| version.parse().ok()).unwrap_or_default(),
+            created: meta.creation_timestamp.and_then(|time| time.parse::<Timestamp>().ok()),
+        };
+        Waiting {
+            api_version: owned(peek.api_version),
+            kind: owned(peek.kind),
+            namespace: owned(meta.namespace),
+            name: owned(meta.name).unwrap_or_default(),
+            uid: owned(meta.uid).filter(|uid| !uid.is_empty()),
+            age,
+            blob,
+            offset,
+            len: json.len() as u64,
+            line,
+            hidden: may_be_secret && super::layout::hides(json),
+            unfit,
+            content,
         }
     }
 
@@ -406,13 +433,13 @@ impl<'a> Filing<'a> {
             self.builder.dump.uids.entry(uid).or_insert_with(|| self.name.to_owned());
         }
         let key: super::Key = (namespace.into(), object.name.as_str().into());
-        if self.builder.places.is_some() {
+        if let Some(content) = object.content {
             let line = match object.line {
                 Line::Is(line) => line,
                 Line::Of(offset) => self.line_at(offset).unwrap_or(1),
             };
             let place = (self.name, format!("{}:{line}", self.name));
-            if !self.builder.is_to_be_held(kind, &key, place, object.content) {
+            if !self.builder.is_to_be_held(kind, &key, place, content) {
                 return;
             }
             if let Some(places) = &mut self.builder.places {
@@ -452,8 +479,7 @@ impl<'a> Filing<'a> {
                 {
                     return self.single(&named, 0, offset, line);
                 }
-                let unfit = self.unfit(&peek, json);
-                let waiting = Waiting { unfit, ..waiting(peek, blob, offset, json, line) };
+                let waiting = self.waiting(peek, blob, offset, json, line);
                 self.file(&Head::default(), waiting);
             }
             return;
@@ -476,31 +502,6 @@ impl<'a> Filing<'a> {
             let warning = format!("{}: it has kubectl's version only, not the API server's", self.name);
             self.builder.dump.warnings.push(warning);
         }
-    }
-}
-
-fn waiting(peek: Peek<'_>, blob: usize, offset: u64, json: &[u8], line: Line) -> Waiting {
-    let may_be_secret = peek.kind.as_deref().is_none_or(|kind| kind == "Secret");
-    let meta = peek.metadata.unwrap_or_default();
-    let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
-    let age = Age {
-        version: meta.resource_version.and_then(|version| version.parse().ok()).unwrap_or_default(),
-        created: meta.creation_timestamp.and_then(|time| time.parse::<Timestamp>().ok()),
-    };
-    Waiting {
-        api_version: owned(peek.api_version),
-        kind: owned(peek.kind),
-        namespace: owned(meta.namespace),
-        name: owned(meta.name).unwrap_or_default(),
-        uid: owned(meta.uid).filter(|uid| !uid.is_empty()),
-        age,
-        blob,
-        offset,
-        len: json.len() as u64,
-        line,
-        hidden: may_be_secret && super::layout::hides(json),
-        unfit: None,
-        content: super::repeated::content(json),
     }
 }
 

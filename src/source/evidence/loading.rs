@@ -66,6 +66,9 @@ impl Loading {
 
     /// The charts of Linkerd that the manifests have installed.
     pub(super) fn charts(&self) -> Vec<Installed> {
+        if self.texts.is_empty() {
+            return Vec::new();
+        }
         let names: Vec<&str> = Knowledge::embedded().charts().names().collect();
         let read = |(name, path, blob): &(String, String, Blob)| {
             let text = String::from_utf8(blob.bytes(MOST_OF_TEXT).ok()?).ok()?;
