@@ -127,7 +127,9 @@ impl Read for Members {
 /// What a tar is read from.
 pub(super) trait Input: Read {
     /// The next bytes, so many, where they are a member of their own that says so: they are passed over.
-    fn member(&mut self, len: u64) -> Option<Blob>;
+    fn member(&mut self, _len: u64) -> Option<Blob> {
+        None
+    }
 }
 
 impl Input for Members {
@@ -136,7 +138,7 @@ impl Input for Members {
         if len > LARGEST || !self.has_ended().ok()? {
             return None;
         }
-        let head = self.blob.head_at(self.next, BEGIN as u64 + u64::from(FIELD)).ok()?;
+        let head = self.blob.slice(self.next, self.blob.len()).head(BEGIN as u64 + u64::from(FIELD)).ok()?;
         let (packed, unpacked) = lengths(&head)?;
         let fits = self.next.checked_add(packed).is_some_and(|end| end <= self.blob.len());
         if unpacked != len || !fits {

@@ -11,7 +11,7 @@ mod zip;
 use std::io::{self, BufReader, Read, Write};
 
 use self::member::{Input, Members};
-use self::spool::{Blob, Spool};
+use self::spool::{Blob, BlobReader, Spool};
 use self::tar::{BLOCK, Keep, Walk, is_tar};
 
 pub use self::tree::{Tree, clean};
@@ -107,12 +107,12 @@ pub fn unpack(blob: &Blob, budget: &mut Budget, wanted: fn(&[u8]) -> bool) -> io
     } else if head.starts_with(ZSTD) {
         let mut decoder = zstd::stream::read::Decoder::new(blob.reader()?)?;
         decoder.window_log_max(MAX_WINDOW_LOG)?;
-        (Box::new(Unmarked(decoder)), MAX_ZSTD_RATIO)
+        (Box::new(decoder), MAX_ZSTD_RATIO)
     } else if head.starts_with(ZIP) {
         return zip::walk(blob, budget).map(Unpacked::Tree);
     } else if is_tar(&head) {
         let input = BufReader::with_capacity(1 << 16, blob.reader()?);
-        return Ok(Unpacked::Tree(Walk::new(Unmarked(input), Keep::Slice(blob)).walk(budget)));
+        return Ok(Unpacked::Tree(Walk::new(input, Keep::Slice(blob)).walk(budget)));
     } else {
         return Ok(Unpacked::Plain(blob.clone(), None));
     };
@@ -200,20 +200,9 @@ impl Input for Box<dyn Input + '_> {
     }
 }
 
-/// What has no members that say how long they are.
-struct Unmarked<R>(R);
+impl Input for BufReader<BlobReader> {}
 
-impl<R: Read> Read for Unmarked<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer)
-    }
-}
-
-impl<R: Read> Input for Unmarked<R> {
-    fn member(&mut self, _: u64) -> Option<Blob> {
-        None
-    }
-}
+impl Input for zstd::stream::read::Decoder<'_, BufReader<BlobReader>> {}
 
 /// An input of which the first bytes were read to see what it is.
 struct Begun<R> {

@@ -103,13 +103,6 @@ impl Blob {
         if self.len > limit {
             return Err(io::Error::other(format!("it has {} bytes; {limit} are read at most", self.len)));
         }
-        if let Store::Again(bytes) = &*self.store
-            && self.offset == 0
-        {
-            let mut bytes = bytes.bytes()?;
-            bytes.truncate(usize::try_from(self.len).unwrap_or(usize::MAX));
-            return Ok(bytes);
-        }
         let mut bytes = Vec::with_capacity(usize::try_from(self.len).unwrap_or(0));
         self.reader()?.read_to_end(&mut bytes)?;
         Ok(bytes)
@@ -120,15 +113,7 @@ impl Blob {
     /// # Errors
     /// It cannot be read.
     pub fn head(&self, count: u64) -> io::Result<Vec<u8>> {
-        self.head_at(0, count)
-    }
-
-    /// The bytes from `offset` on, at most `count`.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn head_at(&self, offset: u64, count: u64) -> io::Result<Vec<u8>> {
-        self.slice(offset, count).bytes(count)
+        self.slice(0, count).bytes(count)
     }
 
     /// Which line, counted from 1, the byte at `offset` is on. For a single message: it reads up to there.

@@ -383,15 +383,7 @@ impl<'a> Context<'a> {
     /// # Errors
     /// There are none.
     pub fn logs(&self) -> Result<&'a [Log], Missing> {
-        let (answer, reasons) = self.answer(Item::Logs).map_err(|missing| match missing.why {
-            // Nobody asks a cluster for logs: they are given, or they are not.
-            Why::NotCaptured => Missing { why: Why::NotOffered, ..missing },
-            _ => missing,
-        })?;
-        for why in reasons {
-            self.gap(Missing::part(answer.request.clone(), why.clone(), "some of them"));
-        }
-        Ok(answer.objects())
+        self.given(Item::Logs, "some of them")
     }
 
     /// What `linkerd diagnostics` printed, as far as it was given.
@@ -399,13 +391,17 @@ impl<'a> Context<'a> {
     /// # Errors
     /// Nothing of it was.
     pub fn diagnostics(&self) -> Result<&'a [Diagnostic], Missing> {
-        let (answer, reasons) = self.answer(Item::Diagnostics).map_err(|missing| match missing.why {
-            // As with logs: it is given, or it is not.
+        self.given(Item::Diagnostics, "some of it")
+    }
+
+    /// What nobody asks a cluster for: it is given, or it is not. What could not be read of it is noted, as this part.
+    fn given<T: Object>(&self, item: Item, part: &str) -> Result<&'a [T], Missing> {
+        let (answer, reasons) = self.answer(item).map_err(|missing| match missing.why {
             Why::NotCaptured => Missing { why: Why::NotOffered, ..missing },
             _ => missing,
         })?;
         for why in reasons {
-            self.gap(Missing::part(answer.request.clone(), why.clone(), "some of it"));
+            self.gap(Missing::part(answer.request.clone(), why.clone(), part));
         }
         Ok(answer.objects())
     }

@@ -13,27 +13,33 @@ use crate::objects::container::PROXY_CONTAINER;
 /// How many pods a gap names.
 const NAMED: usize = 3;
 
+/// What was given of one sort, `part` in words.
+///
+/// # Errors
+/// There is nothing of it.
+pub(super) fn answers<'a, T>(
+    ctx: &Context<'a>,
+    of: fn(&'a Answer) -> Option<&'a T>,
+    part: &str,
+) -> Result<Vec<&'a T>, Missing> {
+    let given: Vec<&T> = ctx.diagnostics()?.iter().filter_map(|one| of(&one.said)).collect();
+    if given.is_empty() { Err(ctx.lacking(Item::Diagnostics, Why::NotOffered, part)) } else { Ok(given) }
+}
+
 /// The pods with a proxy whose metrics were given. Those whose metrics were not are noted.
 ///
 /// # Errors
 /// No pods are there, or metrics of none of them.
 pub(super) fn proxies<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a ProxyMetrics)>, Missing> {
     let pods = ctx.seen::<Pod>()?;
-    let given: Vec<&ProxyMetrics> = ctx
-        .diagnostics()?
-        .iter()
-        .filter_map(|one| match &one.said {
-            Answer::ProxyMetrics(metrics) => Some(metrics),
-            Answer::Policy(_) | Answer::Endpoints(_) => None,
-        })
-        .collect();
+    let given = ctx.diagnostics()?.iter().filter_map(|one| one.said.of_proxy());
     let meshed: Vec<&Pod> =
         pods.iter().filter(|pod| pod.spec.proxy().is_some() && !pod.is_finished()).collect();
     // The command prints no namespace.
     let mut of_name: HashMap<&str, usize> = HashMap::new();
     meshed.iter().for_each(|pod| *of_name.entry(pod.metadata.name.as_str()).or_default() += 1);
     let mut by_name: HashMap<&str, Vec<&ProxyMetrics>> = HashMap::new();
-    given.into_iter().for_each(|metrics| by_name.entry(metrics.pod.as_str()).or_default().push(metrics));
+    given.for_each(|metrics| by_name.entry(metrics.pod.as_str()).or_default().push(metrics));
     let (mut found, mut missing) = (Vec::new(), Vec::new());
     for pod in meshed.iter().copied().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
         let name = pod.metadata.name.as_str();

@@ -11,12 +11,12 @@ use crate::certificates::{Certificate, from_bundle};
 use crate::finding::Severity;
 use crate::item::{Item, Scope};
 use crate::model::Cluster;
+use crate::objects::service::MIRRORS_CLUSTER as CLUSTER;
 use crate::objects::{
     ConfigMap, CustomResourceDefinition, Kind, LabelSelector, Link, Listed, Namespace, Service, is_undefined,
 };
 use access::Access;
 
-const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
 const EXPORTED: &str = "mirror.linkerd.io/exported";
 const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";

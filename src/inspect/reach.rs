@@ -22,8 +22,6 @@ use crate::objects::{
 };
 
 const OPAQUE: &str = "config.linkerd.io/opaque-ports";
-/// The label of Services that stand for one of another cluster.
-const MIRROR: &str = "mirror.linkerd.io/cluster-name";
 
 /// Everything that a walk reads.
 pub struct Mesh<'a> {
@@ -94,8 +92,7 @@ impl<'a> Mesh<'a> {
         let clients = names.iter().map(|name| end(name, None)).collect();
         let services =
             self.outbound.services.iter().filter(|service| service.metadata.namespace == namespace);
-        let called = services.flat_map(|service| service.spec.ports.iter().map(move |port| (service, port)));
-        let tcp = called.filter(|(_, port)| matches!(port.protocol.as_str(), "" | "TCP"));
+        let tcp = services.flat_map(|service| service.spec.tcp_ports().map(move |port| (service, port)));
         (clients, tcp.map(|(service, port)| end(&service.metadata.name, Some(port.port))).collect())
     }
 

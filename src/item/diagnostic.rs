@@ -140,6 +140,21 @@ pub struct Endpoint {
 }
 
 impl Answer {
+    /// What the metrics of a proxy say, if it is that.
+    pub fn of_proxy(&self) -> Option<&ProxyMetrics> {
+        if let Answer::ProxyMetrics(metrics) = self { Some(metrics) } else { None }
+    }
+
+    /// What was said of a port, if it is that.
+    pub fn of_port(&self) -> Option<&PortPolicy> {
+        if let Answer::Policy(policy) = self { Some(policy) } else { None }
+    }
+
+    /// What was said of a Service, if it is that.
+    pub fn of_service(&self) -> Option<&ServiceEndpoints> {
+        if let Answer::Endpoints(endpoints) = self { Some(endpoints) } else { None }
+    }
+
     /// The object that is filed.
     pub fn object(&self) -> Value {
         let (namespace, name) = match self {

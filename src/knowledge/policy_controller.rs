@@ -30,6 +30,11 @@ impl PolicyController {
         version.contains(&Introduced::at_edge(self.skips_unreadable), knowledge.minors())
     }
 
+    /// Whether one object that cannot be read leaves all of its kind unread.
+    pub fn voids_kind(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> bool {
+        self.skips_unreadable(version, knowledge) == Contains::No
+    }
+
     /// Whether of several Servers that select one port the oldest takes it.
     pub fn servers_by_age(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.servers_by_age), knowledge.minors())

@@ -14,6 +14,8 @@ use super::{Kind, KindInfo, Listed, object};
 /// The label of a mirror whose endpoints are asked for over there, with the cluster; the annotation of a federated service,
 /// with its members there as `SERVICE@CLUSTER,…`.
 pub const REMOTE_DISCOVERY: &str = "multicluster.linkerd.io/remote-discovery";
+/// The label that says of which cluster something is a mirror, or for which it mirrors.
+pub const MIRRORS_CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 
 /// A Service.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -176,6 +178,12 @@ impl ServiceSpec {
     /// The ports that go by proxies.
     pub fn tcp_ports(&self) -> impl Iterator<Item = &ServicePort> {
         self.ports.iter().filter(|port| port.is_tcp())
+    }
+
+    /// The port that goes by proxies, where there is one alone.
+    pub fn only_tcp_port(&self) -> Option<&ServicePort> {
+        let mut ports = self.tcp_ports();
+        ports.next().filter(|_| ports.next().is_none())
     }
 
     /// Whether an address is one of its own.

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::checks::{Context, Judgement, Unjudged};
+use crate::checks::diagnosed::answers;
+use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl, linkerd};
-use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
-use crate::item::Item;
 use crate::item::diagnostic::{Answer, Endpoint};
 use crate::objects::{Kind, Pod};
 
@@ -14,18 +13,7 @@ use crate::objects::{Kind, Pod};
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let services: Vec<_> = ctx
-        .diagnostics()?
-        .iter()
-        .filter_map(|one| match &one.said {
-            Answer::Endpoints(service) => Some(service),
-            Answer::ProxyMetrics(_) | Answer::Policy(_) => None,
-        })
-        .collect();
-    if services.is_empty() {
-        let part = "answers of destination";
-        return Err(Unjudged::Missing(ctx.lacking(Item::Diagnostics, Why::NotOffered, part)));
-    }
+    let services = answers(ctx, Answer::of_service, "answers of destination")?;
     let pods: HashMap<(&str, &str), &Pod> =
         ctx.every::<Pod>()?.iter().map(|pod| (pod.metadata.key(), pod)).collect();
     let mut findings = Vec::new();
@@ -77,10 +65,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .run(
                         StepKind::Command,
                         "Where the addresses are still there, restart destination",
-                        kubectl()
-                            .namespace(namespace)
-                            .words("rollout restart")
-                            .arg(Arg::known("deploy/linkerd-destination")),
+                        kubectl().namespace(namespace).words("rollout restart deploy/linkerd-destination"),
                     ),
             ),
         );

@@ -146,8 +146,3 @@ impl<'a> Mesh<'a> {
             })
     }
 }
-
-/// The ports of a Service that go by proxies.
-pub(super) fn proxied(service: &Service) -> impl Iterator<Item = &ServicePort> {
-    service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"))
-}

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::exposed::{Mesh, Treated, proxied};
+use super::exposed::{Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
 use super::opaque_port_missing::remedy;
 use crate::checks::policy::defined;
@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for service in services?.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
         let own = opaque::of_service(service);
         let mut lost = BTreeSet::new();
-        for port in proxied(service).filter(|port| default.contains(&port.port)) {
+        for port in service.spec.tcp_ports().filter(|port| default.contains(&port.port)) {
             let behind = mesh.behind(ctx, service, port);
             if !behind.is_empty() && behind.iter().all(|(_, pod, number)| mesh.is_told(pod, *number)) {
                 continue;

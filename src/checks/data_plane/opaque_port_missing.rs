@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::exposed::{Behind, Mesh, Treated, proxied};
+use super::exposed::{Behind, Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
 use crate::checks::policy::defined;
 use crate::checks::rewrite::{self, Act};
@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for service in services?.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
         let mut missing = Vec::new();
-        for port in proxied(service) {
+        for port in service.spec.tcp_ports() {
             let behind = mesh.behind(ctx, service, port);
             let Some(sign) = sign(ctx, service, port, &behind) else { continue };
             // What a list left out of the chart's is the matter of another check.
@@ -154,7 +154,7 @@ pub(super) fn remedy(
     ports: &BTreeSet<u16>,
 ) -> Remedy {
     let default = &ctx.knowledge.protocols().default_opaque;
-    let exposed = proxied(service).map(|port| port.port);
+    let exposed = service.spec.tcp_ports().map(|port| port.port);
     let mut ports = ports.clone();
     if list.is_none() {
         ports.extend(exposed.filter(|port| default.contains(port)));

@@ -1,6 +1,6 @@
 //! `opaque-port-speaks-http`: a port that is marked as opaque is one of HTTP, by its name or by the routes that are attached to it.
 
-use super::exposed::{Because, Mesh, Treated, proxied};
+use super::exposed::{Because, Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
 use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement};
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if service.spec.cluster_ip.is_none() {
             continue;
         }
-        for port in proxied(service) {
+        for port in service.spec.tcp_ports() {
             let Treated::Opaque(because) = mesh.treats(service, port) else { continue };
             let attached: Vec<&(&str, &Route)> =
                 routes.iter().filter(|(_, route)| is_attached(route, service, port)).collect();
@@ -152,7 +152,10 @@ fn finding(
 
 /// The default ports of a Service but for one.
 fn others(mesh: &Mesh<'_>, service: &Service, number: u16) -> String {
-    let marked =
-        proxied(service).map(|port| port.port).filter(|port| *port != number && mesh.default.marks(*port));
+    let marked = service
+        .spec
+        .tcp_ports()
+        .map(|port| port.port)
+        .filter(|port| *port != number && mesh.default.marks(*port));
     opaque::Opaque::default().with(&marked.collect())
 }

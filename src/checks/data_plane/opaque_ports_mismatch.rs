@@ -91,7 +91,7 @@ fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks
     let by_default =
         |list: &Option<Opaque>, port| list.is_none() && default.is_some_and(|default| default.marks(port));
     // Nothing but TCP goes through proxies.
-    let proxied = service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"));
+    let proxied = service.spec.tcp_ports();
     let pairs = proxied.filter_map(|port| Some((port.port, port.leads_to(pod)?)));
     pairs
         .filter_map(|(port, target)| match (marks(&of_service, port), marks(&of_pod, target)) {

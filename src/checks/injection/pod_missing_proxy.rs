@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::unmeshed::{Asked, CREATED_ONLY, Unmeshed, injector_webhook, unmeshed};
-use crate::checks::multicluster::links::CLUSTER;
 use crate::checks::renew::renew;
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
@@ -12,6 +11,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::model::injection::INJECT;
 use crate::model::owners::Owner;
+use crate::objects::service::MIRRORS_CLUSTER;
 use crate::objects::{Link, Namespace, Pod, Service, WebhookConfiguration};
 
 /// The annotation of the pods of a gateway.
@@ -98,7 +98,7 @@ impl Part {
             let services = ctx.noted(ctx.seen::<Service>()).unwrap_or_default();
             return services.iter().any(exported).then_some(Part::Gateway);
         }
-        let cluster = meta.label(CLUSTER)?;
+        let cluster = meta.label(MIRRORS_CLUSTER)?;
         let of = |link: &Link| link.spec.target_cluster_name == cluster && link.has_gateway();
         let links = ctx.noted(ctx.seen::<Link>()).unwrap_or_default();
         links.iter().any(of).then_some(Part::Mirror)

@@ -9,14 +9,13 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::Kind;
 use crate::model::control_plane::installed;
 use crate::model::managed_by::ManagedBy;
+pub(super) use crate::objects::service::MIRRORS_CLUSTER as CLUSTER;
 use crate::objects::service::REMOTE_DISCOVERY;
 use crate::objects::{
     CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload, is_undefined,
 };
 use crate::version::Contains;
 
-/// The label that says of which cluster something is a mirror, or for which it mirrors.
-pub(in crate::checks) const CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 /// The label of a mirror service.
 pub(in crate::checks) const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
 /// The label of a service that stands for the gateway of another cluster.

@@ -1,7 +1,8 @@
 //! `policy-answer-differs`: what the policy controller said of a port is not what the objects say.
 
 use super::survey::survey;
-use crate::checks::{Context, Judgement, Unjudged};
+use crate::checks::diagnosed::answers;
+use crate::checks::{Context, Judgement};
 use crate::command::{Arg, kubectl, linkerd, meshdoctor};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind};
@@ -10,24 +11,14 @@ use crate::item::diagnostic::{Answer, InboundAnswer};
 use crate::model::policy::to_json;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let given: Vec<_> = ctx
-        .diagnostics()?
-        .iter()
-        .filter_map(|one| match &one.said {
-            Answer::Policy(policy) => Some(policy),
-            Answer::ProxyMetrics(_) | Answer::Endpoints(_) => None,
-        })
-        .collect();
-    let lacking = |part: String| ctx.lacking(Item::Diagnostics, Why::NotOffered, part);
-    if given.is_empty() {
-        return Err(Unjudged::Missing(lacking("answers of the policy controller".to_owned())));
-    }
+    let given = answers(ctx, Answer::of_port, "answers of the policy controller")?;
     let survey = survey(ctx)?;
     let mut findings = Vec::new();
     for policy in given {
         let key = (policy.namespace.as_str(), policy.pod.as_str());
         let Some((pod, workload)) = survey.pods.iter().find(|(pod, _)| pod.metadata.key() == key) else {
-            ctx.gap(lacking(format!("an answer for a pod that is there, instead of {}/{}", key.0, key.1)));
+            let part = format!("an answer for a pod that is there, instead of {}/{}", key.0, key.1);
+            ctx.gap(ctx.lacking(Item::Diagnostics, Why::NotOffered, part));
             continue;
         };
         let Some(now) = InboundAnswer::of(&to_json(&survey.index.inbound(workload, policy.port))) else {
@@ -71,10 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .run(
                         StepKind::Command,
                         "Where it still differs, restart the controller",
-                        kubectl()
-                            .namespace(namespace)
-                            .words("rollout restart")
-                            .arg(Arg::known("deploy/linkerd-destination")),
+                        kubectl().namespace(namespace).words("rollout restart deploy/linkerd-destination"),
                     ),
             ),
         );

@@ -107,7 +107,7 @@ fn about(
 
 /// Whether a port of TCP leads to another port of the pods, or to one that the pods name.
 fn is_moved(port: &ServicePort) -> bool {
-    matches!(port.protocol.as_str(), "" | "TCP")
+    port.is_tcp()
         && match &port.target_port {
             Some(TargetPort::Number(number)) => *number != port.port,
             Some(TargetPort::Name(_)) => true,

@@ -1,11 +1,11 @@
 //! The part of a walk that is about a Service: its port, what is behind it, and what the proxies take the protocol for.
 
-use super::{MIRROR, Mesh, OPAQUE, skipped};
+use super::{Mesh, OPAQUE, skipped};
 use crate::finding::{Evidence, Subject};
 use crate::inspect::routed;
 use crate::inspect::walk::{Outcome, Part, Walk};
 use crate::model::policy::{Protocol, Workload, listed_ports};
-use crate::objects::service::REMOTE_DISCOVERY;
+use crate::objects::service::{MIRRORS_CLUSTER, REMOTE_DISCOVERY};
 use crate::objects::{Kind, Pod, Service, ServicePort, TargetPort};
 
 impl<'a> Mesh<'a> {
@@ -34,12 +34,11 @@ impl<'a> Mesh<'a> {
         if service.spec.cluster_ip.headless {
             return self.to_headless(walk, client, meshed, service, port);
         }
-        let tcp = || service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"));
         let chosen: Option<&ServicePort> = match port {
-            Some(port) => tcp().find(|known| known.port == port),
-            None => Some(tcp()).filter(|all| all.clone().count() == 1).and_then(|mut all| all.next()),
+            Some(port) => service.spec.tcp_ports().find(|known| known.port == port),
+            None => service.spec.only_tcp_port(),
         };
-        let declared: Vec<String> = tcp().map(|port| port.port.to_string()).collect();
+        let declared: Vec<String> = service.spec.tcp_ports().map(|port| port.port.to_string()).collect();
         let Some(chosen) = chosen else {
             let (says, fix) = match port {
                 Some(port) => (
@@ -65,7 +64,7 @@ impl<'a> Mesh<'a> {
             format!("Service {namespace}/{name} declares port {}", chosen.port),
         )
         .evidence(Evidence::field(object, "spec.ports", declared.join(", ")));
-        if let Some(cluster) = service.metadata.label(MIRROR) {
+        if let Some(cluster) = service.metadata.label(MIRRORS_CLUSTER) {
             // Where a gateway stands between, its address is the only endpoint here.
             let by_gateway = service.metadata.label(REMOTE_DISCOVERY).is_none();
             let (ready, all) = self.ready(service);
@@ -124,10 +123,8 @@ impl<'a> Mesh<'a> {
     fn to_headless(&self, walk: &mut Walk, client: &Pod, meshed: bool, service: &Service, port: Option<u16>) {
         let (namespace, name) = service.metadata.key();
         let object = Subject::object(Kind::Service, namespace, name);
-        let declared = service.spec.ports.iter().filter(|port| matches!(port.protocol.as_str(), "" | "TCP"));
-        let mut declared = declared.map(|port| port.port);
-        let only = declared.next().filter(|_| declared.next().is_none());
-        let Some(port) = port.or(only) else {
+        let only = || service.spec.only_tcp_port().map(|port| port.port);
+        let Some(port) = port.or_else(only) else {
             walk.step(
                 Part::Service,
                 Outcome::Stops,

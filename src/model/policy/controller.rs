@@ -57,7 +57,7 @@ impl Quirks {
         let known = knowledge.policy_controller();
         let lacks = |since: Contains| since == Contains::No;
         Quirks {
-            broken_voids_kind: version.is_some_and(|v| lacks(known.skips_unreadable(v, knowledge))),
+            broken_voids_kind: version.is_some_and(|v| known.voids_kind(v, knowledge)),
             servers_by_age: version.is_none_or(|v| !lacks(known.servers_by_age(v, knowledge))),
             init_container_ports: version.is_none_or(|v| !lacks(known.init_container_ports(v, knowledge))),
             refuses_undeclared_ports: version

@@ -28,7 +28,7 @@ impl Writes {
             grpc_routes: has(&|v| known.grpc_route_status(v, knowledge)),
             egress: has(&|v| known.egress_status(v, knowledge)),
             rate_limits: has(&|v| known.rate_limit_status(v, knowledge)),
-            broken_voids_kind: version.is_some_and(|v| known.skips_unreadable(v, knowledge) == Contains::No),
+            broken_voids_kind: version.is_some_and(|v| known.voids_kind(v, knowledge)),
             conflicts: has(&|v| known.route_conflicts(v, knowledge)),
         }
     }
