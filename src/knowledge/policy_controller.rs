@@ -21,6 +21,7 @@ pub struct PolicyController {
     rate_limit_status: EdgeTag,
     route_conflicts: EdgeTag,
     gateway_timeouts: EdgeTag,
+    limit_annotations: EdgeTag,
     unified_accrual: EdgeTag,
 }
 
@@ -50,12 +51,12 @@ impl PolicyController {
         version.contains(&Introduced::at_edge(self.app_protocol), knowledge.minors())
     }
 
-    /// Whether it writes a status of GRPCRoutes.
+    /// Whether it reads GRPCRoutes for calls, and writes a status of them.
     pub fn grpc_route_status(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.grpc_route_status), knowledge.minors())
     }
 
-    /// Whether it writes a status of EgressNetworks, of routes at them, and of TLSRoutes and TCPRoutes.
+    /// Whether it reads EgressNetworks, TLSRoutes and TCPRoutes for calls, and writes a status of these and of routes at EgressNetworks.
     pub fn egress_status(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.egress_status), knowledge.minors())
     }
@@ -73,6 +74,11 @@ impl PolicyController {
     /// Whether the time limits of rules of the Gateway API's HTTPRoutes count for calls.
     pub fn gateway_timeouts(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.gateway_timeouts), knowledge.minors())
+    }
+
+    /// Whether annotations of Services, EgressNetworks and routes limit the time of requests and say what is tried again.
+    pub fn limit_annotations(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.limit_annotations), knowledge.minors())
     }
 
     /// Whether circuit breaking knows the mode `unified`, and endpoints that fail can be given less to do.

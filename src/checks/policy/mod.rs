@@ -3,6 +3,7 @@
 use super::{Check, row};
 
 mod authentication_missing;
+mod backends;
 mod behind;
 mod default_policy_not_applied;
 mod gateways;
@@ -21,6 +22,7 @@ mod probe_networks_without_nodes;
 mod probe_refused;
 mod profile_shadows_route;
 mod profile_unused;
+mod route_backend_elsewhere;
 mod route_backend_without_endpoints;
 mod route_not_accepted;
 mod route_status_unwritten;
@@ -53,6 +55,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "probe-refused", probe_refused),
     row!("policy", "profile-shadows-route", profile_shadows_route),
     row!("policy", "profile-unused", profile_unused),
+    row!("policy", "route-backend-elsewhere", route_backend_elsewhere),
     row!("policy", "route-backend-without-endpoints", route_backend_without_endpoints),
     row!("policy", "route-not-accepted", route_not_accepted),
     row!("policy", "route-status-unwritten", route_status_unwritten),

@@ -1,11 +1,11 @@
 //! `policy-ignored`: objects of policy that are accepted, and that the policy controller passes over.
 
 use super::gateways;
-use super::survey::{Survey, about, field, mend_or_delete, on, survey};
-use crate::checks::{Context, Judgement};
+use super::survey::{Survey, about, defined, field, mend_or_delete, on, survey};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Remedy, StepKind};
-use crate::model::policy::{Ignored, Protocol};
-use crate::objects::{Kind, Meta, ParentRef, Route};
+use crate::model::policy::{Ignored, OutboundIndex, OutboundObjects, Protocol, RouteKind};
+use crate::objects::{Kind, Meta, ParentRef, Route, TCPRoute, TLSRoute};
 
 /// The annotation of a route that limits the time of its requests, in every release that has it.
 const TIMEOUT: &str = "timeout.linkerd.io/request";
@@ -44,6 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(routes.iter().flat_map(|route| unused(ctx, survey, kind, route)));
     }
     findings.extend(limits(ctx, survey));
+    findings.extend(for_calls(ctx, survey)?);
     if !survey.index.controller.quirks.gateway_timeouts {
         findings.extend(survey.objects.http_routes.iter().filter_map(|route| timeouts(ctx, route)));
     }
@@ -55,15 +56,58 @@ fn serves_a_gateway(survey: &Survey<'_>, one: &Ignored<'_>) -> bool {
     survey.route_of(one).is_some_and(|route| gateways::of_route(route).next().is_some())
 }
 
+/// Whether a route is about calls, of a Service or of what lies outside.
+fn routes_calls(route: &Route) -> bool {
+    let routed =
+        |parent: &ParentRef| parent.is_a("", "Service") || parent.is_a("policy.linkerd.io", "EgressNetwork");
+    route.spec.parent_refs.iter().any(routed)
+}
+
+/// Routes that the controller passes over for calls alone: annotations that it cannot read, or more rules than it takes.
+fn for_calls(ctx: &Context<'_>, survey: &Survey<'_>) -> Result<Vec<Finding>, Unjudged> {
+    let objects = OutboundObjects {
+        routes: vec![
+            (RouteKind::Http, survey.objects.http_routes),
+            (RouteKind::LinkerdHttp, survey.objects.linkerd_http_routes),
+            (RouteKind::Grpc, survey.objects.grpc_routes),
+            (RouteKind::Tls, defined::<TLSRoute>(ctx)?),
+            (RouteKind::Tcp, defined::<TCPRoute>(ctx)?),
+        ],
+        ..OutboundObjects::default()
+    };
+    let index = OutboundIndex::new(survey.index.controller.clone(), &objects);
+    let known = |kind: Kind, meta: &Meta| {
+        let mut ignored = survey.index.ignored().iter();
+        index.void().contains(&kind) || ignored.any(|one| one.kind == kind && one.key == meta.key())
+    };
+    let passed_over = index.passed_over().iter().filter(|(kind, route, _)| {
+        ctx.judges(&route.metadata.namespace) && routes_calls(route) && !known(kind.kind(), &route.metadata)
+    });
+    let findings = passed_over.map(|(kind, route, why)| {
+        let (kind, meta) = (kind.kind(), &route.metadata);
+        let said = why.split_once(": ").filter(|(key, _)| meta.annotation(key).is_some());
+        let evidence = match said {
+            Some((key, why)) => field(kind, meta, &format!("metadata.annotations[{key}]"), why),
+            None => field(kind, meta, "spec", why.as_str()),
+        };
+        let message =
+            "its status says that it is accepted, and the policy controller passes it over: requests go as if it were not there";
+        about(ctx, kind, meta, message).parameter("calls").evidence(evidence).remedy(mend_or_delete(
+            kind,
+            meta,
+            "Write it as the policy controller can take it, and apply it again",
+        ))
+    });
+    Ok(findings.collect())
+}
+
 /// Time limits of rules that this release reads of Linkerd's own HTTPRoutes alone.
 fn timeouts(ctx: &Context<'_>, route: &Route) -> Option<Finding> {
     let meta = &route.metadata;
     if !ctx.judges(&meta.namespace) || meta.annotation(TIMEOUT).is_some() {
         return None;
     }
-    let routed =
-        |parent: &ParentRef| parent.is_a("", "Service") || parent.is_a("policy.linkerd.io", "EgressNetwork");
-    if !route.spec.parent_refs.iter().any(routed) {
+    if !routes_calls(route) {
         return None;
     }
     let limits = route.spec.rules.iter().enumerate();

@@ -1,10 +1,12 @@
 //! `policy-unreadable`: an object that the policy controller cannot read; up to 2.19 it reads no other of its kind then.
 
-use super::survey::{about, mend_or_delete, on, survey};
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, Severity, StepKind};
-use crate::model::policy::is_of_the_mesh;
-use crate::objects::{Kind, Meta};
+use super::survey::{Survey, about, defined, field, mend_or_delete, on, survey};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
+use crate::model::policy::{OutboundIndex, OutboundObjects, is_of_the_mesh};
+use crate::objects::{EgressNetwork, Kind, Meta};
+
+const MEND: &str = "Write what it says above as it should be, and apply it again";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -19,31 +21,56 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             // It is for others to read, and Linkerd passes over it alone.
             return None;
         }
-        let message = if voids {
-            format!(
-                "the policy controller cannot read it, and this release then reads no {} of the cluster from its next start on: all \
-                 of them count for nothing",
-                one.kind
-            )
-        } else {
-            "the policy controller cannot read it and passes it over: it counts for nothing".to_owned()
-        };
-        let severity = if voids { Severity::Error } else { Severity::Warning };
+        let (message, severity) = said(one.kind, voids);
         let remedy = match one.kind {
             Kind::HTTPRoute | Kind::GRPCRoute => of_the_gateway_api(one.kind, &meta, voids, of_gateways),
-            kind => {
-                mend_or_delete(kind, &meta, "Write what it says above as it should be, and apply it again")
-            }
+            kind => mend_or_delete(kind, &meta, MEND),
         };
         Some(
             about(ctx, one.kind, &meta, message)
                 .severity(severity)
-                .evidence(Evidence::field(format!("{} {namespace}/{name}", one.kind), "spec", one.why.clone()))
+                .evidence(Evidence::field(
+                    format!("{} {namespace}/{name}", one.kind),
+                    "spec",
+                    one.why.clone(),
+                ))
                 .evidence(Evidence::other("Linkerd", version.clone()))
                 .remedy(remedy),
         )
     });
+    let findings = findings.chain(networks(ctx, survey, &version)?);
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// What comes of it for the kind, and how bad that is.
+fn said(kind: Kind, voids: bool) -> (String, Severity) {
+    if voids {
+        let all = format!(
+            "the policy controller cannot read it, and this release then reads no {kind} of the cluster from its next start on: all of \
+             them count for nothing"
+        );
+        return (all, Severity::Error);
+    }
+    let alone = "the policy controller cannot read it and passes it over: it counts for nothing";
+    (alone.to_owned(), Severity::Warning)
+}
+
+/// EgressNetworks with a network that is none.
+fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Result<Vec<Finding>, Unjudged> {
+    let objects =
+        OutboundObjects { egress_networks: defined::<EgressNetwork>(ctx)?, ..OutboundObjects::default() };
+    let index = OutboundIndex::new(survey.index.controller.clone(), &objects);
+    let kind = Kind::EgressNetwork;
+    let (message, severity) = said(kind, index.void().contains(&kind));
+    let findings = index.broken_networks().iter().map(|(network, why)| {
+        let meta = &network.metadata;
+        about(ctx, kind, meta, message.as_str())
+            .severity(severity)
+            .evidence(field(kind, meta, "spec", why.as_str()))
+            .evidence(Evidence::other("Linkerd", version))
+            .remedy(mend_or_delete(kind, meta, MEND))
+    });
+    Ok(findings.collect())
 }
 
 /// Such a route may be right, and serve a Gateway that knows more than Linkerd does.

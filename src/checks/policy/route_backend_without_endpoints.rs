@@ -2,19 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::survey::{about, defined, field, on};
+use super::backends::{Key, parents, routes, sent, served_by, weight};
+use super::survey::{about, field, on};
 use crate::checks::multicluster::links::MIRRORED;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::objects::service::REMOTE_DISCOVERY;
-use crate::objects::{
-    BackendRef, EndpointSlice, GRPCRoute, HTTPRoute, Kind, LinkerdHTTPRoute, Meta, POLICY_CONTROLLER,
-    ParentRef, Route, Service,
-};
-
-/// Namespace and name of a Service.
-type Key<'a> = (&'a str, &'a str);
+use crate::objects::{EndpointSlice, Kind, Meta, Route, Service};
 
 /// What rules of a route send to a Service that is not served.
 struct Lost<'a> {
@@ -25,15 +20,7 @@ struct Lost<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
-    let lists = [
-        (Kind::HTTPRoute, defined::<HTTPRoute>(ctx)?),
-        (Kind::LinkerdHTTPRoute, defined::<LinkerdHTTPRoute>(ctx)?),
-        (Kind::GRPCRoute, defined::<GRPCRoute>(ctx)?),
-    ];
-    let all = lists.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |route| (kind, route)));
-    let here =
-        all.filter(|(_, route)| ctx.judges(&route.metadata.namespace) && parents(route).next().is_some());
-    let routes: Vec<(Kind, &Route)> = here.collect();
+    let routes = routes(ctx)?;
     if routes.is_empty() {
         return Ok(Verdict::fine());
     }
@@ -59,47 +46,26 @@ fn key_of(slice: &EndpointSlice) -> Option<Key<'_>> {
     Some((slice.metadata.namespace.as_str(), service))
 }
 
-/// The Services that a route is attached to, without those at which the policy controller does not take it.
-fn parents(route: &Route) -> impl Iterator<Item = Key<'_>> {
-    let own = route.metadata.namespace.as_str();
-    let services = route.spec.parent_refs.iter().filter(|parent| parent.is_a("", "Service"));
-    let refused = move |parent: &ParentRef| {
-        let mut said = route.status.parents.iter().filter(|status| {
-            let of = &status.parent_ref;
-            status.controller_name == POLICY_CONTROLLER
-                && of.is_a("", "Service")
-                && (of.name == parent.name && of.port == parent.port)
-                && of.namespace.as_deref().unwrap_or(own) == parent.namespace.as_deref().unwrap_or(own)
-        });
-        said.any(|status| status.conditions.iter().any(|one| one.kind == "Accepted" && one.status == "False"))
-    };
-    services
-        .filter(move |parent| !refused(parent))
-        .map(move |parent| (parent.namespace.as_deref().unwrap_or(own), parent.name.as_str()))
-}
-
 fn lost<'a>(
     route: &'a Route,
     services: &BTreeMap<Key<'a>, &'a Service>,
     served: &BTreeSet<Key<'a>>,
 ) -> BTreeMap<Key<'a>, Lost<'a>> {
-    let own = route.metadata.namespace.as_str();
-    let key = |backend: &'a BackendRef| (backend.namespace.as_deref().unwrap_or(own), backend.name.as_str());
-    let weight = |backend: &BackendRef| backend.weight.unwrap_or(1);
     let mut found: BTreeMap<Key<'a>, Lost<'a>> = BTreeMap::new();
-    for (at, rule) in route.spec.rules.iter().enumerate() {
-        let backends = rule.backend_refs.iter().filter(|one| one.is_a("", "Service") && weight(one) > 0);
-        let backends: Vec<&BackendRef> = backends.collect();
-        let total = backends.iter().map(|backend| weight(backend)).sum();
+    let parents: BTreeSet<Key<'a>> = parents(route).collect();
+    let rules = || route.spec.rules.iter().enumerate();
+    for (parent, (at, rule)) in parents.into_iter().flat_map(|parent| rules().map(move |rule| (parent, rule)))
+    {
+        let total = sent(&rule.backend_refs).map(weight).sum();
+        let keys = || sent(&rule.backend_refs).map(move |backend| (backend, served_by(backend, parent)));
         // Where nothing of it is served, it is switched off, and the route is not what ails it.
-        let goes_on =
-            backends.iter().map(|one| key(one)).chain(parents(route)).any(|key| served.contains(&key));
-        for backend in backends.into_iter().filter(|_| goes_on) {
-            let Some(service) = services.get(&key(backend)).filter(|service| !is_mirror(service)) else {
-                continue;
-            };
-            if !served.contains(&key(backend)) {
-                let one = found.entry(key(backend)).or_insert(Lost { service, rules: Vec::new() });
+        if !keys().any(|(_, key)| served.contains(&key)) && !served.contains(&parent) {
+            continue;
+        }
+        for (backend, key) in keys().filter(|(_, key)| !served.contains(key)) {
+            let Some(service) = services.get(&key).filter(|service| !is_mirror(service)) else { continue };
+            let one = found.entry(key).or_insert(Lost { service, rules: Vec::new() });
+            if !one.rules.iter().any(|(known, ..)| *known == at) {
                 one.rules.push((at, weight(backend), total));
             }
         }

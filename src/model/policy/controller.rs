@@ -49,6 +49,14 @@ pub struct Quirks {
     pub gateway_timeouts: bool,
     /// Circuit breaking knows the mode `unified`, and endpoints that fail can be given less to do.
     pub unified_accrual: bool,
+    /// The appProtocol of a Service's port says how it is treated, and TCPRoutes count at opaque ports.
+    pub app_protocol: bool,
+    /// Annotations limit the time of requests and say what is tried again.
+    pub limit_annotations: bool,
+    /// GRPCRoutes count for calls.
+    pub grpc_calls: bool,
+    /// EgressNetworks, TLSRoutes and TCPRoutes count for calls.
+    pub egress: bool,
 }
 
 impl Quirks {
@@ -64,6 +72,10 @@ impl Quirks {
                 .is_none_or(|v| !lacks(knowledge.upgrades().refuses_undeclared_ports(v, knowledge.minors()))),
             gateway_timeouts: version.is_none_or(|v| !lacks(known.gateway_timeouts(v, knowledge))),
             unified_accrual: version.is_none_or(|v| !lacks(known.unified_accrual(v, knowledge))),
+            app_protocol: version.is_none_or(|v| !lacks(known.app_protocol(v, knowledge))),
+            limit_annotations: version.is_none_or(|v| !lacks(known.limit_annotations(v, knowledge))),
+            grpc_calls: version.is_none_or(|v| !lacks(known.grpc_route_status(v, knowledge))),
+            egress: version.is_none_or(|v| !lacks(known.egress_status(v, knowledge))),
         }
     }
 }

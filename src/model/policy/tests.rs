@@ -12,6 +12,8 @@ use crate::objects::{
     EgressNetwork, ExternalWorkload, HTTPLocalRateLimitPolicy, Pod, Route, Server, Service,
 };
 
+mod calls;
+
 fn objects<T: DeserializeOwned>(text: &str, kind: &str) -> Vec<T> {
     let all = serde_yaml::Deserializer::from_str(text).map(|one| Value::deserialize(one).unwrap());
     all.filter(|one| one["kind"] == kind).map(|one| serde_json::from_value(one).unwrap()).collect()
@@ -34,6 +36,10 @@ fn controller(voids: bool) -> Controller {
             refuses_undeclared_ports: true,
             gateway_timeouts: true,
             unified_accrual: true,
+            app_protocol: true,
+            limit_annotations: true,
+            grpc_calls: true,
+            egress: true,
         },
     }
 }

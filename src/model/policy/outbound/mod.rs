@@ -42,6 +42,7 @@ pub struct OutboundIndex<'a> {
     routes: Vec<Read<'a>>,
     void: Vec<Kind>,
     passed_over: Vec<(RouteKind, &'a Route, String)>,
+    broken_networks: Vec<(&'a EgressNetwork, String)>,
     world: World<'a>,
 }
 
@@ -125,10 +126,16 @@ impl<'a> OutboundIndex<'a> {
         let services: HashMap<(&str, &str), &Service> =
             objects.services.iter().map(|service| (service.metadata.key(), service)).collect();
         let (mut routes, mut passed_over, mut void) = (Vec::new(), Vec::new(), Vec::new());
-        for (kind, list) in &objects.routes {
+        let quirks = controller.quirks;
+        let known = |kind: RouteKind| match kind {
+            RouteKind::Grpc => quirks.grpc_calls,
+            RouteKind::Tls | RouteKind::Tcp => quirks.egress,
+            RouteKind::Http | RouteKind::LinkerdHttp => true,
+        };
+        for (kind, list) in objects.routes.iter().filter(|(kind, _)| known(*kind)) {
             let (before, mut broken) = (routes.len(), false);
             for route in *list {
-                match route::read(*kind, route) {
+                match route::read(*kind, route, quirks.limit_annotations) {
                     Ok(Ok(read)) => routes.push(read),
                     Ok(Err(why)) => passed_over.push((*kind, route, why)),
                     Err(Broken(why)) => {
@@ -137,7 +144,7 @@ impl<'a> OutboundIndex<'a> {
                     }
                 }
             }
-            if broken && controller.quirks.broken_voids_kind {
+            if broken && quirks.broken_voids_kind {
                 let unread =
                     format!("this release reads no {} where one of the cluster cannot be read", kind.kind());
                 passed_over
@@ -145,12 +152,15 @@ impl<'a> OutboundIndex<'a> {
                 void.push(kind.kind());
             }
         }
-        let mut egress_networks: Vec<_> = objects
-            .egress_networks
-            .iter()
-            .filter_map(|network| Some((network, NetworkMatch::of_egress(network).ok()?)))
-            .collect();
-        if egress_networks.len() < objects.egress_networks.len() && controller.quirks.broken_voids_kind {
+        let networks = if quirks.egress { objects.egress_networks } else { &[] };
+        let (mut egress_networks, mut broken_networks) = (Vec::new(), Vec::new());
+        for network in networks {
+            match NetworkMatch::of_egress(network) {
+                Ok(read) => egress_networks.push((network, read)),
+                Err(Broken(why)) => broken_networks.push((network, why)),
+            }
+        }
+        if !broken_networks.is_empty() && quirks.broken_voids_kind {
             egress_networks.clear();
             void.push(Kind::EgressNetwork);
         }
@@ -161,14 +171,28 @@ impl<'a> OutboundIndex<'a> {
         let world = World {
             services: services.keys().copied().collect(),
             egress: egress_networks.iter().map(|(network, _)| network.metadata.key()).collect(),
-            gateway_timeouts: controller.quirks.gateway_timeouts,
+            gateway_timeouts: quirks.gateway_timeouts,
         };
-        OutboundIndex { controller, services, egress_networks, routes, void, passed_over, world }
+        OutboundIndex {
+            controller,
+            services,
+            egress_networks,
+            routes,
+            void,
+            passed_over,
+            broken_networks,
+            world,
+        }
     }
 
     /// The controller's settings.
     pub fn controller(&self) -> &Controller {
         &self.controller
+    }
+
+    /// EgressNetworks that the controller cannot read, and why, as half a sentence.
+    pub fn broken_networks(&self) -> &[(&'a EgressNetwork, String)] {
+        &self.broken_networks
     }
 
     /// Routes that the controller cannot read, and why, as half a sentence.
@@ -186,7 +210,8 @@ impl<'a> OutboundIndex<'a> {
         let service = self.services.get(&(namespace, name)).copied();
         let called = Called { kind: "Service", namespace, name, port };
         let parent = Parent::Service { namespace: namespace.to_owned(), name: name.to_owned() };
-        let app_protocol = service.and_then(|service| {
+        let reads = |_: &&Service| self.controller.quirks.app_protocol;
+        let app_protocol = service.filter(reads).and_then(|service| {
             // A port may be there twice, for TCP and UDP: what the last says counts.
             let of_port = service.spec.ports.iter().rev().filter(|known| known.port == port);
             let mut said = of_port.map(|known| known.app_protocol.to_ascii_lowercase());
@@ -230,7 +255,7 @@ impl<'a> OutboundIndex<'a> {
             return Some(self.answer(parent, called, spoken, Some(&network.metadata), from));
         }
         let inside = self.controller.cluster_networks.iter().any(|net| net.contains(&address.ip()));
-        (!inside).then(|| Outbound {
+        (!inside && self.controller.quirks.egress).then(|| Outbound {
             parent: Parent::Outside(address),
             port,
             spoken: Spoken::Detect,
@@ -276,7 +301,8 @@ impl<'a> OutboundIndex<'a> {
             Spoken::Detect if has(HTTP) => (Spoken::Detect, HTTP),
             Spoken::Detect if has(&[RouteKind::Tls]) => (Spoken::Tls, &[RouteKind::Tls]),
             Spoken::Detect if has(&[RouteKind::Tcp]) => (Spoken::Opaque, &[RouteKind::Tcp]),
-            Spoken::Opaque => (Spoken::Opaque, &[RouteKind::Tcp]),
+            Spoken::Opaque if self.controller.quirks.app_protocol => (Spoken::Opaque, &[RouteKind::Tcp]),
+            Spoken::Opaque => (Spoken::Opaque, &[]),
             other => (other, HTTP),
         };
         let (counting, beside): (Vec<&Read<'a>>, Vec<&Read<'a>>) =
@@ -292,12 +318,13 @@ impl<'a> OutboundIndex<'a> {
         let nothing = Meta::default();
         let meta = meta.unwrap_or(&nothing);
         let modern = self.controller.quirks.unified_accrual;
-        let timeouts = settings::timeouts(meta).unwrap_or_else(|why| {
+        let limits = if self.controller.quirks.limit_annotations { meta } else { &nothing };
+        let timeouts = settings::timeouts(limits).unwrap_or_else(|why| {
             keep(Some(why));
             Timeouts::default()
         });
         let kind = if spoken == Spoken::Grpc { RouteKind::Grpc } else { RouteKind::Http };
-        let retry = settings::retry(meta, kind).unwrap_or_else(|why| {
+        let retry = settings::retry(limits, kind).unwrap_or_else(|why| {
             keep(Some(why));
             None
         });

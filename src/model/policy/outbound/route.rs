@@ -97,13 +97,18 @@ pub(super) struct Read<'a> {
     retry: Option<Retry>,
 }
 
-/// Reads a route. The outer error is an object that cannot be read at all, the inner one says why the controller passes it over.
-pub(super) fn read(kind: RouteKind, route: &Route) -> Result<Result<Read<'_>, String>, Broken> {
+/// Reads a route, with what its annotations say where they count. The outer error is an object that cannot be read at all, the inner
+/// one says why the controller passes it over.
+pub(super) fn read(
+    kind: RouteKind,
+    route: &Route,
+    annotations: bool,
+) -> Result<Result<Read<'_>, String>, Broken> {
     drop(routes::read(kind, route)?);
-    Ok(convert(kind, route))
+    Ok(convert(kind, route, annotations))
 }
 
-fn convert(kind: RouteKind, route: &Route) -> Result<Read<'_>, String> {
+fn convert(kind: RouteKind, route: &Route, annotations: bool) -> Result<Read<'_>, String> {
     if matches!(kind, RouteKind::Tls | RouteKind::Tcp) {
         let rules = route.spec.rules.len();
         return match rules {
@@ -111,8 +116,10 @@ fn convert(kind: RouteKind, route: &Route) -> Result<Read<'_>, String> {
             _ => Err(format!("it has {rules} rules; a {} has to have one", kind.kind())),
         };
     }
-    let timeouts = settings::timeouts(&route.metadata)?;
-    let retry = settings::retry(&route.metadata, kind)?;
+    let (timeouts, retry) = match annotations {
+        true => (settings::timeouts(&route.metadata)?, settings::retry(&route.metadata, kind)?),
+        false => (Timeouts::default(), None),
+    };
     for rule in &route.spec.rules {
         rule.matches.iter().try_for_each(|said| routes::matched(kind, said))?;
         rule.filters.iter().try_for_each(|said| routes::filtered(kind, said))?;
@@ -205,9 +212,17 @@ impl<'a> Read<'a> {
         }
     }
 
+    /// The namespace of what is called. Backends that name none are looked for there, in every release, and not beside the route, as the
+    /// Gateway API has it and as the status of the route is written.
+    fn namespace_of(&self, called: Called<'_>) -> &'a str {
+        let own = self.route.metadata.namespace.as_str();
+        let named = self.route.spec.parent_refs.iter().filter_map(|parent| parent.namespace.as_deref());
+        named.chain([own]).find(|namespace| *namespace == called.namespace).unwrap_or(own)
+    }
+
     fn backend(&self, named: &'a BackendRef, called: Called<'_>, world: &World<'a>) -> Backend<'a> {
         let weight = named.weight.and_then(|weight| u32::try_from(weight).ok()).unwrap_or(1);
-        let namespace = named.namespace.as_deref().unwrap_or(&self.route.metadata.namespace);
+        let namespace = named.namespace.as_deref().unwrap_or(self.namespace_of(called));
         let port = named.port.and_then(|port| u16::try_from(port).ok()).filter(|port| *port > 0);
         let unsupported = named.filters.iter().find_map(|filter| unsupported(self.kind, filter));
         let egress = named.is_a("policy.linkerd.io", "EgressNetwork");

@@ -1,0 +1,58 @@
+//! Where rules of routes send requests, and for which Services they count.
+
+use super::survey::defined;
+use crate::checks::{Context, Unjudged};
+use crate::objects::{
+    BackendRef, GRPCRoute, HTTPRoute, Kind, LinkerdHTTPRoute, POLICY_CONTROLLER, ParentRef, Route,
+};
+
+/// Namespace and name of a Service.
+pub(super) type Key<'a> = (&'a str, &'a str);
+
+/// The HTTPRoutes and GRPCRoutes of the judged namespaces that are attached to a Service.
+pub(super) fn routes<'a>(ctx: &Context<'a>) -> Result<Vec<(Kind, &'a Route)>, Unjudged> {
+    let lists = [
+        (Kind::HTTPRoute, defined::<HTTPRoute>(ctx)?),
+        (Kind::LinkerdHTTPRoute, defined::<LinkerdHTTPRoute>(ctx)?),
+        (Kind::GRPCRoute, defined::<GRPCRoute>(ctx)?),
+    ];
+    let all = lists.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |route| (kind, route)));
+    let here =
+        all.filter(|(_, route)| ctx.judges(&route.metadata.namespace) && parents(route).next().is_some());
+    Ok(here.collect())
+}
+
+/// The Services that a route is attached to, without those at which the policy controller does not take it.
+pub(super) fn parents(route: &Route) -> impl Iterator<Item = Key<'_>> {
+    let own = route.metadata.namespace.as_str();
+    let services = route.spec.parent_refs.iter().filter(|parent| parent.is_a("", "Service"));
+    let refused = move |parent: &ParentRef| {
+        let mut said = route.status.parents.iter().filter(|status| {
+            let of = &status.parent_ref;
+            status.controller_name == POLICY_CONTROLLER
+                && of.is_a("", "Service")
+                && (of.name == parent.name && of.port == parent.port)
+                && of.namespace.as_deref().unwrap_or(own) == parent.namespace.as_deref().unwrap_or(own)
+        });
+        said.any(|status| status.conditions.iter().any(|one| one.kind == "Accepted" && one.status == "False"))
+    };
+    services
+        .filter(move |parent| !refused(parent))
+        .map(move |parent| (parent.namespace.as_deref().unwrap_or(own), parent.name.as_str()))
+}
+
+/// The Service that the policy controller takes a backend for, where the route is attached to `parent`: without a namespace it is
+/// looked for beside the parent.
+pub(super) fn served_by<'a>(backend: &'a BackendRef, parent: Key<'a>) -> Key<'a> {
+    (backend.namespace.as_deref().unwrap_or(parent.0), backend.name.as_str())
+}
+
+/// The Services among the backends of a rule that get a part of the requests.
+pub(super) fn sent(backends: &[BackendRef]) -> impl Iterator<Item = &BackendRef> {
+    backends.iter().filter(|backend| backend.is_a("", "Service") && weight(backend) > 0)
+}
+
+/// The part that a backend gets, beside the others'.
+pub(super) fn weight(backend: &BackendRef) -> i64 {
+    backend.weight.unwrap_or(1)
+}
