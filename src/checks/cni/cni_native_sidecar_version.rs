@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::chart::{ChartValue, image_version};
+use super::crossing::{asked_for as asked_for_version, destination};
 use super::mode::{clean_chart, renders_no_mode};
 use super::nodes::lacks;
 use super::plugin::PluginOn;
@@ -11,12 +12,12 @@ use super::remedy::{changed, first_clean};
 use super::target::target;
 use crate::checks::{Context, Judgement, written};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Remedy, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::Scope;
 use crate::model::cni::{self, Installed};
 use crate::model::node::NodeSnapshot;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
-use crate::objects::{ConfigMap, DaemonSet, Pod};
+use crate::objects::{ConfigMap, DaemonSet, Pod, Workload};
 use crate::version::CniVersion;
 
 /// How many pods a finding quotes.
@@ -48,13 +49,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         matches!(version, CniVersion::InLinkerd(_))
             || known.for_version(&version).is_some_and(|row| !row.native_sidecars)
     };
-    let old_ones = installed.sets.iter().filter_map(|set| cni::version_of(&set.spec.template)).any(old);
+    let old_ones = installed.sets.iter().filter_map(|set| installs(ctx, set)).any(old);
     // What is asked for only matters to a plugin that could not do it.
     let wanted = if old_ones { asked_for(ctx) } else { None };
     if blind.is_empty() && wanted.is_none() {
         return Ok(Vec::new().into());
     }
     Ok(vec![finding(ctx, &installed, &blind, wanted)].into())
+}
+
+/// The plugin that a DaemonSet installs: before an upgrade the one of `--to-cni`, else the one that comes with the target, which never
+/// goes back.
+fn installs(ctx: &Context<'_>, set: &Workload) -> Option<CniVersion> {
+    let there = cni::version_of(&set.spec.template)?;
+    let then = ctx.upgraded().and_then(|_| asked_for_version(ctx)).filter(|then| {
+        let newer = match (there.plugin(), then.plugin()) {
+            (Some(there), Some(then)) => there < then,
+            _ => matches!(there, CniVersion::InLinkerd(_)),
+        };
+        ctx.settings.to_cni.is_some() || newer
+    });
+    Some(then.cloned().unwrap_or(there))
 }
 
 /// A pod whose proxy is a native sidecar and whose rules come from linkerd-cni.
@@ -96,12 +111,28 @@ fn finding(
         .finding(Subject::object("DaemonSet", target.namespace, target.name), MESSAGE)
         .evidences(installed.image_on(first))
         .evidences(wanted)
+        .evidences(ctx.upgraded().and_then(|_| Some(destination(ctx, asked_for_version(ctx)?))))
         .evidences(quoted)
         .evidences(more)
-        .remedy(cure(ctx));
+        .remedy(match ctx.upgraded().filter(|_| blind.is_empty()) {
+            Some(_) => named_newer(ctx),
+            None => cure(ctx),
+        });
     blind.iter().fold(finding, |finding, pod| {
         finding.tie(Tie::Pod(pod.metadata.namespace.clone(), pod.metadata.name.clone()))
     })
+}
+
+/// What is done where the plugin is one that an upgrade would bring.
+fn named_newer(ctx: &Context<'_>) -> Remedy {
+    let first = ctx.knowledge.native_sidecar().cni_plugin();
+    Remedy::new().step(
+        StepKind::Upgrade,
+        format!(
+            "Bring linkerd-cni v{first} or newer before the control plane: leave --to-cni out for the one that comes with the target, or \
+             name a newer one; proxy.nativeSidecar=false keeps ordinary sidecars"
+        ),
+    )
 }
 
 fn cure(ctx: &Context<'_>) -> Remedy {
