@@ -58,7 +58,7 @@ use joins::Joins;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
 pub use settings::Settings;
 pub use unjudged::Unjudged;
-pub use upgrades::plan::{Phase, Plan};
+pub use upgrades::phases::{Phase, Plan};
 
 use crate::card::Card;
 use crate::finding::{FailedRows, Finding, Remedy, When};

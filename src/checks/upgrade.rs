@@ -3,14 +3,20 @@
 //! upgrade` works only where the CLI installed it, and moves the whole control plane to the release of the CLI, so it is
 //! guarded by that; Helm takes the newest chart unless it is told the installed one, which it is asked for.
 
+mod charts;
+
 use crate::checks::Context;
-use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
+use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd};
 use crate::finding::{Remedy, StepKind};
 use crate::item::Scope;
 use crate::model::control_plane::{components, installed};
 use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
 use crate::objects::{CustomResourceDefinition, Deployment};
-use crate::version::{Channel, LinkerdVersion};
+use crate::version::LinkerdVersion;
+pub(super) use charts::{
+    CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart,
+};
+use charts::{by_helm, crds_by_helm};
 
 /// What is changed of the installation.
 #[derive(Debug, Clone, Default)]
@@ -43,10 +49,10 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// The values as arguments of `--set`.
-    fn settings(&self) -> impl Iterator<Item = Arg> + '_ {
-        self.values.iter().map(|(path, value, more)| {
-            let set = helm_set(path, value);
+    /// The values as arguments of `--set`; `within` says where a value stands in the chart.
+    fn settings<'s>(&'s self, within: impl Fn(&str) -> String + 's) -> impl Iterator<Item = Arg> + 's {
+        self.values.iter().map(move |(path, value, more)| {
+            let set = helm_set(&within(path), value);
             match more {
                 None => Arg::from(set),
                 Some(variable) if value.is_empty() => Arg::from(set).then(Arg::placeholder(variable)),
@@ -142,12 +148,12 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
     match (by.installer, version) {
         (Some(Installer::Release(release)), version) => match &part {
             Part::ControlPlane(options) => {
-                remedy.run(kind, format!("{act}, with Helm"), by_helm(release, version.as_ref(), options))
+                remedy.run(kind, format!("{act}, with Helm"), by_helm(ctx.knowledge, release, version.as_ref(), options))
             }
             Part::Crds { release: wanted, .. } => remedy.run(
                 kind,
                 format!("{act}: upgrade the release of chart linkerd-crds, with Helm"),
-                crds_by_helm(release_of_crds(ctx), wanted),
+                crds_by_helm(ctx.knowledge, release_of_crds(ctx), wanted),
             ),
         },
         (Some(Installer::Chart), _) => remedy.step(
@@ -207,7 +213,7 @@ pub(super) fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
 fn by_cli(home: &str, options: &Options<'_>) -> Line {
     let upgrade = linkerd().control_plane(home).words("upgrade");
     let upgrade = if options.ha { upgrade.words("--ha") } else { upgrade };
-    let upgrade = options.settings().fold(upgrade, |upgrade, set| upgrade.option("--set", set));
+    let upgrade = options.settings(str::to_owned).fold(upgrade, |upgrade, set| upgrade.option("--set", set));
     let upgrade =
         options.files.iter().fold(upgrade, |upgrade, (option, _, file)| upgrade.option(option, *file));
     let upgrade = options.cli.iter().fold(upgrade, |upgrade, option| upgrade.words(option));
@@ -224,86 +230,12 @@ pub(super) fn apply() -> Call {
     kubectl().words("apply -f -")
 }
 
-/// The repository of a channel: the name that it is added under, and its address. Vendors have their own.
-fn repository(version: Option<&LinkerdVersion>) -> Option<(&'static str, &'static str)> {
-    match version?.channel() {
-        Channel::Edge => Some(("linkerd-edge", "https://helm.linkerd.io/edge")),
-        Channel::Stable => Some(("linkerd", "https://helm.linkerd.io/stable")),
-        Channel::Enterprise | Channel::Preview | Channel::Unmarked | Channel::Dev | Channel::Git => None,
-    }
-}
-
-/// A chart, and what stands for it where nothing public has it.
-pub(super) type Chart = (&'static str, &'static str);
-/// The chart of the control plane.
-pub(super) const CONTROL_PLANE: Chart = ("linkerd-control-plane", "CONTROL_PLANE_CHART");
-const CRDS_CHART: Chart = ("linkerd-crds", "CRDS_CHART");
-
-/// How Helm finds a chart of a release; adds the line that makes its repository known, where there is a public one.
-pub(super) fn chart_of(lines: &mut Vec<Line>, version: Option<&LinkerdVersion>, chart: Chart) -> Arg {
-    let (chart, unknown) = chart;
-    match repository(version) {
-        Some((name, address)) => {
-            lines.push(Line::from(
-                helm().words("repo add").arg(name).arg(address).words("--force-update").offline(),
-            ));
-            Arg::from(format!("{name}/{chart}"))
-        }
-        None => Arg::placeholder(unknown),
-    }
-}
-
-fn by_helm(release: Release<'_>, version: Option<&LinkerdVersion>, options: &Options<'_>) -> Command {
-    let mut lines = Vec::new();
-    let reference = chart_of(&mut lines, version, CONTROL_PLANE);
-    lines.push(installed_chart(release, "s/^ *chart: .*control-plane-\\([0-9v].*\\)$/\\1/p"));
-    let chart_version = || Arg::variable("CHART");
-    if options.ha {
-        let pull = helm().words("pull").operand(reference.clone()).option("--version", chart_version());
-        lines.push(Line::from(pull.words("--untar").offline()));
-    }
-    let upgrade = helm()
-        .words("upgrade")
-        .operand(release.name)
-        .operand(reference)
-        .namespace(release.namespace)
-        .option("--version", chart_version())
-        .words("--reuse-values");
-    let upgrade = if options.ha { upgrade.words("-f linkerd-control-plane/values-ha.yaml") } else { upgrade };
-    let upgrade = options.settings().fold(upgrade, |upgrade, set| upgrade.option("--set", set));
-    let upgrade = options
-        .files
-        .iter()
-        .fold(upgrade, |upgrade, (_, path, file)| upgrade.option("--set-file", format!("{path}={file}")));
-    lines.push(if_chart_known(upgrade));
-    Command::lines(lines).whole()
-}
-
-/// `CHART=…`: the version of the chart that a release is of, empty where there is no such release.
-fn installed_chart(release: Release<'_>, script: &'static str) -> Line {
-    let list = helm()
-        .words("list")
-        .namespace(release.namespace)
-        .option("--filter", format!("^{}$", release.name))
-        .words("-o yaml");
-    Line::set("CHART", Arg::output(list.pipe(program("sed").words("-n").arg(script))))
-}
-
-/// Without a version Helm would take the newest chart.
-fn if_chart_known(call: Call) -> Line {
-    Line::shell("if [ -n \"$CHART\" ]; then")
-        .call(call)
-        .and_shell("; else echo")
-        .arg("nothing was changed: helm lists no such release")
-        .and_shell(">&2; fi")
-}
-
 /// CRDs that every release has.
 const CRDS: [&str; 3] =
     ["serviceprofiles.linkerd.io", "servers.policy.linkerd.io", "authorizationpolicies.policy.linkerd.io"];
 
 /// The Helm release of the chart of the CRDs, as the CRDs that are there say it. Reads them by name.
-fn release_of_crds<'a>(ctx: &Context<'a>) -> Option<Release<'a>> {
+pub(super) fn release_of_crds<'a>(ctx: &Context<'a>) -> Option<Release<'a>> {
     CRDS.iter().find_map(|name| {
         let found = ctx.named::<CustomResourceDefinition>(Scope::Cluster, name);
         let meta = &found.ok().flatten()?.metadata;
@@ -320,42 +252,6 @@ pub(super) fn gitops_of_crds<'a>(ctx: &Context<'a>) -> Option<GitOps<'a>> {
     })
 }
 
-/// The chart of the CRDs has a release of its own, whose name nothing in the cluster's objects tells but the CRDs.
-fn crds_by_helm(release: Option<Release<'_>>, wanted: &LinkerdVersion) -> Command {
-    let mut lines = Vec::new();
-    let reference = chart_of(&mut lines, Some(wanted), CRDS_CHART);
-    let version = chart_number(wanted);
-    if version.is_none() && repository(Some(wanted)).is_some() {
-        let search = helm().words("search repo").operand(reference.clone()).words("--versions");
-        lines.push(Line::from(search.offline()));
-    }
-    let (name, namespace) = match release {
-        Some(release) => (Arg::from(release.name), Arg::from(release.namespace)),
-        None => {
-            lines.push(Line::from(helm().words("list -A --filter crds")));
-            (Arg::placeholder("CRDS_RELEASE"), Arg::placeholder("CRDS_NAMESPACE"))
-        }
-    };
-    lines.push(Line::from(
-        helm()
-            .words("upgrade")
-            .operand(name)
-            .operand(reference)
-            .option("-n", namespace)
-            .option("--version", version.map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from))
-            .words("--reuse-values"),
-    ));
-    Command::lines(lines)
-}
-
-/// The version of the chart of a release: edges have charts of their own date since edge-24.3.1. Others are told by whoever
-/// releases them.
-pub(super) fn chart_number(of: &LinkerdVersion) -> Option<String> {
-    const SINCE: (u16, u16, u16) = (24, 3, 1);
-    let edge = of.edge().filter(|edge| (edge.year, edge.month, edge.number) >= SINCE)?;
-    Some(format!("20{}.{}.{}", edge.year, edge.month, edge.number))
-}
-
 /// What tells the tool by which Linkerd was installed.
 pub(super) fn which_tool(home: &str) -> Command {
     Command::lines([
@@ -367,6 +263,7 @@ pub(super) fn which_tool(home: &str) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knowledge::Knowledge;
 
     fn edge() -> LinkerdVersion {
         "edge-25.4.4".parse().expect("a version")
@@ -392,7 +289,7 @@ mod tests {
     #[test]
     fn helm_upgrades_the_release_that_is_there_at_its_own_version() {
         let release = Release { name: "mesh", namespace: "ops" };
-        let said = by_helm(release, Some(&edge()), &Options::none().ha()).to_string();
+        let said = by_helm(Knowledge::embedded(), release, Some(&edge()), &Options::none().ha()).to_string();
         assert!(
             said.contains("helm repo add linkerd-edge https://helm.linkerd.io/edge --force-update"),
             "{said}"
@@ -402,8 +299,19 @@ mod tests {
             said.contains("helm upgrade mesh linkerd-edge/linkerd-control-plane -n ops --version \"$CHART\""),
             "{said}"
         );
-        let vendors =
-            by_helm(release, Some(&"enterprise-2.17.0".parse().expect("a version")), &Options::none());
-        assert_eq!(vendors.placeholders(), ["CONTROL_PLANE_CHART"]);
+        let of = |version: &str| {
+            let version = version.parse().expect("a version");
+            by_helm(Knowledge::embedded(), release, Some(&version), &Options::none().set("proxy.cores", "2"))
+        };
+        let enterprise = of("enterprise-2.17.0").to_string();
+        assert!(
+            enterprise.contains("helm repo add linkerd-buoyant https://helm.buoyant.cloud --force-update")
+                && enterprise
+                    .contains("helm upgrade mesh linkerd-buoyant/linkerd-enterprise-control-plane -n ops")
+                && enterprise.contains("--set linkerd-control-plane.proxy.cores=2"),
+            "{enterprise}"
+        );
+        // Of whom nobody says.
+        assert_eq!(of("2.17.0").placeholders(), ["CONTROL_PLANE_CHART"]);
     }
 }

@@ -3,6 +3,7 @@
 //! lives here, and no fact: a wrong answer is corrected in the YAML.
 
 mod annotations;
+mod channels;
 mod chart_values;
 mod charts;
 mod cni_plugin;
@@ -35,6 +36,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use annotations::{Annotations, NotAKey};
+pub use channels::{Channels, Origin};
 pub use chart_values::{ChartType, ChartValues};
 pub use charts::{Chart, ChartValue, Charts, Found, Known, Refusal, ValueKind, Wanted};
 pub use cni_plugin::{CniPlugin, HostBinaries, PluginDefect, PluginRelease, Support};
@@ -86,6 +88,7 @@ pub struct Knowledge {
     control_plane: Part<ControlPlane>,
     chart_values: Part<ChartValues>,
     charts: Part<Charts>,
+    channels: Part<Channels>,
     extensions: Part<Extensions>,
     unread: Part<UnreadKinds>,
     upgrades: Part<Upgrades>,
@@ -125,6 +128,7 @@ impl Knowledge {
                 ControlPlane::NAME,
                 ChartValues::NAME,
                 Charts::NAME,
+                Channels::NAME,
                 Extensions::NAME,
                 UnreadKinds::NAME,
                 Upgrades::NAME,
@@ -146,6 +150,7 @@ impl Knowledge {
             control_plane: Part::load(dir)?,
             chart_values: Part::load(dir)?,
             charts: Part::load(dir)?,
+            channels: Part::load(dir)?,
             extensions: Part::load(dir)?,
             unread: Part::load(dir)?,
             upgrades: Part::load(dir)?,
@@ -234,6 +239,11 @@ impl Knowledge {
     /// `charts.yaml`: which values charts take.
     pub fn charts(&self) -> &Charts {
         self.charts.get()
+    }
+
+    /// `channels.yaml`: where the charts, CLI and images of each channel come from.
+    pub fn channels(&self) -> &Channels {
+        self.channels.get()
     }
 
     /// `control-plane.yaml`: accounts, rights and definitions of a control plane.

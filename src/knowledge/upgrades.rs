@@ -58,6 +58,13 @@ pub struct Heed {
     pub what: String,
 }
 
+impl Heed {
+    /// Whether the target is known to bring it: of a vendor's build that is presumed at most.
+    pub fn is_certain(&self, between: Between<'_>) -> bool {
+        between.to.contains(&Introduced::at_edge(self.from), between.minors) == Contains::Yes
+    }
+}
+
 /// What comes of a chart value that is not taken any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]

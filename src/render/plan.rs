@@ -98,6 +98,12 @@ fn section<'a>(
             plan.and_then(|plan| plan.step_of(finding))
                 .map_or_else(String::new, |step| format!(" (step {step})"))
         );
+        if plan.is_some_and(|plan| plan.answers(finding)) {
+            text.push_str(
+                "  - The steps below go one minor at a time, each with its data plane: none is left out\n",
+            );
+            continue;
+        }
         for step in &finding.remedy.steps {
             _ = writeln!(text, "  - {}", clean(&step.text));
             for line in step.command.iter().flat_map(|command| command.rendered()) {

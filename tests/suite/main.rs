@@ -50,8 +50,9 @@ mod passing;
 mod pasted;
 mod pipelines;
 #[cfg(unix)]
-mod planted;
+mod plans;
 #[cfg(unix)]
+mod planted;
 mod platforms;
 mod policies;
 #[cfg(feature = "live")]

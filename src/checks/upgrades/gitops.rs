@@ -1,7 +1,7 @@
 //! How a chart is brought to another version where a GitOps controller manages it: the change in Git, then the commands that have
 //! the controller take it and that wait until it has.
 
-use crate::command::{Call, Command, Line, kubectl, program};
+use crate::command::{Arg, Call, Command, Line, kubectl, program};
 use crate::finding::{Remedy, StepKind};
 use crate::model::managed_by::GitOps;
 
@@ -34,18 +34,44 @@ pub(super) fn bring(
 }
 
 /// What has a controller take what is in Git, and waits.
-fn taken(owner: GitOps<'_>) -> Command {
+pub(super) fn taken(owner: GitOps<'_>) -> Command {
     match owner {
         GitOps::ArgoCd(name) => Command::lines([
             Line::from(argo_cd().words("app sync").operand(name)),
             Line::from(argo_cd().words("app wait").operand(name).words("--sync --health --timeout 900")),
         ]),
         GitOps::HelmRelease(namespace, name) => {
-            flux("helmrelease", "helmreleases.helm.toolkit.fluxcd.io", namespace, name)
+            // What Git says of a HelmRelease comes to it by the Kustomization that applies it, which its labels name.
+            let get = || within(kubectl().words("get").words(HELM_RELEASES).operand(name), namespace);
+            let of_it = |call: Call| Arg::output(call);
+            let kustomization = of_it(get().words("-o").arg(label("name")));
+            let home = of_it(get().words("-o").arg(label("namespace")));
+            let apply = program("flux").words("reconcile kustomization").operand(kustomization);
+            let mut lines = vec![Line::from(apply.option("-n", home).words("--with-source"))];
+            lines.extend(flux("helmrelease", HELM_RELEASES, namespace, name));
+            Command::lines(lines)
         }
-        GitOps::Kustomization(namespace, name) => {
-            flux("kustomization", "kustomizations.kustomize.toolkit.fluxcd.io", namespace, name)
-        }
+        GitOps::Kustomization(namespace, name) => Command::lines(flux(
+            "kustomization",
+            "kustomizations.kustomize.toolkit.fluxcd.io",
+            namespace,
+            name,
+        )),
+    }
+}
+
+/// The kind, as kubectl finds it whatever else is called a HelmRelease.
+const HELM_RELEASES: &str = "helmreleases.helm.toolkit.fluxcd.io";
+
+/// What prints the label that Flux puts on what a Kustomization applies.
+fn label(of: &str) -> String {
+    format!("jsonpath={{.metadata.labels.kustomize\\.toolkit\\.fluxcd\\.io/{of}}}")
+}
+
+fn within(call: Call, namespace: Option<&str>) -> Call {
+    match namespace {
+        Some(namespace) => call.option("-n", namespace),
+        None => call,
     }
 }
 
@@ -53,14 +79,10 @@ fn argo_cd() -> Call {
     program("argocd")
 }
 
-fn flux(short: &'static str, kind: &'static str, namespace: Option<&str>, name: &str) -> Command {
-    let within = |call: Call| match namespace {
-        Some(namespace) => call.option("-n", namespace),
-        None => call,
-    };
-    let reconcile =
-        within(program("flux").words("reconcile").words(short).operand(name)).words("--with-source");
-    let wait = within(kubectl().words("wait").words(kind).operand(name))
+fn flux(short: &'static str, kind: &'static str, namespace: Option<&str>, name: &str) -> [Line; 2] {
+    let reconcile = program("flux").words("reconcile").words(short).operand(name);
+    let reconcile = within(reconcile, namespace).words("--with-source");
+    let wait = within(kubectl().words("wait").words(kind).operand(name), namespace)
         .words("--for=condition=Ready --timeout=15m");
-    Command::lines([Line::from(reconcile), Line::from(wait)])
+    [Line::from(reconcile), Line::from(wait)]
 }

@@ -8,7 +8,10 @@ use crate::finding::Evidence;
 use crate::knowledge::Between;
 use crate::version::LinkerdVersion;
 
+mod back;
 mod gitops;
+mod held;
+pub(super) mod phases;
 pub(super) mod plan;
 mod reached;
 mod release;
@@ -53,6 +56,8 @@ pub(super) static TABLE: &[Check] = &[
 
 /// The check whose card names what a plan is made from.
 pub(super) const PLANNED: &str = "upgrade-path";
+/// What tells its finding about releases that are skipped.
+const SKIPS: &str = "skips";
 
 /// The releases that an upgrade goes to, one after the other, the target last; none where it is none to a later release.
 pub(super) fn releases(run: &Run<'_>) -> Vec<LinkerdVersion> {

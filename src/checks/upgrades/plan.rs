@@ -1,24 +1,29 @@
 //! The plan of an upgrade: what is done in which order, one release after the other, with the commands that fit how Linkerd was
 //! installed, and how each step is seen to have worked. Made from the same evidence as the findings.
 
+use super::back;
+use super::held::HeldDefinitions;
+use super::phases::{Phase, Plan};
 use super::reached::Reached;
 use super::release;
 use crate::card::Part;
 use crate::checks::cni::chart::onto;
 use crate::checks::control_plane::installation::values;
 use crate::checks::restart;
-use crate::checks::upgrade;
 use crate::checks::versions::cli_install::install;
-use crate::checks::versions::gateway_api::{bring, stored_again};
-use crate::checks::{Context, Upgrade, find};
-use crate::command::{Command, Line, kubectl, linkerd, meshdoctor};
-use crate::finding::{Finding, Remedy, StepKind, When};
+use crate::checks::versions::gateway_api::{
+    HTTP, bring, brings_gateway_api, definition, install_bundle, stored_again,
+};
+use crate::checks::{Context, Upgrade};
+use crate::command::{Call, Command, Line, kubectl, linkerd, meshdoctor, program};
+use crate::finding::{Remedy, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::knowledge::{Between, ReleaseRow};
 use crate::model::cni;
 use crate::model::control_plane::CORE;
+use crate::model::managed_by::ManagedBy;
 use crate::objects::{DaemonSet, Namespace};
-use crate::version::{Channel, LinkerdVersion};
+use crate::version::LinkerdVersion;
 
 /// The bundle that is taken before.
 const BEFORE: &str = "before-upgrade.tar.gz";
@@ -29,45 +34,6 @@ const CONTROL_PLANE: &str = "control-plane-outdated,control-plane-mixed-versions
 
 /// The extensions that have checks of their own, which are called like them.
 const EXTENSIONS: [&str; 3] = ["jaeger", "multicluster", "viz"];
-
-/// A plan.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plan {
-    /// Its phases, in order.
-    pub phases: Vec<Phase>,
-}
-
-/// A phase: what belongs together, and what shows that it worked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Phase {
-    /// What it is about: `Control plane to edge-26.6.3`.
-    pub title: String,
-    /// Which part of the upgrade it is.
-    pub part: Part,
-    /// The release that it goes to; `None` where it is of no release.
-    pub release: Option<LinkerdVersion>,
-    /// The steps, and what verifies them.
-    pub remedy: Remedy,
-}
-
-impl Plan {
-    /// The number of the phase in which to deal with what begins with the upgrade, from 1: the one of the part which the card
-    /// names on the way to the release with which it begins, else what is done before. `None` for what the plan as a whole deals
-    /// with.
-    pub fn step_of(&self, finding: &Finding) -> Option<usize> {
-        if finding.when != When::AfterUpgrade || finding.check == super::PLANNED {
-            return None;
-        }
-        let part = find(finding.check).map_or(Part::Before, |check| check.card().front.part);
-        let last = || self.phases.iter().rev().find_map(|phase| phase.release.as_ref());
-        let release = finding.begins_with.as_ref().or_else(last);
-        let of = |phase: &Phase| phase.part == part && phase.release.as_ref() == release;
-        let on_the_way = self.phases.iter().position(of);
-        // An earlier one of the part, as the Gateway API may be brought once for several releases.
-        let at = |part| self.phases.iter().rposition(|phase| phase.part == part);
-        on_the_way.or_else(|| at(part)).or_else(|| at(Part::Before)).map(|at| at + 1)
-    }
-}
 
 /// The plan from what is installed to the target. `None` for what is no upgrade to a later minor or release.
 pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Plan> {
@@ -89,7 +55,7 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
         let title = format!("Data plane to {release}");
         phases.push(Phase { title, part: Part::DataPlane, release: Some(release), remedy });
     }
-    phases.push(back(ctx, &from, &hops));
+    phases.push(back::phase(ctx, &from, &hops));
     let connection = &ctx.settings.rerun.connection;
     phases.iter_mut().for_each(|phase| phase.remedy = std::mem::take(&mut phase.remedy).aimed(connection));
     Some(Plan { phases })
@@ -113,7 +79,11 @@ pub(super) fn hops(
 
 fn before() -> Phase {
     let remedy = Remedy::new()
-        .step(StepKind::Note, "Deal with what is to be repaired, and with what the upgrade will break")
+        .run(
+            StepKind::Command,
+            "Repair what is broken today first: no upgrade makes it better, and it hides what the upgrade breaks",
+            meshdoctor().words("check --fail-on warning"),
+        )
         .run(
             StepKind::Command,
             "Keep what is there now, to compare with and to go back to",
@@ -132,7 +102,10 @@ fn heeded(ctx: &Context<'_>, remedy: Remedy, from: &LinkerdVersion, to: &Linkerd
     let cni = values(ctx).ok().and_then(|values| values.bool("cniEnabled")) == Some(true);
     let between = Between { from, to, minors: ctx.knowledge.minors() };
     let rows = ctx.knowledge.upgrades().heed(between).filter(|row| row.cni.is_none_or(|only| only == cni));
-    rows.fold(remedy, |remedy, row| remedy.step(StepKind::Note, format!("From {to} on {}", row.what)))
+    rows.fold(remedy, |remedy, row| {
+        let when = if row.is_certain(between) { "With" } else { "Perhaps with" };
+        remedy.step(StepKind::Note, format!("{when} {to} {}", row.what))
+    })
 }
 
 fn hop(
@@ -143,16 +116,36 @@ fn hop(
 ) {
     phases.extend(gateway_api(ctx, to, reached));
     let act = format!("Install the linkerd CLI {to}");
-    let remedy = match to.channel() {
+    let origin = ctx.knowledge.channels().of(to);
+    let remedy = match origin {
         // The script leaves it where PATH may not lead.
-        Channel::Edge | Channel::Stable => Remedy::new().run(
+        Some(_) => Remedy::new().run(
             StepKind::Command,
             act,
-            Command::lines([install(to), Line::shell("export PATH=\"$HOME/.linkerd2/bin:$PATH\"")]),
+            Command::lines([
+                install(ctx.knowledge, to),
+                Line::shell("export PATH=\"$HOME/.linkerd2/bin:$PATH\""),
+            ]),
         ),
-        _ => Remedy::new().step(StepKind::Command, format!("{act}, from the vendor it comes from")),
+        None => Remedy::new().step(StepKind::Command, format!("{act}, from the vendor it comes from")),
     };
-    let remedy = release::crds(ctx, remedy, to).step(
+    let remedy = match origin.and_then(|origin| origin.license.as_deref()) {
+        Some(variable) => remedy.step(
+            StepKind::Note,
+            format!("Have the license key at hand: the CLI reads it from {variable}, the chart from its value license"),
+        ),
+        None => remedy,
+    };
+    let remedy = release::crds(ctx, remedy, to);
+    let remedy = match keeps_gateway_api(ctx, to, reached) {
+        true => remedy.step(
+            StepKind::Note,
+            "--reuse-values has the Gateway API CRDs stay in the Helm release that holds them; without it, and without their \
+             annotation helm.sh/resource-policy=keep, Helm deletes them with every route",
+        ),
+        false => remedy,
+    };
+    let remedy = remedy.step(
         StepKind::Note,
         "From here on leave the CRDs as they are, whatever else goes back: older ones may lack a version in which objects are stored by now",
     );
@@ -164,7 +157,7 @@ fn hop(
 
     phases.extend(linkerd_cni(ctx, to, reached));
 
-    let remedy = release::control_plane(ctx, heeded(ctx, Remedy::new(), from, to), to);
+    let remedy = release::control_plane(ctx, heeded(ctx, Remedy::new(), from, to), (from, to));
     let remedy = remedy.run(
         StepKind::Command,
         "Watch it come up: each of its Deployments gets through, and pods that are created meanwhile get a proxy and start",
@@ -192,8 +185,9 @@ fn hop(
     names.sort_unstable();
     names.dedup();
     if !names.is_empty() {
-        let remedy =
-            names.iter().fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, to));
+        let remedy = names
+            .iter()
+            .fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, (from, to)));
         let checked = names.iter().filter(|name| EXTENSIONS.contains(name)).copied().collect::<Vec<_>>();
         let remedy = match checked.is_empty() {
             true => remedy,
@@ -203,6 +197,13 @@ fn hop(
         };
         phases.push(phase(format!("Extensions to {to}"), Part::Extensions, remedy));
     }
+}
+
+/// Whether the chart of the CRDs holds the Gateway API by then, and that of a release would leave it out by its defaults.
+fn keeps_gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &Reached) -> bool {
+    let http = definition(ctx, HTTP).ok().flatten();
+    let held = http.and_then(|http| HeldDefinitions::of(ctx, http));
+    !reached.is_brought() && !brings_gateway_api(ctx, to) && held.is_some_and(|held| held.by_helm())
 }
 
 /// What shows how the Deployments of the control plane come up.
@@ -251,14 +252,27 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         ),
         false => remedy,
     };
-    let remedy = onto(ctx, remedy, &plugin, to);
     let installer = ctx.hints::<DaemonSet>().iter().find(|set| cni::is_installer(set));
+    let remedy = match installer.and_then(|set| ManagedBy::of(&set.metadata).gitops) {
+        Some(owner) => {
+            let act = format!("Upgrade linkerd-cni to {plugin} (image.version={plugin})");
+            release::in_git(ctx, remedy, owner, &act, "linkerd2-cni", to)
+        }
+        None => onto(ctx, remedy, &plugin, to),
+    };
     let remedy = installer.into_iter().fold(remedy, |remedy, set| {
-        let rollout = kubectl().namespace(&set.metadata.namespace).words("rollout status");
-        let rollout = rollout.operand(format!("daemonset/{}", set.metadata.name)).words("--timeout=15m");
-        remedy.run(StepKind::Command, "Wait until it has come up on every node", rollout)
+        let of_it = |call: Call| call.operand(format!("daemonset/{}", set.metadata.name));
+        let home = || kubectl().namespace(&set.metadata.namespace);
+        let rollout = of_it(home().words("rollout status")).words("--timeout=15m");
+        let images =
+            of_it(home().words("get")).words("-o").arg("jsonpath={.spec.template.spec.containers[*].image}");
+        remedy.run(StepKind::Command, "Wait until it has come up on every node", rollout).shown_by(
+            Command::lines([
+                images.pipe(program("grep").words("-F").arg(plugin.to_string())),
+                meshdoctor().words("check --only cni").into(),
+            ]),
+        )
     });
-    let remedy = remedy.shown_by(meshdoctor().words("check --only cni"));
     Some(Phase {
         title: format!("linkerd-cni to {plugin}"),
         part: Part::LinkerdCni,
@@ -274,11 +288,16 @@ fn gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         Some(grpc) => stored_again(Remedy::new(), grpc, step.stores_v1),
         None => Remedy::new(),
     };
-    let remedy = bring(ctx, remedy, Some(step.definition), step.wanted).shown_by(
+    let remedy = match HeldDefinitions::of(ctx, step.definition) {
+        // Whose chart has none of the range: what it holds is taken over from it.
+        Some(held) => install_bundle(held.handed_over(ctx, remedy), Some(step.definition), step.wanted),
+        None => bring(ctx, remedy, Some(step.definition), step.wanted),
+    };
+    let remedy = remedy.shown_by(
         meshdoctor()
             .words("check --to")
             .arg(to.to_string())
-            .words("--only gateway-api-missing,gateway-api-unsupported"),
+            .words("--only gateway-api-missing,gateway-api-unsupported --fail-on warning"),
     );
     Some(Phase {
         title: format!("Gateway API for {to}, which finds v{}", step.there),
@@ -286,33 +305,4 @@ fn gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         release: Some(to.clone()),
         remedy,
     })
-}
-
-fn back(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> Phase {
-    // On a way of several releases the one before is the one to go back to.
-    let before = match hops {
-        [.., _, _] => {
-            let before: Vec<String> =
-                std::iter::once(from).chain(hops).map(ToString::to_string).take(hops.len()).collect();
-            format!("the release before the one that you are at ({})", before.join(", "))
-        }
-        _ => from.to_string(),
-    };
-    let remedy = Remedy::new().step(
-        StepKind::Note,
-        "Until the data plane restarts, the control plane alone can go back: proxies of the older release are still there",
-    );
-    let remedy = match upgrade::managed_by(ctx).release() {
-        Some(_) => remedy.step(
-            StepKind::Note,
-            format!("Then apply the chart of {before} again with the values it had, rather than helm rollback of the CRDs"),
-        ),
-        None => remedy.step(StepKind::Note, format!("Then apply the control plane of {before} again, with its own CLI or chart")),
-    };
-    let remedy = remedy.step(
-        StepKind::Note,
-        "Leave the CRDs of the newer release: taking a definition away takes its objects with it. Once pods run the newer proxy, \
-         take the data plane back first, which Linkerd has no procedure for",
-    );
-    Phase { title: "The way back".to_owned(), part: Part::WayBack, release: None, remedy }
 }

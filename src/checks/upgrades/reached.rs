@@ -53,6 +53,11 @@ impl Reached {
         Reached { gateway_api: http.and_then(bundle).map(|(_, number)| number), brought: false, plugin }
     }
 
+    /// Whether a step before brought the Gateway API.
+    pub(super) fn is_brought(&self) -> bool {
+        self.brought
+    }
+
     /// The Gateway API to bring for a release, where what is there by then is too old and no chart of Linkerd brings it. Reads the
     /// definitions of routes.
     pub(super) fn next_gateway_api<'a>(

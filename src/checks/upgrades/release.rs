@@ -6,27 +6,29 @@ use crate::checks::Context;
 use crate::checks::upgrade::{
     self, CONTROL_PLANE, Chart, apply, chart_number, chart_of, guarded, managed_by, which_tool,
 };
-use crate::command::{Arg, Command, Line, helm, kubectl, linkerd};
+use crate::command::{Arg, Call, Command, Line, helm, kubectl, linkerd, program};
 use crate::finding::{Remedy, StepKind};
 use crate::item::EXTENSION_LABEL;
-use crate::model::managed_by::{Installer, ManagedBy, Release};
+use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
 use crate::objects::{Deployment, Namespace};
 use crate::version::LinkerdVersion;
 
 /// Adds the step that brings the control plane to a release. Reads `deployments.apps`.
-pub(super) fn control_plane(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Remedy {
+pub(super) fn control_plane(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    (from, to): (&LinkerdVersion, &LinkerdVersion),
+) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
     let by = managed_by(ctx);
     let act = format!("Upgrade the control plane to {to}");
     if let Some(owner) = by.gitops {
-        return gitops::bring(remedy, owner, &act, "linkerd-control-plane", chart_number(to).as_deref());
+        return in_git(ctx, remedy, owner, &act, CONTROL_PLANE.0, to);
     }
     match by.installer {
-        Some(Installer::Release(release)) => remedy.run(
-            StepKind::Upgrade,
-            format!("{act}, with Helm (3.14 or newer): your values, and the new defaults for all others"),
-            by_helm(release, to, CONTROL_PLANE),
-        ),
+        Some(Installer::Release(release)) => {
+            run_helm(ctx, remedy, &act, release, (from, to), CONTROL_PLANE)
+        }
         Some(Installer::Chart) => remedy.step(
             StepKind::Upgrade,
             format!("{act}: where the chart is rendered, as no Helm release in the cluster holds it"),
@@ -46,7 +48,12 @@ pub(super) fn control_plane(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersi
 
 /// Adds the step that brings an extension to a release, by who manages its Deployments, or else by the tool that installed the
 /// control plane. Reads `deployments.apps` and `namespaces`.
-pub(super) fn extension(ctx: &Context<'_>, remedy: Remedy, name: &str, to: &LinkerdVersion) -> Remedy {
+pub(super) fn extension(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    name: &str,
+    (from, to): (&LinkerdVersion, &LinkerdVersion),
+) -> Remedy {
     let act = format!("Upgrade the extension {name} to {to}");
     let chart: Option<Chart> = match name {
         "viz" => Some(("linkerd-viz", "VIZ_CHART")),
@@ -56,22 +63,13 @@ pub(super) fn extension(ctx: &Context<'_>, remedy: Remedy, name: &str, to: &Link
     };
     let own = managed_extension(ctx, name);
     let by = managed_by(ctx);
-    let linked = if name == "multicluster" { "; then link the clusters again" } else { "" };
     match (own.gitops, own.release(), chart) {
         (Some(owner), _, Some((chart, _))) => {
-            return gitops::bring(
-                remedy,
-                owner,
-                &format!("{act}{linked}"),
-                chart,
-                chart_number(to).as_deref(),
-            );
+            return linked_again(in_git(ctx, remedy, owner, &act, chart, to), name);
         }
         (None, Some(release), Some(chart)) => {
-            let text = format!(
-                "{act}, with Helm (3.14 or newer): your values, and the new defaults for all others{linked}"
-            );
-            return remedy.run(StepKind::Upgrade, text, by_helm(release, to, chart));
+            let remedy = run_helm(ctx, remedy, &act, release, (from, to), chart);
+            return linked_again(remedy, name);
         }
         _ => {}
     }
@@ -80,19 +78,30 @@ pub(super) fn extension(ctx: &Context<'_>, remedy: Remedy, name: &str, to: &Link
         "multicluster" => "multicluster",
         _ => return remedy.step(StepKind::Upgrade, format!("{act}, with what installed it")),
     };
-    match (by.gitops, by.installer) {
-        (Some(owner), _) => remedy.step(
-            StepKind::Upgrade,
-            format!("{act}: in Git, as the control plane that {owner} manages{linked}"),
-        ),
+    let remedy = match (by.gitops, by.installer) {
+        (Some(owner), _) => remedy
+            .step(StepKind::Upgrade, format!("{act}: in Git, as the control plane that {owner} manages")),
         (None, Some(Installer::Cli)) => {
             let call =
                 linkerd().control_plane(&ctx.namespaces().control_plane).words(command).words("install");
-            let text = format!("{act}, with the values that it was installed with{linked}");
+            let text = format!("{act}, with the values that it was installed with");
             remedy.run(StepKind::Upgrade, text, guarded(Some(to), call.pipe(apply())))
         }
-        (None, _) => remedy.step(StepKind::Upgrade, format!("{act}, with what installed it{linked}")),
+        (None, _) => remedy.step(StepKind::Upgrade, format!("{act}, with what installed it")),
+    };
+    linked_again(remedy, name)
+}
+
+/// Adds what follows an upgrade of the multicluster extension: links of an older release lack what the newer one writes.
+fn linked_again(remedy: Remedy, name: &str) -> Remedy {
+    if name != "multicluster" {
+        return remedy;
     }
+    remedy.step(
+        StepKind::Note,
+        "Then link the clusters again, with the CLI of this release and the names that the links have: \
+         https://linkerd.io/2/tasks/upgrading-multicluster/",
+    )
 }
 
 /// Who manages an extension, as its Deployments say it.
@@ -113,7 +122,7 @@ pub(super) fn crds(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Re
     // They may be another Application's than the control plane.
     let owner = upgrade::gitops_of_crds(ctx).or_else(|| managed_by(ctx).gitops);
     match owner {
-        Some(owner) => gitops::bring(remedy, owner, &act, "linkerd-crds", chart_number(to).as_deref()),
+        Some(owner) => in_git(ctx, remedy, owner, &act, "linkerd-crds", to),
         None => upgrade::crds(ctx, remedy, &act, to, false),
     }
 }
@@ -139,21 +148,92 @@ pub(super) fn pruned(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> 
         )
 }
 
-fn chart_version(to: &LinkerdVersion) -> Arg {
-    chart_number(to).map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from)
+/// The change in Git that brings a chart to a release.
+pub(super) fn in_git(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    owner: GitOps<'_>,
+    act: &str,
+    chart: &str,
+    to: &LinkerdVersion,
+) -> Remedy {
+    let origin = ctx.knowledge.channels().of(to);
+    let called = origin.and_then(|origin| origin.chart(chart)).unwrap_or(chart);
+    gitops::bring(remedy, owner, act, called, chart_number(ctx.knowledge, chart, to).as_deref())
 }
 
-fn by_helm(release: Release<'_>, to: &LinkerdVersion, chart: Chart) -> Command {
+fn chart_version(ctx: &Context<'_>, chart: &str, to: &LinkerdVersion) -> Arg {
+    chart_number(ctx.knowledge, chart, to).map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from)
+}
+
+fn upgrade_call(
+    ctx: &Context<'_>,
+    lines: &mut Vec<Line>,
+    release: Release<'_>,
+    to: &LinkerdVersion,
+    chart: Chart,
+) -> Call {
+    let reference = chart_of(ctx.knowledge, lines, Some(to), chart);
+    let upgrade = helm().words("upgrade").operand(release.name).operand(reference);
+    upgrade.namespace(release.namespace).option("--version", chart_version(ctx, chart.0, to))
+}
+
+fn by_helm(ctx: &Context<'_>, release: Release<'_>, to: &LinkerdVersion, chart: Chart) -> Command {
     let mut lines = Vec::new();
-    let reference = chart_of(&mut lines, Some(to), chart);
-    lines.push(Line::from(
-        helm()
-            .words("upgrade")
-            .operand(release.name)
-            .operand(reference)
-            .namespace(release.namespace)
-            .option("--version", chart_version(to))
-            .words("--reset-then-reuse-values"),
-    ));
+    let upgrade = upgrade_call(ctx, &mut lines, release, to, chart);
+    lines.push(Line::from(upgrade.words("--reset-then-reuse-values")));
     Command::lines(lines).whole()
+}
+
+/// Adds the step that upgrades a Helm release of a chart.
+fn run_helm(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    release: Release<'_>,
+    (from, to): (&LinkerdVersion, &LinkerdVersion),
+    chart: Chart,
+) -> Remedy {
+    match moved_values(ctx, release, (from, to), chart) {
+        Some(moved) => remedy.run(
+            StepKind::Upgrade,
+            format!(
+                "{act}, with Helm: your values go where this chart reads them; values.json can hold the issuer's key, so delete it \
+                 afterwards"
+            ),
+            moved,
+        ),
+        None => remedy.run(
+            StepKind::Upgrade,
+            format!("{act}, with Helm (3.14 or newer): your values, and the new defaults for all others"),
+            by_helm(ctx, release, to, chart),
+        ),
+    }
+}
+
+/// The upgrade of a release where the chart of the target has the values at another place: Helm would keep them where nothing reads
+/// them. `None` where they stay where they are.
+fn moved_values(
+    ctx: &Context<'_>,
+    release: Release<'_>,
+    (from, to): (&LinkerdVersion, &LinkerdVersion),
+    chart: Chart,
+) -> Option<Command> {
+    const FILE: &str = "values.json";
+    let channels = ctx.knowledge.channels();
+    let (before, after) = (channels.of(from)?, channels.of(to)?);
+    let place = match (before.within(chart.0), after.within(chart.0)) {
+        (None, Some(within)) => format!("{{\"{within}\": (. // {{}})}}"),
+        (Some(within), None) => format!(".\"{within}\" // {{}}"),
+        (None, None) | (Some(_), Some(_)) => return None,
+    };
+    let values =
+        helm().words("get values").operand(release.name).namespace(release.namespace).words("-o json");
+    let mut lines = vec![values.pipe(program("jq").arg(place)).to_file(FILE)];
+    let upgrade = upgrade_call(ctx, &mut lines, release, to, chart).words("--reset-values -f").arg(FILE);
+    lines.push(Line::from(match after.license {
+        Some(_) => upgrade.option("--set", Arg::from("license=").then(Arg::placeholder("LICENSE"))),
+        None => upgrade,
+    }));
+    Some(Command::lines(lines).whole())
 }

@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Who deletes what a chart has no more.
 #[derive(Clone, Copy, PartialEq)]
-enum Owner<'a> {
+pub(super) enum Owner<'a> {
     /// Helm, with this release.
     Helm(&'a str),
     /// A controller that applies what is in Git, where it is told to prune.
@@ -53,7 +53,8 @@ enum Owner<'a> {
 }
 
 impl<'a> Owner<'a> {
-    fn of(meta: &'a CrdMeta) -> Option<Owner<'a>> {
+    /// Who deletes the definition with this metadata.
+    pub(super) fn of(meta: &'a CrdMeta) -> Option<Owner<'a>> {
         let by = ManagedBy::told(&meta.labels, &meta.annotations);
         // What a HelmRelease of Flux applies, Helm deletes.
         let release = by.release().map(|release| Owner::Helm(release.name));
@@ -76,7 +77,7 @@ impl<'a> Owner<'a> {
     }
 
     /// The mark that has it stay.
-    fn mark(self) -> (&'static str, &'static str) {
+    pub(super) fn mark(self) -> (&'static str, &'static str) {
         match self {
             Owner::Helm(_) => (POLICY, "keep"),
             Owner::GitOps(GitOps::ArgoCd(_)) => (SYNC_OPTIONS, "Prune=false"),

@@ -75,7 +75,7 @@ fn skips(ctx: &Context<'_>, way: &Way<'_>, from: Minor, to: Minor, distance: u32
     about(ctx, way, message)
         .remedy(remedy)
         .tie(Tie::Cluster)
-        .parameter("skips")
+        .parameter(super::SKIPS)
         .fact(format!("{from} to {to}"))
 }
 

@@ -5,6 +5,7 @@ use super::compared::all_failed;
 use crate::checks::control_plane::installation::{minors, of_control_plane};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::knowledge::Knowledge;
 use crate::objects::Pod;
 use crate::version::{Channel, LinkerdVersion};
 
@@ -40,20 +41,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::other("linkerd CLI", cli.as_str()))
         .evidence(seen)
         .fails_rows(all_failed(ctx, ctx.hints::<Pod>(), cli, LinkerdVersion::same_build, |rows| rows.cli))
-        .remedy(remedy(&control_plane, ahead.is_some_and(|ahead| ahead > 0)));
+        .remedy(remedy(ctx.knowledge, &control_plane, ahead.is_some_and(|ahead| ahead > 0)));
     Ok(vec![finding].into())
 }
 
-fn remedy(control_plane: &LinkerdVersion, newer: bool) -> Remedy {
+fn remedy(knowledge: &Knowledge, control_plane: &LinkerdVersion, newer: bool) -> Remedy {
     let remedy = Remedy::new();
     let text = "Use the CLI of the installed version against this cluster";
     let remedy =
         match control_plane.channel() {
-            Channel::Edge | Channel::Stable => remedy.run(StepKind::Command, text, install(control_plane)),
-            Channel::Enterprise | Channel::Preview | Channel::Unmarked => remedy
-                .step(StepKind::Command, format!("{text}: {control_plane}, from the vendor it comes from")),
+            _ if knowledge.channels().of(control_plane).is_some() => {
+                remedy.run(StepKind::Command, text, install(knowledge, control_plane))
+            }
             Channel::Dev | Channel::Git => remedy
                 .step(StepKind::Command, format!("{text}: {control_plane}, built from the same sources")),
+            _ => remedy
+                .step(StepKind::Command, format!("{text}: {control_plane}, from the vendor it comes from")),
         };
     if newer {
         remedy.step(

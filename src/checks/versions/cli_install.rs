@@ -1,14 +1,13 @@
-//! How the linkerd CLI of a release is installed, by Linkerd's own script.
+//! How the linkerd CLI of a release is installed.
 
 use crate::command::{Line, program};
-use crate::version::{Channel, LinkerdVersion};
+use crate::knowledge::Knowledge;
+use crate::version::LinkerdVersion;
 
-/// The line that installs the CLI of an open-source release, by the script of its channel.
-pub(in crate::checks) fn install(version: &LinkerdVersion) -> Line {
-    let address = match version.channel() {
-        Channel::Stable => "https://run.linkerd.io/install",
-        _ => "https://run.linkerd.io/install-edge",
-    };
+/// The line that installs the CLI of a release, by the script of its channel; that of edges where a channel has none that is known.
+pub(in crate::checks) fn install(knowledge: &Knowledge, version: &LinkerdVersion) -> Line {
+    const EDGE: &str = "https://run.linkerd.io/install-edge";
+    let address = knowledge.channels().of(version).map_or(EDGE, |origin| &origin.cli).to_owned();
     let script = program("curl").words("--proto =https --tlsv1.2 -sSfL").arg(address);
     let install = program("env").arg(format!("LINKERD2_VERSION={version}")).words("sh");
     script.pipe(install)

@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (true, Channel::Edge) => remedy.run(
             StepKind::Command,
             "Install the CLI of that release",
-            install(&behind.target),
+            install(ctx.knowledge, &behind.target),
         ),
         (true, _) => remedy.step(
             StepKind::Command,

@@ -156,6 +156,14 @@ pub(in crate::checks) fn bring(
 ) -> Remedy {
     let meta = there.map(|definition| &definition.metadata);
     let keys = meta.into_iter().flat_map(|meta| meta.labels.keys().chain(meta.annotations.keys()));
+    if there.and_then(brought_by).is_some_and(|by| by.starts_with("linkerd/helm")) {
+        let remedy = remedy.step(
+            StepKind::Note,
+            "Linkerd's chart linkerd-crds holds these CRDs, brings none that are newer, and would put its own back: hand them over first, \
+             https://linkerd.io/2/tasks/gateway-api-ownership-migration/",
+        );
+        return install_bundle(remedy, there, wanted);
+    }
     if let Some((who, mark)) = ctx.knowledge.releases().gateway_api_manager(keys.map(|key| key.as_str())) {
         return remedy.step(
             StepKind::Note,
@@ -166,6 +174,16 @@ pub(in crate::checks) fn bring(
             ),
         );
     }
+    install_bundle(remedy, there, wanted)
+}
+
+/// Adds the steps of [`bring`] where nobody manages what is there.
+pub(in crate::checks) fn install_bundle(
+    remedy: Remedy,
+    there: Option<&CustomResourceDefinition>,
+    wanted: &GatewayApi,
+) -> Remedy {
+    let meta = there.map(|definition| &definition.metadata);
     let experimental = GatewayChannel::Experimental.name();
     let of_it =
         meta.and_then(|meta| meta.annotations.get(CHANNEL)).is_some_and(|there| there == experimental);

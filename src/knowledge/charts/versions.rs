@@ -3,7 +3,7 @@
 use semver::{Version, VersionReq};
 
 use super::Charts;
-use crate::version::LinkerdVersion;
+use crate::version::{Channel, EdgeTag, LinkerdVersion};
 
 /// The year of the first versions that are dates.
 const DATED: u64 = 2024;
@@ -26,6 +26,21 @@ impl Charts {
             .any(|year| (1..=12).any(|month| range.matches(&Version::new(year, month, 1))));
         let newest = || self.versions.get(chart)?.iter().rev().find(|(version, _)| range.matches(version));
         (!goes_on).then(newest)?.map(|(_, release)| release.clone())
+    }
+
+    /// The version of a chart that is of a release: of an edge its date, or what the chart counted before that; of a vendor's release
+    /// its own number. `None` where that is not known.
+    pub fn version_of(&self, chart: &str, release: &LinkerdVersion) -> Option<String> {
+        const FIRST_DATED: (u16, u16, u16) = (24, 3, 1);
+        if release.channel() == Channel::Enterprise {
+            return release.as_str().strip_prefix("enterprise-").map(ToOwned::to_owned);
+        }
+        let dated = |edge: &EdgeTag| (edge.year, edge.month, edge.number) >= FIRST_DATED;
+        if let Some(edge) = release.edge().filter(dated) {
+            return Some(format!("20{}.{}.{}", edge.year, edge.month, edge.number));
+        }
+        let of = self.versions.get(chart)?.iter().rev().find(|(_, of)| of.same_release(release));
+        of.map(|(version, _)| version.to_string())
     }
 }
 
@@ -54,6 +69,23 @@ mod tests {
             ("linkerd-viz", "main", None),
         ] {
             assert_eq!(of(chart, version).as_deref(), release, "{chart} {version}");
+        }
+    }
+
+    #[test]
+    fn a_release_has_one_version_of_a_chart() {
+        let charts = Knowledge::embedded().charts();
+        for (chart, release, version) in [
+            ("linkerd-crds", "edge-25.10.7", Some("2025.10.7")),
+            ("linkerd-control-plane", "stable-2.14.10", Some("1.16.11")),
+            ("linkerd-crds", "stable-2.14.10", Some("1.8.0")),
+            ("linkerd-viz", "edge-24.2.5", Some("30.14.11-edge")),
+            ("linkerd-control-plane", "enterprise-2.19.6", Some("2.19.6")),
+            ("linkerd-control-plane", "enterprise-2.17.0-1", Some("2.17.0-1")),
+            ("linkerd-control-plane", "2.17.1", None),
+        ] {
+            let of = charts.version_of(chart, &release.parse().expect("a version"));
+            assert_eq!(of.as_deref(), version, "{chart} {release}");
         }
     }
 }

@@ -1,0 +1,134 @@
+//! Where Helm finds the charts of a release, and how it changes what it keeps: the control plane at the chart that is installed,
+//! and the CRDs at another.
+
+use super::Options;
+use crate::command::{Arg, Call, Command, Line, helm, program};
+use crate::knowledge::Knowledge;
+use crate::model::managed_by::Release;
+use crate::version::LinkerdVersion;
+
+/// A chart, and what stands for it where nothing public has it.
+pub(in crate::checks) type Chart = (&'static str, &'static str);
+/// The chart of the control plane.
+pub(in crate::checks) const CONTROL_PLANE: Chart = ("linkerd-control-plane", "CONTROL_PLANE_CHART");
+/// The chart of the CRDs.
+pub(in crate::checks) const CRDS_CHART: Chart = ("linkerd-crds", "CRDS_CHART");
+
+/// How Helm finds a chart of a release; adds the line that makes its repository known, where there is a public one.
+pub(in crate::checks) fn chart_of(
+    knowledge: &Knowledge,
+    lines: &mut Vec<Line>,
+    version: Option<&LinkerdVersion>,
+    chart: Chart,
+) -> Arg {
+    let (chart, unknown) = chart;
+    let origin = version.and_then(|version| knowledge.channels().of(version));
+    match origin.and_then(|origin| Some((origin, origin.chart(chart)?))) {
+        Some((origin, chart)) => {
+            let add = helm().words("repo add").arg(origin.repository.clone()).arg(origin.address.clone());
+            lines.push(Line::from(add.words("--force-update").offline()));
+            Arg::from(format!("{}/{chart}", origin.repository))
+        }
+        None => Arg::placeholder(unknown),
+    }
+}
+
+/// Changes values of the control plane at the chart that is installed.
+pub(super) fn by_helm(
+    knowledge: &Knowledge,
+    release: Release<'_>,
+    version: Option<&LinkerdVersion>,
+    options: &Options<'_>,
+) -> Command {
+    let mut lines = Vec::new();
+    let origin = version.and_then(|version| knowledge.channels().of(version));
+    let within =
+        |path: &str| origin.map_or_else(|| path.to_owned(), |origin| origin.value(CONTROL_PLANE.0, path));
+    // Values for high availability that come with the chart, as files of it: a vendor's stand somewhere else.
+    let comes_with = origin.is_some_and(|origin| origin.within(CONTROL_PLANE.0).is_none());
+    let reference = chart_of(knowledge, &mut lines, version, CONTROL_PLANE);
+    lines.push(installed_chart(release, "s/^ *chart: .*control-plane-\\([0-9v].*\\)$/\\1/p"));
+    let chart_version = || Arg::variable("CHART");
+    if options.ha && comes_with {
+        let pull = helm().words("pull").operand(reference.clone()).option("--version", chart_version());
+        lines.push(Line::from(pull.words("--untar").offline()));
+    }
+    let upgrade = helm()
+        .words("upgrade")
+        .operand(release.name)
+        .operand(reference)
+        .namespace(release.namespace)
+        .option("--version", chart_version())
+        .words("--reuse-values");
+    let upgrade = match options.ha {
+        true if comes_with => upgrade.words("-f linkerd-control-plane/values-ha.yaml"),
+        true => upgrade.option("-f", Arg::placeholder("HA_VALUES")),
+        false => upgrade,
+    };
+    let upgrade = options.settings(within).fold(upgrade, |upgrade, set| upgrade.option("--set", set));
+    let upgrade = options.files.iter().fold(upgrade, |upgrade, (_, path, file)| {
+        upgrade.option("--set-file", format!("{}={file}", within(path)))
+    });
+    lines.push(if_chart_known(upgrade));
+    Command::lines(lines).whole()
+}
+
+/// `CHART=…`: the version of the chart that a release is of, empty where there is no such release.
+pub(in crate::checks) fn installed_chart(release: Release<'_>, script: &'static str) -> Line {
+    let list = helm()
+        .words("list")
+        .namespace(release.namespace)
+        .option("--filter", format!("^{}$", release.name))
+        .words("-o yaml");
+    Line::set("CHART", Arg::output(list.pipe(program("sed").words("-n").arg(script))))
+}
+
+/// Without a version Helm would take the newest chart.
+pub(in crate::checks) fn if_chart_known(call: Call) -> Line {
+    Line::shell("if [ -n \"$CHART\" ]; then")
+        .call(call)
+        .and_shell("; else echo")
+        .arg("nothing was changed: helm lists no such release")
+        .and_shell(">&2; fi")
+}
+
+/// The chart of the CRDs has a release of its own, whose name nothing in the cluster's objects tells but the CRDs.
+pub(super) fn crds_by_helm(
+    knowledge: &Knowledge,
+    release: Option<Release<'_>>,
+    wanted: &LinkerdVersion,
+) -> Command {
+    let mut lines = Vec::new();
+    let reference = chart_of(knowledge, &mut lines, Some(wanted), CRDS_CHART);
+    let version = chart_number(knowledge, CRDS_CHART.0, wanted);
+    if version.is_none() && knowledge.channels().of(wanted).is_some() {
+        let search = helm().words("search repo").operand(reference.clone()).words("--versions");
+        lines.push(Line::from(search.offline()));
+    }
+    let (name, namespace) = match release {
+        Some(release) => (Arg::from(release.name), Arg::from(release.namespace)),
+        None => {
+            lines.push(Line::from(helm().words("list -A --filter crds")));
+            (Arg::placeholder("CRDS_RELEASE"), Arg::placeholder("CRDS_NAMESPACE"))
+        }
+    };
+    lines.push(Line::from(
+        helm()
+            .words("upgrade")
+            .operand(name)
+            .operand(reference)
+            .option("-n", namespace)
+            .option("--version", version.map_or_else(|| Arg::placeholder("CHART_VERSION"), Arg::from))
+            .words("--reuse-values"),
+    ));
+    Command::lines(lines)
+}
+
+/// The version of a chart that is of a release, where that is known.
+pub(in crate::checks) fn chart_number(
+    knowledge: &Knowledge,
+    chart: &str,
+    of: &LinkerdVersion,
+) -> Option<String> {
+    knowledge.charts().version_of(chart, of)
+}

@@ -1,0 +1,69 @@
+//! The way back of a plan: how the control plane goes back to the release before, by the tool that installed it, and until when.
+
+use super::gitops::taken;
+use super::phases::Phase;
+use crate::card::Part;
+use crate::checks::Context;
+use crate::checks::upgrade::{apply, guarded, managed_by};
+use crate::checks::versions::cli_install::install;
+use crate::command::{Arg, Command, helm, linkerd};
+use crate::finding::{Remedy, StepKind};
+use crate::model::managed_by::{Installer, Release};
+use crate::version::LinkerdVersion;
+
+/// The phase: `from` is what is installed, `hops` the releases that are gone to. Reads `deployments.apps`.
+pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> Phase {
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        "Until the data plane restarts, the control plane alone can go back, by one release: proxies of that one are still there",
+    );
+    let by = managed_by(ctx);
+    let remedy = match (by.gitops, by.installer) {
+        (Some(owner), _) => remedy
+            .step(StepKind::Note, format!("In Git, revert the change of the control plane that {owner} took, and of nothing else"))
+            .run(StepKind::Command, format!("Have {owner} take it, and wait until it has"), taken(owner)),
+        (None, Some(Installer::Release(release))) => remedy.run(
+            StepKind::Command,
+            "Find the revision of before, and take the control plane back to it, chart and values; leave the release of the CRDs",
+            rolled_back(release),
+        ),
+        (None, Some(Installer::Cli)) => {
+            let before = std::iter::once(from).chain(hops);
+            before.zip(hops).fold(remedy, |remedy, (before, at)| {
+                let text = format!("From {at} to {before}, with its own CLI");
+                remedy.run(StepKind::Command, text, by_cli(ctx, before))
+            })
+        }
+        (None, Some(Installer::Chart) | None) => remedy.step(
+            StepKind::Note,
+            "Then apply the control plane of the release before the one that you are at again, with the tool that installed it",
+        ),
+    };
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Leave the CRDs of the newer release: taking a definition away takes its objects with it",
+    );
+    let remedy = remedy.step(
+        StepKind::Note,
+        "Once pods run the newer proxy there is no way back that Linkerd supports: no release serves proxies that are newer than its \
+         control plane. Repair it where it is, or go on to a release that has the repair",
+    );
+    Phase { title: "The way back".to_owned(), part: Part::WayBack, release: None, remedy }
+}
+
+fn rolled_back(release: Release<'_>) -> Command {
+    let history = helm().words("history").operand(release.name).namespace(release.namespace);
+    let rollback = helm().words("rollback").operand(release.name).arg(Arg::placeholder("REVISION"));
+    Command::lines([history, rollback.namespace(release.namespace).words("--wait")])
+}
+
+fn by_cli(ctx: &Context<'_>, to: &LinkerdVersion) -> Command {
+    let home = &ctx.namespaces().control_plane;
+    let line = linkerd().control_plane(home).words("upgrade").pipe(apply());
+    let mut command = match ctx.knowledge.channels().of(to) {
+        Some(_) => Command::from(install(ctx.knowledge, to)),
+        None => return guarded(Some(to), line),
+    };
+    command.join([&guarded(Some(to), line)]);
+    command
+}

@@ -1,0 +1,104 @@
+//! The definitions of Gateway API that the chart linkerd-crds holds, and how they are taken over from it without losing an object:
+//! the chart has none that newer releases of Linkerd ask for, and would put its own back with each upgrade.
+
+use super::gitops;
+use super::upgrade_deletes_gateway_api::Owner;
+use crate::annotations::{HELM_NAMESPACE, HELM_RELEASE};
+use crate::checks::Context;
+use crate::checks::control_plane::installation::of_control_plane;
+use crate::checks::upgrade::{CRDS_CHART, chart_of, if_chart_known, installed_chart, release_of_crds};
+use crate::checks::versions::gateway_api::GROUP;
+use crate::command::{Arg, Command, helm, kubectl};
+use crate::finding::{Remedy, StepKind};
+use crate::model::control_plane::CREATED_BY;
+use crate::model::managed_by::Release;
+use crate::objects::CustomResourceDefinition;
+
+/// What has the chart leave them out, in any release of it.
+const LEFT_OUT: [&str; 4] =
+    ["installGatewayAPI=false", "enableHttpRoutes=false", "enableTlsRoutes=false", "enableTcpRoutes=false"];
+
+/// Definitions that are held, by one owner.
+pub(super) struct HeldDefinitions<'a> {
+    owner: Owner<'a>,
+    names: Vec<&'a str>,
+}
+
+impl<'a> HeldDefinitions<'a> {
+    /// Those that are held by who holds this one, where that is who holds Linkerd's own. Reads CRDs.
+    pub(super) fn of(
+        ctx: &Context<'a>,
+        definition: &'a CustomResourceDefinition,
+    ) -> Option<HeldDefinitions<'a>> {
+        let owner = Owner::of(&definition.metadata)?;
+        let all = ctx.hints::<CustomResourceDefinition>();
+        let of_it = |one: &&CustomResourceDefinition| Owner::of(&one.metadata) == Some(owner);
+        let name = |one: &'a CustomResourceDefinition| one.metadata.name.as_str();
+        let held: Vec<&str> = all.iter().filter(of_it).map(name).collect();
+        held.iter().any(|name| name.ends_with(".linkerd.io")).then(|| HeldDefinitions {
+            owner,
+            names: held.into_iter().filter(|name| name.ends_with(GROUP)).collect(),
+        })
+    }
+
+    /// Whether Helm holds them.
+    pub(super) fn by_helm(&self) -> bool {
+        matches!(self.owner, Owner::Helm(_))
+    }
+
+    /// Adds the steps that take them over.
+    pub(super) fn handed_over(&self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+        let (mark, keep) = self.owner.mark();
+        let annotate = || kubectl().words("annotate --overwrite crd").operands(self.names.iter().copied());
+        let remedy = remedy.run(
+            StepKind::Command,
+            "Have the Gateway API CRDs stay when the chart linkerd-crds lets go of them: it has no release that is new enough",
+            annotate().arg(format!("{mark}={keep}")),
+        );
+        let remedy = match self.owner {
+            Owner::Helm(_) => match release_of_crds(ctx) {
+                Some(release) => remedy.run(
+                    StepKind::Command,
+                    "Have the chart leave them out, at the version that is installed",
+                    left_out(ctx, release),
+                ),
+                None => remedy,
+            },
+            Owner::GitOps(owner) => {
+                let text = format!(
+                    "In Git, set {} in the values of linkerd-crds of {owner}; the CRDs have to be kept by then",
+                    LEFT_OUT.join(", ")
+                );
+                remedy.step(StepKind::ChartValue, text).run(
+                    StepKind::Command,
+                    format!("Have {owner} take it, and wait until it has"),
+                    gitops::taken(owner),
+                )
+            }
+        };
+        let gone = [HELM_RELEASE, HELM_NAMESPACE, CREATED_BY].map(|key| format!("{key}-"));
+        remedy.run(
+            StepKind::Command,
+            "Say that they are not Linkerd's any more",
+            annotate().operands(gone.iter().map(String::as_str).map(Arg::from)),
+        )
+    }
+}
+
+fn left_out(ctx: &Context<'_>, release: Release<'_>) -> Command {
+    let mut lines = Vec::new();
+    let installed = of_control_plane(ctx).ok();
+    let version = installed.as_ref().map(|(version, _)| version);
+    let reference = chart_of(ctx.knowledge, &mut lines, version, CRDS_CHART);
+    lines.push(installed_chart(release, "s/^ *chart: .*crds-\\([0-9v].*\\)$/\\1/p"));
+    let upgrade = helm()
+        .words("upgrade")
+        .operand(release.name)
+        .operand(reference)
+        .namespace(release.namespace)
+        .option("--version", Arg::variable("CHART"))
+        .words("--reuse-values");
+    let upgrade = LEFT_OUT.iter().fold(upgrade, |upgrade, value| upgrade.option("--set", *value));
+    lines.push(if_chart_known(upgrade));
+    Command::lines(lines).whole()
+}

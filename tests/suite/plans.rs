@@ -1,0 +1,307 @@
+//! The plan of a rehearsed upgrade, as somebody follows it: which steps in which order, with the commands of the tool that manages each
+//! part. The recordings lie outside the repository; where there are none, that is said.
+
+use meshdoctor::card::Mode;
+use meshdoctor::checks::{Settings, Upgrade};
+use meshdoctor::knowledge::Knowledge;
+use meshdoctor::render;
+use serde_json::{Value, json};
+
+use crate::recordings::{folder, memory, report_on};
+use crate::rehearsal::rehearsed;
+
+#[test]
+fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
+    let Some(report) = rehearsed("healthy-2.18", "2.20") else { return };
+    let plan = render::plan::markdown(&report);
+    let places: Vec<usize> = [
+        "CLI and CRDs of edge-25.10.7",
+        "Control plane to edge-25.10.7",
+        "Data plane to edge-25.10.7",
+        "CLI and CRDs of edge-26.6.3",
+        "Control plane to edge-26.6.3",
+        "Data plane to edge-26.6.3",
+        "The way back",
+    ]
+    .iter()
+    .map(|title| plan.find(title).unwrap_or_else(|| panic!("no {title:?} in\n{plan}")))
+    .collect();
+    assert!(places.is_sorted(), "{plan}");
+    assert!(plan.contains("kubectl -n shop rollout restart deployment/api deployment/web"), "{plan}");
+    // What each release brings is dealt with on the way to it.
+    let step = |value: &str| {
+        let rehearsal = report.rehearsal.as_ref().unwrap();
+        let about = |finding: &&meshdoctor::finding::Finding| finding.message.starts_with(value);
+        let step = rehearsal.plan.as_ref().unwrap().step_of(report.findings.iter().find(about).unwrap());
+        rehearsal.plan.as_ref().unwrap().phases[step.unwrap() - 1].title.clone()
+    };
+    assert_eq!(step("proxyInit.iptablesMode"), "Control plane to edge-25.10.7");
+    assert_eq!(step("proxy.nativeSidecar"), "Control plane to edge-26.6.3");
+    // What no object shows is said before the control plane goes there, and only with the release that brings it.
+    let at = |text: &str| plan.match_indices(text).map(|(at, _)| at).collect::<Vec<_>>();
+    let gone = at("With edge-26.6.3 linkerd-init runs from the proxy's image");
+    assert!(gone.len() == 1 && places[4] < gone[0] && gone[0] < places[5], "{plan}");
+    assert_eq!(at("the image proxy-init is gone").len(), 1, "{plan}");
+    assert!(!plan.contains("1.1.1.1:20001"), "{plan}");
+    assert!(at("check --only certificates --fail-on warning")[0] < places[0], "{plan}");
+    // What an only informing finding stands for counts as not done.
+    assert!(
+        plan.contains("--only data-plane-skew,proxy-not-ready,pod-missing-proxy --fail-on info"),
+        "{plan}"
+    );
+    assert!(plan.contains("control-plane-not-ready --fail-on warning"), "{plan}");
+    assert!(plan.contains("linkerd prune | kubectl delete -f -"), "{plan}");
+
+    // With linkerd-cni there is no linkerd-init, and its own step is guarded as the others are.
+    let Some(report) = rehearsed("healthy-2.18-cni", "2.20") else { return };
+    let plan = render::plan::markdown(&report);
+    assert!(!plan.contains("the image proxy-init is gone"), "{plan}");
+    let installed: Vec<&str> =
+        plan.lines().filter(|line| line.contains("linkerd install-cni --set")).collect();
+    assert_eq!(installed.len(), 4, "{plan}");
+    assert!(
+        installed.iter().all(|line| line.contains("if [ \"$(linkerd version --client --short)\" = edge-2")),
+        "{plan}"
+    );
+
+    // Its definitions of Gateway API are Linkerd's, and come with the CRDs.
+    let Some(report) = rehearsed("healthy-2.15", "2.18") else { return };
+    assert!(!render::plan::markdown(&report).contains("Gateway API for"));
+    let Some(back) = rehearsed("healthy-2.20", "2.18") else { return };
+    assert!(back.rehearsal.as_ref().unwrap().plan.is_none());
+    assert!(render::plan::markdown(&back).contains("There is no plan"));
+}
+
+#[test]
+fn the_plan_brings_linkerd_cni_to_what_was_named_and_never_back() {
+    let Some(folder) = folder() else { return };
+    let plan = |recording: &str, to: &str, cni: Option<&str>| -> String {
+        let upgrade = Upgrade::new(to, None, None, Knowledge::embedded().releases()).unwrap();
+        let to_cni = cni.map(meshdoctor::version::CniVersion::from_tag);
+        let settings =
+            Settings { mode: Mode::Upgrade, upgrade: Some(upgrade), to_cni, ..Settings::default() };
+        render::plan::markdown(&report_on(&memory(&folder.join(recording)), &settings))
+    };
+    let newer = plan("healthy-2.18-cni", "2.20", Some("v1.7.0"));
+    assert!(newer.contains("linkerd-cni to v1.6.4\n"), "{newer}");
+    assert!(newer.contains("linkerd-cni to v1.7.0\n"), "{newer}");
+    assert!(newer.contains("What v1.7.0 brings is not known here"), "{newer}");
+    let named = plan("healthy-2.18-cni", "2.20", Some("v1.6.3"));
+    assert!(
+        named.contains("linkerd-cni to v1.6.3\n") && !named.contains("linkerd-cni to v1.6.4\n"),
+        "{named}"
+    );
+    // Its v1.6.2 is what 2.18 brings.
+    assert!(!plan("healthy-2.18-cni", "edge-25.5.1", None).contains("linkerd-cni to"));
+}
+
+/// The charts of 2.18 bring a Gateway API that 2.19 takes and 2.20 does not.
+#[test]
+fn the_plan_has_routes_stored_again_before_the_api_server_would_refuse_the_gateway_api() {
+    let Some(report) = rehearsed("healthy-2.17", "2.20") else { return };
+    // Before the first step stands what it finds, with the same remedy.
+    let plan = render::plan::markdown(&report);
+    let (_, plan) = plan.split_once("## 1. ").unwrap();
+    let at = |text: &str| plan.find(text).unwrap_or_else(|| panic!("no {text:?} in\n{plan}"));
+    assert!(at("Data plane to edge-25.10.7") < at("Gateway API for edge-26.6.3"));
+    assert!(at("Gateway API for edge-26.6.3") < at("Have every GRPCRoute stored again"));
+    assert!(at("Have every GRPCRoute stored again") < at("Install Gateway API 1.2.1"));
+    assert!(!plan.contains("Gateway API for edge-25.10.7"), "{plan}");
+    let report = rehearsed("healthy-2.17", "2.19").unwrap();
+    assert!(!render::plan::markdown(&report).contains("stored again"));
+}
+
+/// The plan for a recording whose Deployments and CRDs are managed by what these labels and annotations say, each set in the
+/// namespaces whose name has its beginning.
+fn plan_managed(recording: &str, to: &str, marks: &[(&str, Value)]) -> Option<String> {
+    let mut memory = memory(&folder()?.join(recording));
+    for (kind, held) in &mut memory.objects {
+        let kind = kind.info().kind;
+        if !["Deployment", "DaemonSet", "CustomResourceDefinition"].contains(&kind) {
+            continue;
+        }
+        for object in held {
+            let mut value: Value = serde_json::from_slice(&object.json).unwrap();
+            let of = if kind == "CustomResourceDefinition" { "crds" } else { object.namespace.as_str() };
+            for (_, mark) in marks.iter().filter(|(begin, _)| of == *begin) {
+                for (field, entries) in mark.as_object().unwrap() {
+                    for (key, entry) in entries.as_object().unwrap() {
+                        value["metadata"][field][key] = entry.clone();
+                    }
+                }
+            }
+            object.json = value.to_string().into_bytes();
+        }
+    }
+    let upgrade = Upgrade::new(to, None, None, Knowledge::embedded().releases()).unwrap();
+    let settings = Settings { mode: Mode::Upgrade, upgrade: Some(upgrade), ..Settings::default() };
+    Some(render::plan::markdown(&report_on(&memory, &settings)))
+}
+
+#[test]
+fn the_plan_has_the_commands_of_what_manages_control_plane_crds_and_extensions() {
+    let argo = |name: &str| json!({"annotations": {"argocd.argoproj.io/tracking-id": format!("{name}:apps/Deployment:x/y")}});
+    let marks = [("linkerd", argo("mesh")), ("crds", argo("mesh-crds")), ("linkerd-viz", argo("viz"))];
+    let Some(plan) = plan_managed("healthy-2.18-viz", "2.19", &marks) else { return };
+    for (application, chart) in [("mesh", "control-plane"), ("mesh-crds", "crds"), ("viz", "viz")] {
+        let of = format!("chart linkerd-{chart} 2025.10.7 of Argo CD (Application {application})");
+        assert!(plan.contains(&of), "no {of:?} in\n{plan}");
+        for command in
+            ["app diff NAME --refresh", "app sync NAME", "app wait NAME --sync --health --timeout 900"]
+        {
+            let command = format!("argocd {}\n", command.replace("NAME", application));
+            assert!(plan.contains(&command), "no {command:?} in\n{plan}");
+        }
+    }
+    assert!(!plan.contains("linkerd upgrade") && !plan.contains("linkerd viz install"), "{plan}");
+
+    let flux = |name: &str| json!({"labels": {"helm.toolkit.fluxcd.io/name": name, "helm.toolkit.fluxcd.io/namespace": "flux-system"}});
+    let marks = [("linkerd", flux("mesh")), ("crds", flux("mesh-crds")), ("linkerd-viz", flux("viz"))];
+    let plan = plan_managed("healthy-2.18-viz", "2.19", &marks).unwrap();
+    for name in ["mesh", "mesh-crds", "viz"] {
+        let reconcile = format!("flux reconcile helmrelease {name} -n flux-system --with-source\n");
+        let wait = format!(
+            "kubectl wait helmreleases.helm.toolkit.fluxcd.io {name} -n flux-system --for=condition=Ready --timeout=15m\n"
+        );
+        assert!(
+            plan.contains(&reconcile) && plan.contains(&wait),
+            "no {reconcile:?} and {wait:?} in\n{plan}"
+        );
+    }
+
+    let marks = [
+        ("linkerd", helm("mesh", "linkerd")),
+        ("crds", helm("mesh-crds", "linkerd")),
+        ("linkerd-viz", helm("dashboards", "linkerd-viz")),
+    ];
+    let plan = plan_managed("healthy-2.18-viz", "2.19", &marks).unwrap();
+    for command in [
+        "helm upgrade mesh-crds linkerd-edge/linkerd-crds -n linkerd --version 2025.10.7 --reuse-values\n",
+        "helm upgrade mesh linkerd-edge/linkerd-control-plane -n linkerd --version 2025.10.7 --reset-then-reuse-values\n",
+        "helm upgrade dashboards linkerd-edge/linkerd-viz -n linkerd-viz --version 2025.10.7 --reset-then-reuse-values\n",
+    ] {
+        assert!(plan.contains(command), "no {command:?} in\n{plan}");
+    }
+    assert!(!plan.contains("CHART_VERSION") && !plan.contains("linkerd viz install"), "{plan}");
+    assert!(plan.contains("meshdoctor check --only viz --fail-on warning\n"), "{plan}");
+}
+
+/// Who goes back goes to the release before, not to the one that all began with; and no command is run by a CLI of another release.
+#[test]
+fn the_way_back_is_to_the_release_before() {
+    let Some(report) = rehearsed("healthy-2.17", "2.20") else { return };
+    let plan = render::plan::markdown(&report);
+    let (_, back) = plan.split_once("The way back").unwrap();
+    for (at, before) in
+        [("edge-25.4.4", "edge-24.11.8"), ("edge-25.10.7", "edge-25.4.4"), ("edge-26.6.3", "edge-25.10.7")]
+    {
+        assert!(back.contains(&format!("From {at} to {before}, with its own CLI")), "{back}");
+        let guarded = format!("= {before} ]; then linkerd upgrade | kubectl apply -f -");
+        assert!(back.contains(&format!("LINKERD2_VERSION={before} sh")) && back.contains(&guarded), "{back}");
+    }
+    assert!(!back.contains("--crds"), "{back}");
+    for line in plan.lines().filter(|line| line.contains("linkerd prune")) {
+        assert!(
+            line.trim_start().starts_with("if [ \"$(linkerd version --client --short)\" = edge-"),
+            "{line}"
+        );
+    }
+    assert!(plan.contains("export PATH=\"$HOME/.linkerd2/bin:$PATH\""), "{plan}");
+}
+
+fn helm(name: &str, namespace: &str) -> Value {
+    json!({"annotations": {"meta.helm.sh/release-name": name, "meta.helm.sh/release-namespace": namespace,
+        "linkerd.io/created-by": "linkerd/helm edge-24.11.8"}})
+}
+
+fn by_helm() -> [(&'static str, Value); 2] {
+    [("linkerd", helm("mesh", "linkerd")), ("crds", helm("mesh-crds", "linkerd"))]
+}
+
+#[test]
+fn helm_goes_back_by_revision_and_git_by_a_revert() {
+    let Some(plan) = plan_managed("healthy-2.18", "2.19", &by_helm()) else { return };
+    let (_, back) = plan.split_once("The way back").unwrap();
+    assert!(back.contains("helm history mesh -n linkerd\n"), "{back}");
+    assert!(back.contains("helm rollback mesh \"${REVISION:?}\" -n linkerd --wait\n"), "{back}");
+    assert!(!back.contains("mesh-crds"), "{back}");
+    let flux = json!({"labels": {"helm.toolkit.fluxcd.io/name": "mesh", "helm.toolkit.fluxcd.io/namespace": "flux-system"}});
+    let plan = plan_managed("healthy-2.18", "2.19", &[("linkerd", flux)]).unwrap();
+    let (_, back) = plan.split_once("The way back").unwrap();
+    assert!(back.contains("In Git, revert") && !back.contains("helm rollback"), "{back}");
+    // What Git says comes to a HelmRelease by the Kustomization that applies it.
+    let at = |text: &str| back.find(text).unwrap_or_else(|| panic!("no {text:?} in\n{back}"));
+    assert!(at("flux reconcile kustomization \"$(kubectl get") < at("flux reconcile helmrelease mesh"));
+}
+
+/// The chart of the CRDs brings no Gateway API that 2.20 takes, so what it holds is taken over, and nothing is deleted on the way.
+#[test]
+fn what_the_chart_holds_of_the_gateway_api_is_kept_and_then_taken_over() {
+    let Some(plan) = plan_managed("healthy-2.17", "2.20", &by_helm()) else { return };
+    let (_, plan) = plan.split_once("## 1. ").unwrap();
+    let at = |text: &str| plan.find(text).unwrap_or_else(|| panic!("no {text:?} in\n{plan}"));
+    let left_out = "helm upgrade mesh-crds linkerd-edge/linkerd-crds -n linkerd --version \"$CHART\" --reuse-values --set \
+                    installGatewayAPI=false --set enableHttpRoutes=false";
+    let order = [
+        at("--reuse-values has the Gateway API CRDs stay"),
+        at("Gateway API for edge-26.6.3"),
+        at("helm.sh/resource-policy=keep\n"),
+        at(left_out),
+        at("meta.helm.sh/release-name- meta.helm.sh/release-namespace- linkerd.io/created-by-"),
+        at("kubectl apply --server-side --force-conflicts -f https://github.com/kubernetes-sigs/gateway-api"),
+        at("--only gateway-api-missing,gateway-api-unsupported --fail-on warning"),
+    ];
+    assert!(order.is_sorted(), "{order:?}\n{plan}");
+    assert_eq!(plan.matches("--reuse-values has the Gateway API").count(), 1, "{plan}");
+    assert!(!plan.contains("Do not replace the CRDs by hand"), "{plan}");
+    // The CLI goes on with its own, and nothing holds what others brought.
+    let Some(report) = rehearsed("healthy-2.17", "2.20") else { return };
+    let plan = render::plan::markdown(&report);
+    assert!(!plan.contains("installGatewayAPI=false") && !plan.contains("--reuse-values has"), "{plan}");
+}
+
+/// Charts of a vendor have other names, and values at another place.
+#[test]
+fn a_vendor_s_chart_gets_the_values_where_it_reads_them() {
+    let Some(plan) = plan_managed("healthy-2.18", "enterprise-2.19.6", &by_helm()) else { return };
+    for said in [
+        "https://enterprise.buoyant.io/install | env LINKERD2_VERSION=enterprise-2.19.6 sh\n",
+        "Have the license key at hand",
+        "helm upgrade mesh-crds linkerd-buoyant/linkerd-enterprise-crds -n linkerd --version 2.19.6 --reuse-values\n",
+        "helm get values mesh -n linkerd -o json | jq '{\"linkerd-control-plane\": (. // {})}' > values.json\n",
+        "helm upgrade mesh linkerd-buoyant/linkerd-enterprise-control-plane -n linkerd --version 2.19.6 --reset-values -f values.json \
+         --set license=\"${LICENSE:?}\"\n",
+        // What is not known of it is no fact.
+        "Perhaps with enterprise-2.19.6 linkerd-init runs from the proxy's image",
+        "With enterprise-2.19.6 the policy controller runs from the image of the controllers",
+    ] {
+        assert!(plan.contains(said), "no {said:?} in\n{plan}");
+    }
+    let Some(plan) = plan_managed("healthy-2.18", "2.19", &by_helm()) else { return };
+    assert!(!plan.contains("helm get values") && !plan.contains("license"), "{plan}");
+}
+
+#[test]
+fn linkerd_cni_that_git_holds_is_changed_there_with_its_chart() {
+    let argo = |name: &str| json!({"annotations": {"argocd.argoproj.io/tracking-id": format!("{name}:apps/DaemonSet:x/y")}});
+    let marks = [("linkerd", argo("mesh")), ("linkerd-cni", argo("cni"))];
+    let Some(plan) = plan_managed("healthy-2.18-cni", "2.19", &marks) else { return };
+    let (_, step) = plan.split_once("linkerd-cni to v1.6.4\n").unwrap();
+    for said in [
+        "(image.version=v1.6.4): in Git, chart linkerd2-cni 2025.10.7 of Argo CD (Application cni)",
+        "argocd app sync cni\n",
+        "get daemonset/linkerd-cni -o 'jsonpath={.spec.template.spec.containers[*].image}' | grep -F v1.6.4\n",
+    ] {
+        assert!(step.contains(said), "no {said:?} in\n{step}");
+    }
+    assert!(!plan.contains("linkerd install-cni"), "{plan}");
+}
+
+/// What the plan does by itself is no task of the reader.
+#[test]
+fn releases_that_are_skipped_are_steps_and_no_task() {
+    let Some(report) = rehearsed("healthy-2.18", "2.20") else { return };
+    let plan = render::plan::markdown(&report);
+    assert!(plan.contains("The steps below go one minor at a time"), "{plan}");
+    assert!(!plan.contains("as the plan (-o plan) does"), "{plan}");
+}
