@@ -149,11 +149,13 @@ impl Meta {
     }
 
     /// The value of an annotation.
+    #[inline]
     pub fn annotation(&self, key: &str) -> Option<&str> {
         self.annotations.get(key).map(String::as_str)
     }
 
     /// The value of a label.
+    #[inline]
     pub fn label(&self, key: &str) -> Option<&str> {
         self.labels.get(key).map(String::as_str)
     }

@@ -15,6 +15,7 @@ pub struct Shared<T>(Arc<T>);
 
 /// Two of one origin are compared by that alone.
 impl<T: PartialEq> PartialEq for Shared<T> {
+    #[inline]
     fn eq(&self, other: &Shared<T>) -> bool {
         self.is_same(other) || *self.0 == *other.0
     }
@@ -22,6 +23,7 @@ impl<T: PartialEq> PartialEq for Shared<T> {
 
 impl<T> Shared<T> {
     /// Whether both are kept in one place: then they are equal, which others may be too.
+    #[inline]
     pub fn is_same(&self, other: &Shared<T>) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -46,6 +48,7 @@ impl<T> Shared<T> {
 }
 
 impl<T> Clone for Shared<T> {
+    #[inline]
     fn clone(&self) -> Shared<T> {
         Shared(Arc::clone(&self.0))
     }
@@ -54,6 +57,7 @@ impl<T> Clone for Shared<T> {
 impl<T> Deref for Shared<T> {
     type Target = T;
 
+    #[inline]
     fn deref(&self) -> &T {
         &self.0
     }
@@ -96,6 +100,7 @@ thread_local! {
 
 impl Word {
     /// The text.
+    #[inline]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -122,12 +127,14 @@ impl From<String> for Word {
 }
 
 impl From<&Word> for String {
+    #[inline]
     fn from(word: &Word) -> String {
         word.as_str().to_owned()
     }
 }
 
 impl From<Word> for String {
+    #[inline]
     fn from(word: Word) -> String {
         word.as_str().to_owned()
     }
@@ -136,54 +143,63 @@ impl From<Word> for String {
 impl Deref for Word {
     type Target = str;
 
+    #[inline]
     fn deref(&self) -> &str {
         &self.0
     }
 }
 
 impl AsRef<str> for Word {
+    #[inline]
     fn as_ref(&self) -> &str {
         &self.0
     }
 }
 
 impl std::borrow::Borrow<str> for Word {
+    #[inline]
     fn borrow(&self) -> &str {
         &self.0
     }
 }
 
 impl PartialEq<str> for Word {
+    #[inline]
     fn eq(&self, other: &str) -> bool {
         &*self.0 == other
     }
 }
 
 impl PartialEq<&str> for Word {
+    #[inline]
     fn eq(&self, other: &&str) -> bool {
         &*self.0 == *other
     }
 }
 
 impl PartialEq<String> for Word {
+    #[inline]
     fn eq(&self, other: &String) -> bool {
         *self.0 == **other
     }
 }
 
 impl PartialEq<Word> for String {
+    #[inline]
     fn eq(&self, other: &Word) -> bool {
         **self == *other.0
     }
 }
 
 impl PartialEq<Word> for str {
+    #[inline]
     fn eq(&self, other: &Word) -> bool {
         *self == *other.0
     }
 }
 
 impl PartialEq<Word> for &str {
+    #[inline]
     fn eq(&self, other: &Word) -> bool {
         **self == *other.0
     }

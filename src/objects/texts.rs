@@ -19,6 +19,7 @@ pub type Iter<'a> =
 
 impl Texts {
     /// The text of a name.
+    #[inline]
     pub fn get(&self, name: &str) -> Option<&String> {
         let at = self.0.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()?;
         Some(&self.0[at].1)
@@ -30,6 +31,7 @@ impl Texts {
     }
 
     /// Every name and its text.
+    #[inline]
     pub fn iter(&self) -> Iter<'_> {
         self.0.iter().map(|(name, text)| (name, text))
     }

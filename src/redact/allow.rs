@@ -23,7 +23,7 @@ pub enum Rule {
     Certificates,
     /// A checksum of something public.
     Checksum,
-    /// The value of an environment variable; which of them pass is decided where the container is known.
+    /// The name or the value of an environment variable; which of them pass is decided where the container is known.
     Env,
     /// Labels: names by name.
     Labels,
@@ -52,12 +52,14 @@ impl Names {
         Box::leak(Box::new(Names(rows)))
     }
 
+    #[inline]
     fn row(name: &str) -> usize {
         let byte = |at: Option<&u8>| at.map_or(0, |byte| usize::from(*byte));
         let bytes = name.as_bytes();
         (bytes.len() * 7 + byte(bytes.first()) * 3 + byte(bytes.last())) % Names::ROWS
     }
 
+    #[inline]
     fn get(&self, name: &str) -> Option<&Rule> {
         self.0[Names::row(name)].iter().find(|(known, _)| *known == name).map(|(_, rule)| rule)
     }
@@ -71,24 +73,22 @@ pub static CLEAN: Rule = Rule::Clean;
 
 impl Rule {
     /// What may stand in a part of it.
+    #[inline]
     pub(super) fn child(&'static self, key: &str) -> &'static Rule {
         match self {
             Rule::Fields(fields) => fields.get(key).unwrap_or(&OTHER),
             Rule::Map(rule) => rule,
             Rule::Clean => &CLEAN,
             Rule::Labels => of_label(key),
-            Rule::Annotations => ANNOTATIONS.with(|known| {
-                known.get(key).flatten().unwrap_or_else(|| {
-                    let rule = of_annotation(key);
-                    known.put(key, Some(rule));
-                    rule
-                })
-            }),
+            Rule::Annotations => {
+                ANNOTATIONS.with(|known| known.known(key, |key| Some(of_annotation(key)))).unwrap_or(&OTHER)
+            }
             Rule::Other | Rule::Text | Rule::Word | Rule::Certificates | Rule::Checksum | Rule::Env => &OTHER,
         }
     }
 
     /// Whether its keys are names of fields, of which there are not many, and not names that somebody gave.
+    #[inline]
     pub(super) fn has_fields(&self) -> bool {
         matches!(self, Rule::Fields(_) | Rule::Clean)
     }

@@ -1,7 +1,9 @@
 //! Redacts an object from JSON to JSON in one pass, without a tree of it: the very rules of [`super::object`], in the order in
 //! which an API server writes an object. Where that order does not do, as when an object says after its containers whose they
-//! are, the tree is made after all. How that is written, and what is known meanwhile, is in `state`.
+//! are, the tree is made after all. How that is written, and what is known meanwhile, is in `state`; what was copied lately, in
+//! `again`.
 
+mod again;
 mod state;
 
 use std::borrow::Cow;
@@ -151,6 +153,22 @@ impl<'de> Part<'_, '_, 'de> {
             }
             None => copy.escaped(content),
         }
+    }
+
+    /// A part of a container. What passes of it is for its text, its rule and its place to say, and for nothing around it.
+    fn raw(self, raw: &'de RawValue) -> serde_json::Result<()> {
+        let Part { copy, rule, key, place, owner, .. } = self;
+        let raw = raw.get();
+        if let Some(touched) = again::copied(raw, rule, place, &mut copy.out) {
+            copy.touched |= touched;
+            return Ok(());
+        }
+        let (begun, touched) = (copy.out.len(), std::mem::take(&mut copy.touched));
+        let part = Part { copy: &mut *copy, rule, key, place, owner, within: false };
+        part.deserialize(&mut serde_json::Deserializer::from_str(raw))?;
+        again::keep(raw, rule, place, &copy.out[begun..], copy.touched);
+        copy.touched |= touched;
+        Ok(())
     }
 
     /// Whether a number goes: one that stands where nothing is known, under a telling name.
@@ -312,6 +330,10 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
             let outer = (inner == Place::Metadata).then(|| std::mem::take(&mut copy.marks));
             let value =
                 Part { copy: &mut *copy, rule: rule.child(&key), key: &key, place: inner, owner, within };
+            if place == Place::Container && inner != Place::Name {
+                value.raw(fields.next_value::<&'de RawValue>()?).map_err(A::Error::custom)?;
+                continue;
+            }
             fields.next_value_seed(value)?;
             match inner {
                 Place::Name | Place::VariableName => named = true,
@@ -337,9 +359,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
             let inner = if key == "env" { Place::Env(keeps) } else { Place::Words(keeps) };
             let value =
                 Part { copy: &mut *copy, rule: rule.child(&key), key: &key, place: inner, owner, within };
-            value
-                .deserialize(&mut serde_json::Deserializer::from_str(raw.get()))
-                .map_err(A::Error::custom)?;
+            value.raw(raw).map_err(A::Error::custom)?;
         }
         copy.keys.truncate(base);
         copy.out.push(b'}');

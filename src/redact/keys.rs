@@ -6,12 +6,18 @@
 use super::memo::Memo;
 
 thread_local! {
-    /// What was found of names.
+    /// What was found of names in files.
+    static SECRET: Memo<bool> = Memo::of(512);
+    /// What was found of names in free text.
     static TELLING: Memo<bool> = Memo::of(512);
 }
 
 /// Is this a name whose value is replaced, in JSON and YAML files?
 pub(super) fn is_secret(key: &str) -> bool {
+    SECRET.with(|known| known.known(key, announces))
+}
+
+fn announces(key: &str) -> bool {
     let key = plain(key);
     let has = |part: &str| key.contains(part);
     key.ends_with("token")
@@ -46,13 +52,7 @@ pub fn names_a_secret(field: &str) -> bool {
 
 /// Is this a name whose value is replaced in an event message or a log line?
 pub(super) fn is_secret_in_text(key: &str) -> bool {
-    TELLING.with(|known| {
-        known.get(key).unwrap_or_else(|| {
-            let telling = is_telling(key);
-            known.put(key, telling);
-            telling
-        })
-    })
+    TELLING.with(|known| known.known(key, is_telling))
 }
 
 fn is_telling(key: &str) -> bool {

@@ -8,16 +8,38 @@ const LONGEST: usize = 16 << 10;
 /// Answers by text. The latest of those that share a place stays.
 pub(super) struct Memo<V>(RefCell<Vec<(String, V)>>);
 
-impl<V: Copy + Default> Memo<V> {
+impl<V: Default> Memo<V> {
     /// For so many texts.
     pub(super) fn of(slots: usize) -> Memo<V> {
-        Memo(RefCell::new(vec![Default::default(); slots]))
+        Memo(RefCell::new(std::iter::repeat_with(Default::default).take(slots).collect()))
     }
 
-    pub(super) fn get(&self, text: &str) -> Option<V> {
+    #[inline]
+    pub(super) fn get(&self, text: &str) -> Option<V>
+    where
+        V: Copy,
+    {
+        self.find(text, |answer| Some(*answer))
+    }
+
+    /// The answer, found out with `look` where it is not known.
+    pub(super) fn known(&self, text: &str, look: impl FnOnce(&str) -> V) -> V
+    where
+        V: Copy,
+    {
+        self.get(text).unwrap_or_else(|| {
+            let answer = look(text);
+            self.put(text, answer);
+            answer
+        })
+    }
+
+    /// What is made of the answer, where there is one.
+    #[inline]
+    pub(super) fn find<R>(&self, text: &str, made: impl FnOnce(&V) -> Option<R>) -> Option<R> {
         let known = self.0.borrow();
         let (of, answer) = &known[slot(text, known.len())];
-        (!text.is_empty() && of == text).then_some(*answer)
+        if !text.is_empty() && of == text { made(answer) } else { None }
     }
 
     pub(super) fn put(&self, text: &str, answer: V) {
@@ -33,6 +55,7 @@ impl<V: Copy + Default> Memo<V> {
 
 /// Eight bytes at a time: it stands before nearly every text of a cluster. Who makes texts that share a place only has them looked
 /// through each time.
+#[inline]
 fn slot(text: &str, slots: usize) -> usize {
     let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let (words, rest) = text.as_bytes().as_chunks::<8>();

@@ -17,11 +17,13 @@ pub struct Clean<D> {
 
 impl<D> Clean<D> {
     /// What `inner` decodes, by a rule.
+    #[inline]
     pub fn new(inner: D, rule: &'static Rule) -> Clean<D> {
         Clean { inner, rule }
     }
 }
 
+#[inline]
 fn sanitized<'a>(rule: &'static Rule, text: &'a str) -> Cow<'a, str> {
     match rule {
         // Most are dropped unread; the type that keeps one sanitizes it.
@@ -49,6 +51,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Clean<D> {
         deserialize_identifier
     }
 
+    #[inline]
     fn deserialize_unit_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -57,6 +60,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Clean<D> {
         self.inner.deserialize_unit_struct(name, Through { visitor, rule: self.rule })
     }
 
+    #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -65,10 +69,12 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Clean<D> {
         self.inner.deserialize_newtype_struct(name, Through { visitor, rule: self.rule })
     }
 
+    #[inline]
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, D::Error> {
         self.inner.deserialize_tuple(len, Through { visitor, rule: self.rule })
     }
 
+    #[inline]
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -78,6 +84,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Clean<D> {
         self.inner.deserialize_tuple_struct(name, len, Through { visitor, rule: self.rule })
     }
 
+    #[inline]
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -87,6 +94,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Clean<D> {
         self.inner.deserialize_struct(name, fields, Through { visitor, rule: self.rule })
     }
 
+    #[inline]
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -97,10 +105,12 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Clean<D> {
     }
 
     /// What nobody reads needs no care.
+    #[inline]
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         self.inner.deserialize_ignored_any(visitor)
     }
 
+    #[inline]
     fn is_human_readable(&self) -> bool {
         self.inner.is_human_readable()
     }
@@ -133,6 +143,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Through<V> {
         visit_f64: f64, visit_char: char
     }
 
+    #[inline]
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<V::Value, E> {
         match sanitized(self.rule, text) {
             Cow::Borrowed(text) => self.visitor.visit_str(text),
@@ -140,6 +151,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Through<V> {
         }
     }
 
+    #[inline]
     fn visit_borrowed_str<E: serde::de::Error>(self, text: &'de str) -> Result<V::Value, E> {
         match sanitized(self.rule, text) {
             Cow::Borrowed(text) => self.visitor.visit_borrowed_str(text),
@@ -147,6 +159,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Through<V> {
         }
     }
 
+    #[inline]
     fn visit_string<E: serde::de::Error>(self, text: String) -> Result<V::Value, E> {
         let clean = match sanitized(self.rule, &text) {
             Cow::Borrowed(_) => None,
@@ -155,31 +168,38 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Through<V> {
         self.visitor.visit_string(clean.unwrap_or(text))
     }
 
+    #[inline]
     fn visit_none<E: serde::de::Error>(self) -> Result<V::Value, E> {
         self.visitor.visit_none()
     }
 
+    #[inline]
     fn visit_unit<E: serde::de::Error>(self) -> Result<V::Value, E> {
         self.visitor.visit_unit()
     }
 
+    #[inline]
     fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
         self.visitor.visit_some(Clean { inner, rule: self.rule })
     }
 
+    #[inline]
     fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<V::Value, D::Error> {
         self.visitor.visit_newtype_struct(Clean { inner, rule: self.rule })
     }
 
+    #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
         self.visitor.visit_seq(Items { inner, rule: self.rule })
     }
 
+    #[inline]
     fn visit_map<A: MapAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
         self.visitor.visit_map(Entries { inner, rule: self.rule, next: self.rule })
     }
 
     /// The words of an enumeration are ours.
+    #[inline]
     fn visit_enum<A: EnumAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
         self.visitor.visit_enum(inner)
     }
@@ -194,10 +214,12 @@ struct Items<A> {
 impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Items<A> {
     type Error = A::Error;
 
+    #[inline]
     fn next_element_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
         self.inner.next_element_seed(Seed { seed, rule: self.rule })
     }
 
+    #[inline]
     fn size_hint(&self) -> Option<usize> {
         self.inner.size_hint()
     }
@@ -212,14 +234,17 @@ struct Entries<A> {
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for Entries<A> {
     type Error = A::Error;
 
+    #[inline]
     fn next_key_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<Option<S::Value>, A::Error> {
         self.inner.next_key_seed(Key { seed, rule: self.rule, next: &mut self.next })
     }
 
+    #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         self.inner.next_value_seed(Seed { seed, rule: self.next })
     }
 
+    #[inline]
     fn size_hint(&self) -> Option<usize> {
         self.inner.size_hint()
     }
@@ -233,6 +258,7 @@ struct Seed<S> {
 impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Seed<S> {
     type Value = S::Value;
 
+    #[inline]
     fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
         self.seed.deserialize(Clean { inner, rule: self.rule })
     }
@@ -248,6 +274,7 @@ struct Key<'a, T> {
 impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Key<'_, S> {
     type Value = S::Value;
 
+    #[inline]
     fn deserialize<D: Deserializer<'de>>(self, inner: D) -> Result<S::Value, D::Error> {
         self.seed.deserialize(KeyOf { inner, rule: self.rule, next: self.next })
     }
@@ -262,6 +289,7 @@ struct KeyOf<'a, D> {
 impl<'de, D: Deserializer<'de>> Deserializer<'de> for KeyOf<'_, D> {
     type Error = D::Error;
 
+    #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         self.inner.deserialize_str(Key { seed: visitor, rule: self.rule, next: self.next })
     }
@@ -279,6 +307,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Key<'_, V> {
         self.seed.expecting(f)
     }
 
+    #[inline]
     fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<V::Value, E> {
         *self.next = self.rule.child(key);
         if self.rule.has_fields() {
@@ -290,6 +319,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Key<'_, V> {
         }
     }
 
+    #[inline]
     fn visit_borrowed_str<E: serde::de::Error>(self, key: &'de str) -> Result<V::Value, E> {
         *self.next = self.rule.child(key);
         if self.rule.has_fields() {

@@ -15,6 +15,7 @@ thread_local! {
 }
 
 /// Removes every secret from a text: an event message, a log line, an annotation.
+#[inline]
 pub fn text(input: &str) -> Cow<'_, str> {
     if CLEAN.with(|known| known.get(input).is_some()) {
         return Cow::Borrowed(input);

@@ -91,3 +91,31 @@ fn an_object_says_what_it_is_even_where_it_came_without() {
         assert_eq!(serde_json::from_slice::<Value>(&json).expect("it is JSON"), wanted);
     }
 }
+
+#[test]
+fn what_was_copied_lately_is_copied_again_by_whose_it_is_and_where_it_stands() {
+    let long = "a word and another ".repeat(5);
+    let env =
+        format!(r#"[{{"name":"LINKERD2_PROXY_LOG","value":"{long}"}},{{"name":"X","value":"hunter2"}}]"#);
+    let pod = |annotations: &str, container: &str| {
+        format!(
+            r#"{{"metadata":{{"annotations":{annotations},"name":"n","namespace":"shop"}},"spec":{{"containers":[{container}]}}}}"#
+        )
+    };
+    let meshed = r#"{"linkerd.io/inject":"enabled"}"#;
+    for _ in 0..3 {
+        for (annotations, name) in [(meshed, "linkerd-proxy"), (meshed, "app"), ("{}", "linkerd-proxy")] {
+            for field in ["env", "args", "command", "ports", "livenessProbe", "password", "whatever"] {
+                let before = format!(r#"{{"name":"{name}","{field}":{env}}}"#);
+                let behind = format!(r#"{{"{field}":{env},"name":"{name}"}}"#);
+                assert!(is_read_at_once(&pod(annotations, &before)));
+                is_read_at_once(&pod(annotations, &behind));
+            }
+            for field in ["ports", "password"] {
+                let numbers = format!("[{}7]", "123456789,".repeat(10));
+                let container = format!(r#"{{"name":"{name}","{field}":{numbers}}}"#);
+                assert!(is_read_at_once(&pod(annotations, &container)));
+            }
+        }
+    }
+}
