@@ -6,6 +6,7 @@
 use super::walk::{Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
 use crate::model::network_policy::{Direction, Doubt, Objects, Passage, Peer, Policies, Policy, Port};
+use crate::model::skipped::{IN, skipped};
 use crate::objects::Pod;
 
 /// The port on which a proxy takes connections of other proxies.
@@ -28,7 +29,9 @@ impl<'a> Network<'a> {
         if client.metadata.key() == server.metadata.key() {
             return true;
         }
-        let between = meshed && server.spec.proxy().is_some() && port != INBOUND;
+        // To a port that the server's annotation skips, clients come without their proxy's help.
+        let skips = skipped(server, IN).is_some_and(|skipped| skipped.annotated && skipped.holds(port));
+        let between = meshed && server.spec.proxy().is_some() && port != INBOUND && !skips;
         let ports: &[u16] = match between {
             true if self.by_proxy => &[INBOUND],
             true => &[port, INBOUND],
@@ -37,6 +40,14 @@ impl<'a> Network<'a> {
         for (direction, pod, peer) in
             [(Direction::Egress, client, peer(server)), (Direction::Ingress, server, peer(client))]
         {
+            if direction == Direction::Ingress && is_of_its_node(client, server) {
+                let says = format!(
+                    "the call comes from the node of pod {}, which NetworkPolicies let in",
+                    server.metadata.name
+                );
+                walk.step(Part::Network, Outcome::Passes, says);
+                continue;
+            }
             let to = |number| Port { protocol: "TCP", number, of: Some(server) };
             let said: Vec<(u16, Passage<'a>)> = ports
                 .iter()
@@ -48,6 +59,14 @@ impl<'a> Network<'a> {
         }
         true
     }
+}
+
+/// Whether a client is in the network of the node on which the server runs: such connections are let in whatever policies say.
+fn is_of_its_node(client: &Pod, server: &Pod) -> bool {
+    client.spec.host_network
+        && !server.spec.host_network
+        && !client.node_name.is_empty()
+        && client.node_name == server.node_name
 }
 
 fn peer(pod: &Pod) -> Peer<'_> {

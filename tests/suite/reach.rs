@@ -317,3 +317,82 @@ fn ports_that_linkerd_init_leaves_aside_pass_no_proxy() {
     assert!(words(&text).contains("port 80 is skipped by the client's proxy"), "{text}");
     assert!(words(&text).contains("a client without identity"), "{text}");
 }
+
+/// Pods in the network of their node, a port that an annotation skips, and one whose appProtocol says what is spoken.
+const HOSTS: &str = r#"
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: agent-1, namespace: shop, labels: {app: agent}}
+spec: {nodeName: node-1, hostNetwork: true, containers: [{name: app, image: app}]}
+status: {podIP: 192.168.1.10}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: agent-2, namespace: shop, labels: {app: agent}}
+spec: {nodeName: node-2, hostNetwork: true, containers: [{name: app, image: app}]}
+status: {podIP: 192.168.1.20}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: raw-1, namespace: shop, labels: {app: raw, linkerd.io/control-plane-ns: linkerd}, annotations: {config.linkerd.io/skip-inbound-ports: "6000", config.linkerd.io/opaque-ports: "6000,7000"}}
+spec: {nodeName: node-1, containers: [{name: linkerd-proxy, image: p}, {name: app, image: app}]}
+status: {podIP: 10.0.0.40, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: raw, namespace: shop, annotations: {config.linkerd.io/opaque-ports: "6000"}}
+spec: {clusterIP: 10.96.0.40, selector: {app: raw}, ports: [{name: raw, port: 6000}, {name: said, port: 7000, appProtocol: linkerd.io/opaque}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: raw-1, namespace: shop, labels: {kubernetes.io/service-name: raw}}
+endpoints: [{addresses: [10.0.0.40], conditions: {ready: true}}]
+---
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: raw, namespace: shop}
+spec: {podSelector: {matchLabels: {app: raw}}, policyTypes: [Ingress], ingress: [{from: [{podSelector: {}}], ports: [{port: 6000}, {port: 4143}]}]}
+"#;
+
+/// Kubernetes lets in what comes from the node of a pod; pods in the network of another node are no pods to a policy.
+#[test]
+fn clients_in_the_network_of_a_node_are_let_in_there_alone() {
+    let (status, text) = reached_in(HOSTS, &["shop/agent-1", "shop/raw:6000"]);
+    assert_eq!(status, 0, "{text}");
+    assert!(words(&text).contains("comes from the node of pod raw-1"), "{text}");
+    let (status, text) = reached_in(HOSTS, &["shop/agent-2", "shop/raw:6000"]);
+    assert_eq!((status, text.contains("it stops at network")), (1, true), "{text}");
+}
+
+/// A port that the server's annotation skips: nothing is said of its proxy, and the call goes to the port itself.
+#[test]
+fn a_port_that_the_server_skips_is_taken_for_nothing_by_its_proxy() {
+    let (status, text) = reached_in(HOSTS, &["shop/front-1", "shop/raw:6000"]);
+    let says = words(&text);
+    assert!(says.contains("the client takes the port for opaque"), "{text}");
+    assert!(!says.contains("client and server") && !says.contains("the server"), "{text}");
+    assert!(says.contains("port 6000 of pod raw-1 is skipped by its proxy"), "{text}");
+    assert_eq!(status, 0, "{text}");
+    // What the application protocol says counts for clients, and both sides take it for opaque here.
+    let (_, text) = reached_in(HOSTS, &["shop/front-1", "shop/raw:7000"]);
+    assert!(words(&text).contains("client and server take the port for opaque"), "{text}");
+}
+
+/// An EgressNetwork holds what lies outside: what it denies stops, and what a route lets out is not judged further.
+#[test]
+fn calls_outside_are_held_by_egress_networks() {
+    let network = |policy: &str| {
+        format!(
+            "---\napiVersion: policy.linkerd.io/v1alpha1\nkind: EgressNetwork\nmetadata: {{name: all, namespace: shop}}\nspec: {{trafficPolicy: {policy}}}\n"
+        )
+    };
+    let call = ["shop/front-1", "192.0.2.7:443"];
+    let (status, text) = reached_in(&network("Deny"), &call);
+    assert_eq!((status, words(&text).contains("EgressNetwork all forbids it")), (1, true), "{text}");
+    let (status, text) = reached_in(&network("Allow"), &call);
+    assert_eq!((status, words(&text).contains("EgressNetwork all lets it out")), (4, true), "{text}");
+    // Without a proxy nobody asks for it.
+    let (_, text) = reached_in(&network("Deny"), &["shop/plain-1", "192.0.2.7:443"]);
+    assert!(!text.contains("EgressNetwork all forbids"), "{text}");
+}

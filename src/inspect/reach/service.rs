@@ -4,7 +4,8 @@ use super::{Mesh, OPAQUE, skipped};
 use crate::finding::{Evidence, Subject};
 use crate::inspect::routed;
 use crate::inspect::walk::{Outcome, Part, Walk};
-use crate::model::policy::{Protocol, Workload, listed_ports};
+use crate::model::policy::{Protocol, Spoken, Workload};
+use crate::model::skipped::{self as ports, IN};
 use crate::objects::service::{MIRRORS_CLUSTER, REMOTE_DISCOVERY};
 use crate::objects::{Kind, Pod, Service, ServicePort, TargetPort};
 
@@ -98,7 +99,7 @@ impl<'a> Mesh<'a> {
             match chosen.leads_to(pod) {
                 Some(target) => {
                     if meshed {
-                        self.opaque(walk, service, chosen, pod, target);
+                        self.opaque(walk, client, (service, chosen), pod, target);
                     }
                     self.to_pod(walk, client, meshed, pod, target);
                 }
@@ -148,14 +149,22 @@ impl<'a> Mesh<'a> {
     }
 
     /// Whether both sides take the port for opaque. Where one alone does, the other waits to see who speaks first.
-    fn opaque(&self, walk: &mut Walk, service: &Service, port: &ServicePort, pod: &Pod, target: u16) {
+    fn opaque(
+        &self,
+        walk: &mut Walk,
+        caller: &Pod,
+        (service, port): (&Service, &ServicePort),
+        pod: &Pod,
+        target: u16,
+    ) {
         let index = &self.policy.index;
-        let annotation = service.metadata.annotation(OPAQUE);
-        let client = match annotation {
-            Some(list) => listed_ports(list).contains(port.port),
-            None => index.controller.opaque_ports.contains(&port.port),
-        };
-        let workload = Workload::of_pod(pod, index.controller.quirks).filter(|_| pod.spec.proxy().is_some());
+        let from = caller.metadata.namespace.as_str();
+        let client =
+            self.outbound.index.of_service(service.metadata.key(), port.port, from).spoken == Spoken::Opaque;
+        // A proxy that the port does not pass takes it for nothing.
+        let passes = pod.spec.proxy().is_some()
+            && !ports::skipped(pod, IN).is_some_and(|skipped| skipped.holds(target));
+        let workload = Workload::of_pod(pod, index.controller.quirks).filter(|_| passes);
         let server = workload.map(|it| index.inbound(&it, target).protocol == Protocol::Opaque);
         let says = match (client, server) {
             (true, Some(true)) => "client and server take the port for opaque",
@@ -172,11 +181,17 @@ impl<'a> Mesh<'a> {
             (false, None) => "the client looks into the protocol",
         };
         let (namespace, name) = service.metadata.key();
-        walk.step(Part::Protocol, Outcome::Passes, says).evidence(Evidence::field(
-            Subject::object(Kind::Service, namespace, name),
-            format!("metadata.annotations[{OPAQUE}]"),
-            annotation.unwrap_or("not there: the defaults"),
-        ));
+        let object = Subject::object(Kind::Service, namespace, name);
+        let said = Some(port.app_protocol.as_str())
+            .filter(|said| !said.is_empty() && index.controller.quirks.app_protocol);
+        let evidence = match said {
+            Some(said) => Evidence::field(object, format!("spec.ports[{}].appProtocol", port.port), said),
+            None => {
+                let list = service.metadata.annotation(OPAQUE).unwrap_or("not there: the defaults");
+                Evidence::field(object, format!("metadata.annotations[{OPAQUE}]"), list)
+            }
+        };
+        walk.step(Part::Protocol, Outcome::Passes, says).evidence(evidence);
     }
 
     /// A pod behind a Service.
