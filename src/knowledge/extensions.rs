@@ -24,6 +24,8 @@ struct Viz {
     components: Vec<String>,
     cluster_roles: Vec<String>,
     cluster_role_bindings: Vec<String>,
+    auth_reader: String,
+    auth_reader_role: String,
     prometheus_role: String,
 }
 
@@ -84,6 +86,11 @@ impl Extensions {
     /// The ClusterRoleBindings of viz in that namespace, its Prometheus' aside.
     pub fn viz_cluster_role_bindings(&self, namespace: &str) -> Vec<String> {
         self.viz.cluster_role_bindings.iter().map(|name| in_namespace(name, namespace)).collect()
+    }
+
+    /// The RoleBinding in kube-system of tap of viz in that namespace, and the Role that it gives.
+    pub fn viz_auth_reader(&self, namespace: &str) -> (String, &str) {
+        (in_namespace(&self.viz.auth_reader, namespace), &self.viz.auth_reader_role)
     }
 
     /// ClusterRole and ClusterRoleBinding of the Prometheus that comes with viz.

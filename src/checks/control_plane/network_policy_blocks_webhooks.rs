@@ -1,5 +1,5 @@
-//! `network-policy-blocks-webhooks`: NetworkPolicies in the namespace of the control plane don't let the API server in to the
-//! webhooks of Linkerd.
+//! `network-policy-blocks-webhooks`: NetworkPolicies in the namespaces of the control plane and of viz don't let the API server in to
+//! the webhooks of Linkerd and to tap.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +18,12 @@ const WEBHOOKS: [(&str, u16, &str); 3] = [
     ("destination", 9443, "policy-validator"),
 ];
 
+/// The label of the pods of extensions.
+const EXTENSION: &str = "linkerd.io/extension";
+
+/// What the API server asks of viz: component of the pod, port, name.
+const OF_VIZ: [(&str, u16, &str); 1] = [("tap", 8089, "tap")];
+
 /// What a set of policies shuts.
 #[derive(Default)]
 struct Shut<'a> {
@@ -31,19 +37,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let policies = policies?;
     let home = ctx.namespaces().control_plane.as_str();
-    let mut shut: BTreeMap<Vec<(Kind, &str, String)>, Shut<'_>> = BTreeMap::new();
+    let mut shut: BTreeMap<Vec<(Kind, &str, &str, String)>, Shut<'_>> = BTreeMap::new();
     let mut doubts = Vec::new();
-    for pod in pods.iter().filter(|pod| pod.metadata.namespace == home && !pod.is_finished()) {
-        let component = pod.metadata.label(COMPONENT);
-        for (_, number, name) in WEBHOOKS.iter().filter(|(of, ..)| component == Some(*of)) {
+    for pod in pods.iter().filter(|pod| !pod.is_finished()) {
+        let meta = &pod.metadata;
+        let (component, asked) = match meta.label(EXTENSION) {
+            Some("viz") => (meta.label("component"), &OF_VIZ[..]),
+            _ if meta.namespace == home => (meta.label(COMPONENT), &WEBHOOKS[..]),
+            _ => continue,
+        };
+        for (_, number, name) in asked.iter().filter(|(of, ..)| component == Some(*of)) {
             let port = Port { protocol: "TCP", number: *number, of: Some(pod) };
             match policies.passage(Direction::Ingress, pod, port, Peer::Host) {
                 Passage::Open | Passage::Through(_) => {}
                 Passage::Unknown(unknown) => doubts.extend(unknown),
                 Passage::Shut(by) => {
                     let at = by.iter().map(|decides| {
-                        let (kind, _, name) = decides.policy.key();
-                        (kind, name, decides.field.clone())
+                        let (kind, namespace, name) = decides.policy.key();
+                        (kind, namespace, name, decides.field.clone())
                     });
                     let entry = shut.entry(at.collect()).or_default();
                     entry.by = by;
@@ -81,8 +92,12 @@ fn is_injector(shut: &Shut<'_>) -> bool {
 
 fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
     let listed: Vec<String> = shut.webhooks.iter().map(|(name, port)| format!("{name} ({port})")).collect();
+    let of_tap = shut.webhooks.iter().all(|(name, _)| *name == "tap");
     let then = match is_injector(shut) {
         true => "new pods start without a proxy, or are refused where failurePolicy is Fail",
+        false if of_tap => {
+            "its API is not available, and linkerd viz tap and the deletion of namespaces fail"
+        }
         false => {
             "policies and profiles of Linkerd are accepted unchecked, or refused where failurePolicy is Fail"
         }

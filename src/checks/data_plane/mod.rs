@@ -10,6 +10,7 @@ mod exposed;
 mod init_container_before_proxy;
 mod network_policy_blocks_control_plane;
 mod network_policy_blocks_proxy;
+mod network_policy_blocks_scrapes;
 mod opaque;
 mod opaque_defaults_lost;
 mod opaque_port_missing;
@@ -38,6 +39,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "init-container-before-proxy", init_container_before_proxy),
     row!("data-plane", "network-policy-blocks-control-plane", network_policy_blocks_control_plane),
     row!("data-plane", "network-policy-blocks-proxy", network_policy_blocks_proxy),
+    row!("data-plane", "network-policy-blocks-scrapes", network_policy_blocks_scrapes),
     row!("data-plane", "opaque-defaults-lost", opaque_defaults_lost),
     row!("data-plane", "opaque-port-missing", opaque_port_missing),
     row!("data-plane", "opaque-port-speaks-http", opaque_port_speaks_http),

@@ -1,11 +1,16 @@
-//! `mirror-service-orphaned`: a mirror service of a cluster that no Link names.
+//! `mirror-service-orphaned`: a mirror service of a cluster that no Link names, or that stands for a service another one mirrors, too.
 
-use super::links::{CLUSTER, links, mirrors};
+use std::collections::BTreeMap;
+
+use super::links::{CLUSTER, is_federated, links, mirrors};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::{Link, Service};
+
+/// The annotation that names the service in the other cluster.
+const REMOTE_NAME: &str = "mirror.linkerd.io/remote-svc-fq-name";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;
@@ -42,5 +47,57 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
         )
     });
+    let findings = findings.chain(doubles(ctx, services, known));
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Mirrors of one namespace that stand for one service of one cluster: the controller keeps one of them.
+fn doubles(ctx: &Context<'_>, services: &[Service], links: &[Link]) -> Vec<Finding> {
+    let mut of: BTreeMap<(&str, &str, &str), Vec<&Service>> = BTreeMap::new();
+    for service in mirrors(services).filter(|service| !is_federated(service)) {
+        let meta = &service.metadata;
+        let of_link = |cluster: &&str| links.iter().any(|link| link.spec.target_cluster_name == *cluster);
+        let cluster = meta.label(CLUSTER).filter(of_link);
+        if let (Some(cluster), Some(name)) = (cluster, meta.annotation(REMOTE_NAME)) {
+            of.entry((cluster, name, &meta.namespace)).or_default().push(service);
+        }
+    }
+    let several = of.into_iter().filter(|(_, mirrors)| mirrors.len() > 1);
+    let findings = several.flat_map(|((cluster, name, _), mirrors)| {
+        let kept = format!("{}-{cluster}", name.split('.').next().unwrap_or(name));
+        let is_kept = |service: &&&Service| service.metadata.name == kept;
+        let left: Vec<&Service> = match mirrors.iter().any(|service| is_kept(&service)) {
+            true => mirrors.iter().filter(|service| !is_kept(service)).copied().collect(),
+            false => Vec::new(),
+        };
+        left.into_iter().map(move |service| double(ctx, service, cluster, name, &kept.clone()))
+    });
+    findings.collect()
+}
+
+fn double(ctx: &Context<'_>, service: &Service, cluster: &str, name: &str, kept: &str) -> Finding {
+    let meta = &service.metadata;
+    let seen = |of: &str| {
+        let object = Subject::object(Kind::Service, &meta.namespace, of).to_string();
+        Evidence::field(object, format!("metadata.annotations[{REMOTE_NAME}]"), name)
+    };
+    ctx.finding(
+        Subject::object(Kind::Service, &meta.namespace, &meta.name),
+        format!(
+            "it mirrors a service of {cluster} that {kept} mirrors, too: the controller of the Link updates the one that it named, and the \
+             endpoints of this one grow old"
+        ),
+    )
+    .severity(Severity::Warning)
+    .likely()
+    .parameter("twice")
+    .evidence(seen(&meta.name))
+    .evidence(seen(kept))
+    .remedy(
+        Remedy::new().step(StepKind::Note, format!("Have its clients call {kept}")).run(
+            StepKind::Command,
+            "Delete this one, once nothing calls it any more",
+            kubectl().namespace(&meta.namespace).words("delete service").operand(&meta.name),
+        ),
+    )
 }

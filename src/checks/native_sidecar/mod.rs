@@ -5,6 +5,7 @@ use super::{Check, row};
 
 mod family;
 mod job_held_by_proxy;
+mod job_proxy_not_ended;
 mod native_sidecar_key_misplaced;
 mod native_sidecar_key_misspelled;
 mod native_sidecar_key_not_read;
@@ -19,6 +20,7 @@ pub(super) use family::Survey;
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("native-sidecar", "job-held-by-proxy", job_held_by_proxy),
+    row!("native-sidecar", "job-proxy-not-ended", job_proxy_not_ended),
     row!("native-sidecar", "native-sidecar-key-misplaced", native_sidecar_key_misplaced),
     row!("native-sidecar", "native-sidecar-key-misspelled", native_sidecar_key_misspelled),
     row!("native-sidecar", "native-sidecar-key-not-read", native_sidecar_key_not_read),

@@ -26,6 +26,7 @@ mod route_backend_elsewhere;
 mod route_backend_without_endpoints;
 mod route_not_accepted;
 mod route_status_unwritten;
+mod route_without_clients;
 mod scrape_refused;
 mod server_selects_nothing;
 mod server_without_authorization;
@@ -59,6 +60,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "route-backend-without-endpoints", route_backend_without_endpoints),
     row!("policy", "route-not-accepted", route_not_accepted),
     row!("policy", "route-status-unwritten", route_status_unwritten),
+    row!("policy", "route-without-clients", route_without_clients),
     row!("policy", "scrape-refused", scrape_refused),
     row!("policy", "server-selects-nothing", server_selects_nothing),
     row!("policy", "server-without-authorization", server_without_authorization),

@@ -1,11 +1,11 @@
-//! `viz-role-missing`: ClusterRoles or ClusterRoleBindings of viz are missing.
+//! `viz-role-missing`: ClusterRoles, ClusterRoleBindings or the RoleBinding of viz are missing.
 
 use crate::checks::extensions::{installed_in, reinstall};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Subject};
 use crate::item::{Extension, Kind};
 use crate::objects::Object;
-use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
+use crate::objects::rbac::{AnyBinding, ClusterRole, ClusterRoleBinding, RoleBinding};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roles = ctx.every::<ClusterRole>()?;
@@ -17,8 +17,40 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|name| finding(ctx, Kind::ClusterRole, &name, "linkerd-viz ClusterRoles exist"));
     let unbound = absent_of(bindings, known.viz_cluster_role_bindings(namespace))
         .map(|name| finding(ctx, Kind::ClusterRoleBinding, &name, "linkerd-viz ClusterRoleBindings exist"));
-    Ok(lost.chain(unbound).collect::<Vec<_>>().into())
+    let reader = match ctx.every::<RoleBinding>() {
+        Ok(bindings) => reader_missing(ctx, bindings, namespace),
+        Err(missing) => {
+            ctx.gap(missing);
+            None
+        }
+    };
+    Ok(lost.chain(unbound).chain(reader).collect::<Vec<_>>().into())
 }
+
+/// Where nothing lets tap read how the API server signs in.
+fn reader_missing(ctx: &Context<'_>, bindings: &[AnyBinding], namespace: &str) -> Option<Finding> {
+    let (name, role) = ctx.knowledge.extensions().viz_auth_reader(namespace);
+    let lets = |binding: &AnyBinding| {
+        binding.metadata.namespace == HOME
+            && binding.role_ref.name == role
+            && binding.subjects.iter().any(|subject| subject.covers(namespace, "tap"))
+    };
+    if bindings.iter().any(lets) {
+        return None;
+    }
+    let message = "nothing lets tap read the certificates by which the API server signs in: it cannot tell who asks, and does not start";
+    Some(
+        ctx.finding(Subject::object(Kind::RoleBinding, HOME, &name), message)
+            .evidence(Evidence::other(
+                format!("every RoleBinding in {HOME}"),
+                format!("none gives {role} to ServiceAccount {namespace}/tap"),
+            ))
+            .remedy(reinstall(ctx, Remedy::new(), Extension::Viz, "")),
+    )
+}
+
+/// Where the API server keeps how it signs in.
+const HOME: &str = "kube-system";
 
 /// The names that no object has.
 pub(super) fn absent_of<T: Object>(objects: &[T], names: Vec<String>) -> impl Iterator<Item = String> {

@@ -1,0 +1,148 @@
+//! `network-policy-blocks-scrapes`: NetworkPolicies keep the Prometheus of viz from the metrics of proxies.
+
+use std::collections::BTreeMap;
+
+use super::transport::inbound_port;
+use crate::checks::network_policies::{self, Whom, best, cannot_say};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::finding::{Evidence, Finding};
+use crate::item::Extension;
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::network_policy::{Decides, Direction, Passage, Peer, Policies, Port};
+use crate::model::owners::Owner;
+use crate::objects::{Kind, Namespace, Pod};
+
+/// The port with the metrics of a proxy, by the name that the injector gives it, and by its number where nobody changed that.
+const ADMIN: (&str, u16) = ("linkerd-admin", 4191);
+/// How many workloads are quoted.
+const QUOTED: usize = 3;
+
+/// What a set of policies shuts.
+#[derive(Default)]
+struct Shut<'a> {
+    by: Vec<Decides<'a>>,
+    workloads: Vec<&'a Owner>,
+    port: u16,
+}
+
+/// The policies by kind, namespace and name, with the field that decides, and the side.
+type At<'a> = (Direction, Vec<(Kind, &'a str, &'a str, String)>);
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let policies = network_policies::policies(ctx);
+    let namespaces = ctx.seen::<Namespace>();
+    let pods = ctx.seen::<Pod>()?;
+    let policies = policies?;
+    namespaces?;
+    let home = ctx.namespaces().extensions.get(&Extension::Viz).map(String::as_str);
+    let is_prometheus = |pod: &&Pod| {
+        Some(pod.metadata.namespace.as_str()) == home
+            && pod.metadata.label("component") == Some("prometheus")
+            && !pod.is_finished()
+    };
+    let scrapers: Vec<&Pod> = pods.iter().filter(is_prometheus).collect();
+    if scrapers.is_empty() {
+        return Err(Unjudged::not_applicable("viz has no Prometheus of its own"));
+    }
+    let owners = ctx.owners();
+    let mut workloads: BTreeMap<Owner, &Pod> = BTreeMap::new();
+    let counts = |pod: &&Pod| {
+        ctx.judges(&pod.metadata.namespace)
+            && pod.metadata.label(CONTROL_PLANE_NS).is_some()
+            && pod.spec.proxy().is_some()
+            && !pod.is_finished()
+    };
+    // Replicas are the same to a policy.
+    for pod in pods.iter().filter(counts).filter(|pod| !is_prometheus(pod)) {
+        workloads.entry(owners.of(pod)).or_insert(pod);
+    }
+    let mut shut: BTreeMap<At<'_>, Shut<'_>> = BTreeMap::new();
+    for (owner, pod) in &workloads {
+        for direction in [Direction::Ingress, Direction::Egress] {
+            let ways = scrapers.iter().map(|scraper| way(&policies, direction, scraper, pod));
+            match best(ways) {
+                Some(Passage::Unknown(doubts)) => cannot_say(ctx, &doubts),
+                Some(Passage::Shut(by)) => {
+                    let at = by.iter().map(|decides| {
+                        let (kind, namespace, name) = decides.policy.key();
+                        (kind, namespace, name, decides.field.clone())
+                    });
+                    let entry = shut.entry((direction, at.collect())).or_default();
+                    entry.by = by;
+                    entry.port = admin_port(pod);
+                    entry.workloads.push(owner);
+                }
+                Some(Passage::Open | Passage::Through(_)) | None => {}
+            }
+        }
+    }
+    let findings = shut.iter().filter_map(|((direction, _), shut)| finding(ctx, *direction, shut, home?));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Whether the metrics of a pod's proxy can be read on one side of the connection: at its port, or, by a Prometheus with a proxy, at the
+/// port of the pod's proxy, through which such connections may go.
+fn way<'a>(policies: &Policies<'a>, direction: Direction, scraper: &'a Pod, pod: &'a Pod) -> Passage<'a> {
+    let (of, peer) = match direction {
+        Direction::Ingress => (pod, scraper),
+        Direction::Egress => (scraper, pod),
+    };
+    let at = |number| {
+        let port = Port { protocol: "TCP", number, of: Some(pod) };
+        policies.passage(direction, of, port, Peer::Pod(peer))
+    };
+    let direct = at(admin_port(pod));
+    match scraper.spec.proxy() {
+        // The first of equal ones is told.
+        Some(_) => best([direct.clone(), at(inbound_port(pod))]).unwrap_or(direct),
+        None => direct,
+    }
+}
+
+fn admin_port(pod: &Pod) -> u16 {
+    let ports = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.ports);
+    ports.filter(|port| port.name == ADMIN.0).map(|port| port.container_port).next().unwrap_or(ADMIN.1)
+}
+
+fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>, home: &str) -> Option<Finding> {
+    let (first, more) = shut.by.split_first()?;
+    let all = network_policies::in_words(&shut.by);
+    let port = shut.port;
+    let message = match direction {
+        Direction::Ingress => format!(
+            "{all} don't let the Prometheus of viz in to the metrics of proxies (port {port}): the dashboard and linkerd viz have nothing of \
+             these pods"
+        ),
+        Direction::Egress => format!(
+            "{all} don't let the Prometheus of viz out to the metrics of proxies (port {port}): the dashboard and linkerd viz have nothing of \
+             these pods"
+        ),
+    };
+    let mut finding = ctx.finding(network_policies::subject(first.policy), message).likely();
+    for decides in more {
+        let subject = network_policies::subject(decides.policy);
+        if !finding.subjects.contains(&subject) {
+            finding = finding.subject(subject);
+        }
+    }
+    if let Some(parameter) = network_policies::parameter(&shut.by) {
+        finding = finding.parameter(parameter);
+    }
+    let named: Vec<String> =
+        shut.workloads.iter().take(QUOTED).map(|owner| owner.subject(Vec::new()).to_string()).collect();
+    let left = shut.workloads.len().saturating_sub(QUOTED);
+    let left = if left > 0 { format!(" and {left} more") } else { String::new() };
+    let (whom, words) = match direction {
+        Direction::Ingress => {
+            (Whom::Namespace(home), format!("Let the pods of {home} in to the metrics of proxies"))
+        }
+        Direction::Egress => (Whom::Pods, "Let Prometheus out to the metrics of proxies".to_owned()),
+    };
+    Some(
+        finding
+            .parameter(direction.field())
+            .evidences(shut.by.iter().map(network_policies::evidence))
+            .evidence(Evidence::other("workloads with a proxy", format!("{}{left}", named.join(", "))))
+            .remedy(network_policies::remedy(first, direction, &[(whom, vec![("TCP", port)])], words)),
+    )
+}

@@ -1,0 +1,105 @@
+//! `job-proxy-not-ended`: a Job is about to get an ordinary proxy container, and nothing in it ends that.
+
+use super::family::Switch;
+use super::wording;
+use crate::checks::admission::Rules;
+use crate::checks::rewrite::{self, Act};
+use crate::checks::written::{Reader, Written, nothing_reads};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::Kind;
+use crate::knowledge::KeyScope;
+use crate::model::annotated::{Annotated, Site};
+use crate::model::injection::{Decision, INJECT};
+use crate::objects::{CronJob, Job, PodTemplate};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let switch = Switch::of(ctx);
+    match &switch.reader {
+        Reader::Absent => return Err(nothing_reads()),
+        Reader::Unknown(missing) => return Err(missing.clone().into()),
+        Reader::Version(..) => {}
+    }
+    let (cron_jobs, jobs) = (ctx.seen::<CronJob>()?, ctx.seen::<Job>()?);
+    let rules = Rules::of(ctx)?;
+    let written = Written::of(ctx, &[Kind::Namespace]);
+    // What has ended well once has a way to end its proxy that its command does not show, or none to end.
+    let untried =
+        cron_jobs.iter().filter(|job| !job.spec.suspend && job.status.last_successful_time.is_none());
+    let of_cron = untried.map(|job| (Annotated::cron_job(job), &job.spec.job_template.spec.template));
+    let unstarted = jobs.iter().filter(|job| {
+        let status = &job.status;
+        status.start_time.is_none()
+            && status.completion_time.is_none()
+            && status.active == 0
+            && status.succeeded == 0
+    });
+    let of_job = unstarted.filter_map(|job| Some((Annotated::job(job)?, &job.spec.template)));
+    let mut findings = Vec::new();
+    for (object, template) in of_cron.chain(of_job) {
+        let namespace = object.namespace_name();
+        if !ctx.judges(namespace) || ends(template) {
+            continue;
+        }
+        let decided = rules.admission.decide(namespace, &template.metadata, &template.spec);
+        let Decision::Inject { value, .. } = decided else { continue };
+        let Some(site) = object.template() else { continue };
+        if switch.native(&object, &site, &written).1 == Some(false) {
+            findings.push(finding(ctx, &switch, &object, &site, value));
+        }
+    }
+    Ok(findings.into())
+}
+
+/// Whether a container says that it ends the proxy, or makes the pods itself from a template with one.
+fn ends(template: &PodTemplate) -> bool {
+    template.spec.proxy().is_some() || template.spec.all_containers().any(|container| container.ends_proxy)
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    switch: &Switch<'_>,
+    object: &Annotated<'_>,
+    site: &Site<'_>,
+    inject: &str,
+) -> Finding {
+    let asks = match site.meta.annotation(INJECT) {
+        Some(own) => object.evidence(site, "annotations", INJECT, own),
+        None => Evidence::field(
+            format!("Namespace {}", object.namespace_name()),
+            format!("metadata.annotations[{INJECT}]"),
+            inject,
+        ),
+    };
+    ctx.finding(
+        object.subject(),
+        "its pods get linkerd-proxy as an ordinary container, and no command in them ends it: the work will be done, and the pods will \
+         run on and keep the Job from completing",
+    )
+    .likely()
+    .evidence(asks)
+    .evidence(Evidence::other("native sidecar", "not asked for, by annotation or chart value"))
+    .evidences(switch.reader.evidence())
+    .remedy(remedy(ctx, switch, object))
+}
+
+fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, object: &Annotated<'_>) -> Remedy {
+    let mut remedy = wording::remedy();
+    remedy = match switch.right_key(KeyScope::PodTemplate) {
+        Some(key) => {
+            let act = format!("Make the proxy a native sidecar: set {key}: \"true\"");
+            let put = match object.kind {
+                Kind::Job => remedy
+                    .step(StepKind::Annotation, format!("{act} in the pod template of the Job's manifest")),
+                _ => rewrite::template(remedy, Act::Put(&act), object, &[(key, Some("true"))]),
+            };
+            let put = wording::floor(put, ctx.knowledge.native_sidecar());
+            wording::shutdown(ctx, switch, put, "If native sidecars are not available")
+        }
+        None => wording::without(ctx, switch, remedy),
+    };
+    remedy.step(
+        StepKind::Annotation,
+        format!("Or keep the Job out of the mesh, where nothing that it calls requires a mesh identity: {INJECT}: disabled in its pod template"),
+    )
+}

@@ -1,0 +1,58 @@
+//! `route-without-clients`: a route that holds for the clients of its own namespace alone, in which nobody has a proxy.
+
+use std::collections::BTreeSet;
+
+use super::backends::{parents, routes};
+use super::survey::{about, field, on};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Evidence, Remedy, StepKind};
+use crate::objects::Pod;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let pods = ctx.every::<Pod>()?;
+    let routes = routes(ctx)?;
+    let consumers = routes.into_iter().filter(|(_, route)| {
+        let own = route.metadata.namespace.as_str();
+        parents(route).all(|(namespace, _)| namespace != own)
+    });
+    let consumers: Vec<_> = consumers.collect();
+    if consumers.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let alive = pods.iter().filter(|pod| !pod.is_finished());
+    let (mut there, mut meshed): (BTreeSet<&str>, BTreeSet<&str>) = (BTreeSet::new(), BTreeSet::new());
+    for pod in alive {
+        there.insert(&pod.metadata.namespace);
+        if pod.spec.proxy().is_some() {
+            meshed.insert(&pod.metadata.namespace);
+        }
+    }
+    let idle = consumers.into_iter().filter(|(_, route)| !meshed.contains(route.metadata.namespace.as_str()));
+    let findings = idle.map(|(kind, route)| {
+        let meta = &route.metadata;
+        let own = meta.namespace.as_str();
+        let (namespace, name) = parents(route).next().unwrap_or_default();
+        let said = if there.contains(own) { "none of its pods has a proxy" } else { "it has no pods" };
+        about(
+            ctx,
+            kind,
+            meta,
+            format!(
+                "it holds for clients in namespace {own} alone, as it is not beside Service {namespace}/{name}, and no client there has a \
+                 proxy: it counts for nothing"
+            ),
+        )
+        .evidence(field(kind, meta, "spec.parentRefs", format!("Service {namespace}/{name}")))
+        .evidence(Evidence::other(format!("pods of namespace {own}"), said))
+        .remedy(
+            Remedy::new()
+                .step(
+                    StepKind::Note,
+                    format!("If it is meant for all clients of the Service, write it in namespace {namespace}, beside the Service"),
+                )
+                .run(StepKind::Command, "And delete this one", on("delete", kind, meta))
+                .step(StepKind::Note, "If it is meant for clients here, have them meshed: routes are followed by the client's proxy"),
+        )
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
