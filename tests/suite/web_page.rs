@@ -119,7 +119,7 @@ fn a_real_browser_shows_it_and_the_script_only_helps() {
     let path = folder.path().join("report.html");
     std::fs::write(&path, page(&["demo", "cni-exit-127"])).unwrap();
     let home = folder.path().join("profile");
-    for width in [360, 1280] {
+    for width in [360, 1280, 1600] {
         let out = browse(browser, &home)
             .arg(format!("--window-size={width},1200"))
             .arg("--dump-dom")
@@ -130,5 +130,7 @@ fn a_real_browser_shows_it_and_the_script_only_helps() {
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         assert!(shown.contains("class=\"scripted\""), "its script runs under its own policy");
         assert!(shown.contains("10 of 10 findings"), "and counts what is shown");
+        let goes_on = shown.contains("class=\"picture wide wider\"");
+        assert_eq!(goes_on, width < 1600, "a picture that goes on beside a page of {width} px says so");
     }
 }

@@ -1,23 +1,22 @@
 //! The report as one page that needs nothing else: nothing is fetched, and nothing of it takes a script to be read; a small one
 //! adds search and filters. Made of the [`Document`] alone, like every form that machines read.
 
+mod findings;
+mod head;
 mod nodes;
 mod picture;
 mod reach;
 
 use std::fmt::Write as _;
 
-use super::document::{Document, Evidence, Failure, Finding, Outcome, Remedy};
-use super::text::{clean, count, some_of};
-use crate::finding::{Confidence, Severity, When};
+use super::document::{Document, Failure, Outcome};
+use super::text::{clean, count};
 use crate::report::Report;
 
 pub use reach::calls;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
-/// How many subjects of a finding stand in its heading.
-const NAMED: usize = 4;
 
 /// A report.
 pub fn report(report: &Report) -> String {
@@ -36,15 +35,14 @@ fn page(document: &Document) -> String {
         .map_or_else(String::new, |origin| format!(" of {} {}", origin.kind, origin.name));
     let title = format!("meshdoctor report{title}");
     let mut body = String::new();
-    head(document, &title, &mut body);
-    errors(document, &mut body);
+    head::section(document, &title, &mut body);
     if let Some(picture) = picture::of(document) {
         _ = write!(
             body,
-            "<section id=\"causes\"><h2>What explains what</h2><div class=\"picture\" tabindex=\"0\">{picture}</div></section>"
+            "<section id=\"causes\"><h2>What explains what</h2>{picture}<p class=\"aside faint\">The picture goes on to the right: scroll it sideways.</p></section>"
         );
     }
-    findings(document, &mut body);
+    findings::section(document, &mut body);
     plan(document, &mut body);
     nodes::section(document, &mut body);
     unchecked(document, &mut body);
@@ -79,312 +77,6 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-fn head(document: &Document, title: &str, body: &mut String) {
-    let verdict = &document.verdict;
-    let roots = verdict.roots;
-    _ = write!(body, "<header><h1>{}</h1>", escaped(title));
-    let status = if verdict.status == crate::exit::FINE { "good" } else { "error" };
-    _ = write!(
-        body,
-        "<p><strong class=\"{status}\">exit {}</strong> {}</p><div class=\"verdict\">",
-        verdict.status,
-        escaped(&verdict.meaning)
-    );
-    for (class, n, one, many) in [
-        ("error", roots.error, "error", "errors"),
-        ("warning", roots.warning, "warning", "warnings"),
-        ("info", roots.info, "info", "infos"),
-    ] {
-        _ = write!(
-            body,
-            "<span class=\"{}\">{}</span>",
-            if n > 0 { class } else { "faint" },
-            count(n, one, many)
-        );
-    }
-    for (n, words) in [
-        (verdict.waived, "waived"),
-        (verdict.in_baseline, "in the baseline"),
-        (verdict.inferred, "inferred and left out"),
-    ] {
-        if n > 0 {
-            _ = write!(body, "<span class=\"warning\">{n} {words}</span>");
-        }
-    }
-    let tally = verdict.checks;
-    _ = write!(body, "<span class=\"good\">{} passed</span>", count(tally.passed, "check", "checks"));
-    _ = write!(body, "<span>{} not applicable</span>", tally.not_applicable);
-    let unchecked = tally.not_checked.unwrap_or_default();
-    _ = write!(
-        body,
-        "<span class=\"{}\">{unchecked} not checked in full</span></div>",
-        if unchecked > 0 { "warning" } else { "faint" }
-    );
-    if let Some(change) = &document.change {
-        _ = write!(
-            body,
-            "<p>With the change of <code>{}</code> ({}): {} and {} come in, {} cured, {} stay.</p>",
-            escaped(&change.given),
-            count(change.objects, "object", "objects"),
-            count(change.brings_errors, "error", "errors"),
-            count(change.brings_others, "lesser finding", "lesser findings"),
-            count(change.cures, "finding is", "findings are"),
-            change.stay,
-        );
-    }
-    if let Some(rehearsal) = &document.rehearsal {
-        _ = write!(
-            body,
-            "<p>With the upgrade to {}: {} will break, {} will change, {} with it.</p>",
-            escaped(&rehearsal.target),
-            count(rehearsal.will_break, "thing", "things"),
-            count(rehearsal.will_change, "thing", "things"),
-            count(rehearsal.ends, "finding ends", "findings end"),
-        );
-    }
-    versions(document, body);
-    let judged = document.run.judged_at.map(|at| format!("Judged as of {at}. ")).unwrap_or_default();
-    _ = write!(
-        body,
-        "<p class=\"faint\">{}{} {}; release data of {}; {} objects read, something redacted in {}.</p>",
-        escaped(&judged),
-        escaped(&document.tool.name),
-        escaped(&document.tool.version),
-        escaped(document.tool.knowledge.as_deref().unwrap_or("unknown")),
-        document.coverage.objects,
-        document.redaction.touched,
-    );
-    let nodes = if document.nodes.is_empty() { "" } else { "<li><a href=\"#nodes\">Nodes</a></li>" };
-    _ = write!(
-        body,
-        "<nav aria-label=\"Sections\"><ul><li><a href=\"#findings\">Findings</a></li>{nodes}\
-         <li><a href=\"#not-checked\">Not checked</a></li><li><a href=\"#checks\">Checks</a></li></ul></nav></header>"
-    );
-}
-
-/// The version matrix.
-fn versions(document: &Document, body: &mut String) {
-    let Some(subject) = &document.subject else { return };
-    let versions = &subject.versions;
-    let mut rows: Vec<(String, String)> = Vec::new();
-    let mut put =
-        |what: &str, version: Option<String>| rows.extend(version.map(|version| (what.to_owned(), version)));
-    put("Distribution", subject.distribution.clone());
-    put("Kubernetes", versions.kubernetes.clone());
-    for (version, nodes) in &versions.kubelets {
-        put("Kubelets", Some(format!("{version} on {}", count(*nodes, "node", "nodes"))));
-    }
-    for (component, version) in &versions.control_plane {
-        put(component, Some(version.clone()));
-    }
-    for (version, pods) in &versions.proxies {
-        put("Proxies", Some(format!("{version} in {}", count(*pods, "pod", "pods"))));
-    }
-    put("linkerd-cni", versions.cni.clone());
-    for (extension, version) in &versions.extensions {
-        put(extension, Some(version.clone()));
-    }
-    put("Gateway API", versions.gateway_api.clone());
-    put("linkerd CLI", versions.cli.clone());
-    if rows.is_empty() {
-        return;
-    }
-    body.push_str("<details><summary>Versions</summary><table><thead><tr><th scope=\"col\">What</th><th scope=\"col\">Version</th></tr></thead><tbody>");
-    for (what, version) in rows {
-        _ = write!(body, "<tr><td>{}</td><td>{}</td></tr>", escaped(&what), escaped(&version));
-    }
-    body.push_str("</tbody></table></details>");
-}
-
-fn errors(document: &Document, body: &mut String) {
-    for error in &document.errors {
-        _ = write!(body, "<p class=\"error\" role=\"alert\">{}</p>", escaped(&error.message));
-    }
-}
-
-fn findings(document: &Document, body: &mut String) {
-    body.push_str("<main id=\"findings\"><h2>Findings</h2>");
-    if document.findings.is_empty() {
-        body.push_str("<p>Nothing was found in what could be looked at.</p></main>");
-        return;
-    }
-    body.push_str(
-        "<div class=\"tools\"><label>Search <input type=\"search\" id=\"search\" placeholder=\"words (press /)\"></label>\
-         <label><input type=\"checkbox\" value=\"error\" checked> errors</label><label><input type=\"checkbox\" value=\"warning\" checked> warnings</label>\
-         <label><input type=\"checkbox\" value=\"info\" checked> infos</label><button type=\"button\" id=\"unfold\">Unfold all</button>\
-         <button type=\"button\" id=\"fold\">Fold all</button><output id=\"shown\" aria-live=\"polite\"></output></div>",
-    );
-    for finding in &document.findings {
-        article(document, finding, body);
-    }
-    body.push_str("</main>");
-}
-
-fn article(document: &Document, finding: &Finding, body: &mut String) {
-    let severity = finding.severity.word();
-    let subjects: Vec<String> =
-        finding.subjects.iter().map(|about| escaped(&about.subject().0.to_string())).collect();
-    let named = some_of(&subjects, NAMED);
-    let open = if finding.caused_by.is_empty() && finding.severity > Severity::Info { " open" } else { "" };
-    let notes = [
-        (finding.confidence == Confidence::Likely).then_some("likely"),
-        match finding.when {
-            When::Now => None,
-            When::UntilUpgrade => Some("ends with the upgrade"),
-            When::AfterUpgrade => Some("with the upgrade"),
-            When::UntilChange => Some("cured by the change"),
-            When::AfterChange => Some("brought in by the change"),
-        },
-        finding.waived.then_some("waived"),
-        finding.in_baseline.then_some("in the baseline"),
-    ];
-    let notes: String = notes.into_iter().flatten().map(|note| format!(" <em>({note})</em>")).collect();
-    _ = write!(
-        body,
-        "<article class=\"{severity}\" data-severity=\"{severity}\" id=\"f-{}\"><details{open}><summary><span class=\"{severity}\">{severity}</span> \
-         <h3>{}</h3>{notes} {named}</summary><p>{}</p><dl>",
-        escaped(&finding.fingerprint),
-        escaped(&finding.check),
-        escaped(&finding.message),
-    );
-    if subjects.len() > NAMED + 1 {
-        let all = count(subjects.len(), "subject", "subjects");
-        _ = write!(
-            body,
-            "<dt>Where</dt><dd><details><summary>all {all}</summary>{}</details></dd>",
-            subjects.join(", ")
-        );
-    }
-    let waived = document.waivers.iter().filter(|waived| waived.fingerprint == finding.fingerprint);
-    if let Some(by) = waived
-        .filter(|waived| finding.waived && waived.check == finding.check)
-        .map(|waived| &waived.by)
-        .next()
-    {
-        body.push_str("<dt>Waived</dt>");
-        for by in by {
-            let words = format!("until {} by {}: {} ({})", by.expires, by.owner, by.reason, by.place());
-            _ = write!(body, "<dd>{}</dd>", escaped(&words));
-        }
-    }
-    explained(document, finding, body);
-    if !finding.evidence.is_empty() {
-        body.push_str("<dt>Evidence</dt>");
-        finding.evidence.iter().for_each(|one| evidence(one, body));
-    }
-    if !finding.written.is_empty() {
-        body.push_str("<dt>Manifest</dt>");
-        for place in &finding.written {
-            let source = place
-                .source
-                .as_ref()
-                .map(|source| format!(" (from {})", escaped(source)))
-                .unwrap_or_default();
-            _ = write!(
-                body,
-                "<dd><code>{}:{}:{}</code>{source}</dd>",
-                escaped(&place.file),
-                place.line,
-                place.column
-            );
-        }
-    }
-    if !finding.timeline.is_empty() {
-        body.push_str("<dt>Timeline</dt><dd><table><tbody>");
-        for moment in &finding.timeline {
-            _ = write!(
-                body,
-                "<tr><td><time>{}</time></td><td>{}</td><td>{}</td></tr>",
-                moment.at,
-                escaped(&moment.what),
-                escaped(&moment.object),
-            );
-        }
-        body.push_str("</tbody></table></dd>");
-    }
-    remedy(finding, body);
-    if let Some(docs) = &finding.docs {
-        _ = write!(
-            body,
-            "<dt>More</dt><dd><a href=\"{}\" rel=\"noreferrer\">{}</a></dd>",
-            escaped(docs),
-            escaped(&finding.check)
-        );
-    }
-    body.push_str("</dl></details></article>");
-}
-
-/// What explains a finding, and what it explains.
-fn explained(document: &Document, finding: &Finding, body: &mut String) {
-    let links = |of: Vec<&Finding>| -> String {
-        let link = |other: &&Finding| {
-            // Two of one check are told apart by what they are about.
-            let twice = of.iter().filter(|one| one.check == other.check).count() > 1;
-            let about = other.subjects.first().filter(|_| twice);
-            let about = about.map(|about| format!(" {}", about.subject().0)).unwrap_or_default();
-            let words = format!("{}{about}", other.check);
-            format!("<a href=\"#f-{}\">{}</a>", escaped(&other.fingerprint), escaped(&words))
-        };
-        of.iter().map(link).collect::<Vec<_>>().join(", ")
-    };
-    let others = |keep: &dyn Fn(&Finding) -> bool| {
-        document.findings.iter().filter(|other| keep(other)).collect::<Vec<_>>()
-    };
-    let causes = others(&|other| finding.caused_by.contains(&other.fingerprint));
-    let symptoms = others(&|other| other.caused_by.contains(&finding.fingerprint));
-    let before = others(&|other| finding.after.contains(&other.fingerprint));
-    for (word, of) in [("Because of", causes), ("Explains", symptoms), ("Repair first", before)] {
-        if !of.is_empty() {
-            _ = write!(body, "<dt>{word}</dt><dd>{}</dd>", links(of));
-        }
-    }
-}
-
-fn evidence(evidence: &Evidence, body: &mut String) {
-    let (place, said) = match evidence {
-        Evidence::Field { object, path, said, .. } => (format!("{object}  {path}"), said),
-        Evidence::File { node, file, line, said, .. } => {
-            let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-            (format!("{node}  {file}{line}"), said)
-        }
-        Evidence::Event { object, said, .. } => (format!("event of {object}"), said),
-        Evidence::Other { name, said } => (name.clone(), said),
-    };
-    _ = write!(body, "<dd><code>{}</code>: {}</dd>", escaped(&place), escaped(said));
-}
-
-fn remedy(finding: &Finding, body: &mut String) {
-    if !finding.remedy.steps.is_empty() {
-        body.push_str("<dt>What to do</dt><dd>");
-        steps(&finding.remedy, body);
-        body.push_str("</dd>");
-    }
-    if !finding.remedy.verify.is_empty() {
-        _ = write!(
-            body,
-            "<dt>Verify</dt><dd><pre tabindex=\"0\">{}</pre></dd>",
-            lines(&finding.remedy.verify)
-        );
-    }
-}
-
-fn steps(remedy: &Remedy, body: &mut String) {
-    body.push_str("<ol>");
-    for step in &remedy.steps {
-        _ = write!(body, "<li>{}", escaped(&step.text));
-        if let Some(command) = &step.command {
-            _ = write!(body, "<pre tabindex=\"0\">{}</pre>", lines(command));
-        }
-        body.push_str("</li>");
-    }
-    body.push_str("</ol>");
-}
-
-/// A command of several lines, each of them clean.
-fn lines(command: &str) -> String {
-    command.lines().map(escaped).collect::<Vec<_>>().join("\n")
-}
-
 /// The plan of an upgrade that was rehearsed.
 fn plan(document: &Document, body: &mut String) {
     let Some(rehearsal) = document.rehearsal.as_ref().filter(|rehearsal| !rehearsal.plan.is_empty()) else {
@@ -397,7 +89,7 @@ fn plan(document: &Document, body: &mut String) {
     );
     for phase in &rehearsal.plan {
         _ = write!(body, "<li><strong>{}</strong>", escaped(&phase.title));
-        steps(&phase.remedy, body);
+        findings::steps(&phase.remedy, body);
         body.push_str("</li>");
     }
     body.push_str("</ol></section>");
@@ -419,8 +111,10 @@ fn unchecked(document: &Document, body: &mut String) {
         // What is to be pasted stands below the words.
         let pasted = gap.close_command.as_deref().unwrap_or_default();
         let close = gap.close.strip_suffix(pasted).unwrap_or(&gap.close).trim_end_matches([':', ' ']);
-        let command =
-            gap.close_command.as_ref().map(|command| format!("<pre tabindex=\"0\">{}</pre>", lines(command)));
+        let command = gap
+            .close_command
+            .as_ref()
+            .map(|command| format!("<pre tabindex=\"0\">{}</pre>", findings::lines(command)));
         _ = write!(
             body,
             "<tr><td{}>{}{}</td><td>{}</td><td>{}</td><td>{}{}</td></tr>",

@@ -6,6 +6,10 @@ addEventListener('beforeprint', () => {
   folded.forEach((one) => { one.open = true; });
 });
 addEventListener('afterprint', () => folded.forEach((one) => { one.open = false; }));
+// A picture that goes on beside the page says so.
+const picture = document.querySelector('.picture');
+function fit() { picture.classList.toggle('wider', picture.scrollWidth > picture.clientWidth); }
+if (picture) { fit(); addEventListener('resize', fit); }
 const search = document.getElementById('search');
 const boxes = [...document.querySelectorAll('.tools input[type=checkbox]')];
 const cards = [...document.querySelectorAll('article')];

@@ -1,6 +1,7 @@
 //! What explains what, as a picture: roots on the left, what they explain beside them, a line from each cause to what it
 //! explains. Drawn as SVG in the page; the same stands in words under each finding.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::super::document::{Document, Finding};
@@ -10,7 +11,9 @@ use super::escaped;
 const WIDE: usize = 300;
 const HIGH: usize = 40;
 const GAP: usize = 12;
-const ACROSS: usize = 90;
+const ACROSS: usize = 50;
+/// A picture that is wider than the text may go on beside it.
+const TEXT: usize = 1120;
 /// How many findings are drawn.
 const MOST: usize = 40;
 
@@ -23,9 +26,8 @@ struct Placed<'a> {
 
 /// The picture; `None` where nothing explains anything.
 pub(super) fn of(document: &Document) -> Option<String> {
-    let explains = |finding: &Finding| {
-        document.findings.iter().any(|other| other.caused_by.contains(&finding.fingerprint))
-    };
+    let causes: HashSet<&String> = document.findings.iter().flat_map(|finding| &finding.caused_by).collect();
+    let explains = |finding: &Finding| causes.contains(&finding.fingerprint);
     let drawn: Vec<&Finding> = document
         .findings
         .iter()
@@ -39,8 +41,9 @@ pub(super) fn of(document: &Document) -> Option<String> {
     let columns = placed.iter().map(|one| one.column).max().unwrap_or_default() + 1;
     let rows = placed.iter().map(|one| one.row).max().unwrap_or_default() + 1;
     let (width, height) = (columns * (WIDE + ACROSS) - ACROSS + 4, rows * (HIGH + GAP) + 4);
+    let class = if width > TEXT { "picture wide" } else { "picture" };
     let mut svg = format!(
-        "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\" aria-label=\"{} findings, with a line from each cause to what it explains\">",
+        "<div class=\"{class}\" tabindex=\"0\"><svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" role=\"img\" aria-label=\"{} findings, with a line from each cause to what it explains\">",
         placed.len(),
     );
     let spot = |one: &Placed<'_>| (2 + one.column * (WIDE + ACROSS), 2 + one.row * (HIGH + GAP));
@@ -74,7 +77,7 @@ pub(super) fn of(document: &Document) -> Option<String> {
             escaped(&short(&format!("{subject}{more}"))),
         );
     }
-    svg.push_str("</svg>");
+    svg.push_str("</svg></div>");
     Some(svg)
 }
 

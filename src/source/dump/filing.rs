@@ -6,114 +6,18 @@ use std::collections::BTreeMap;
 use std::io;
 
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::aside::Unfit;
+use super::peek::{Peek, item_kind, listed};
+use super::versions::Answer;
+use super::waiting::{Line, Waiting};
 use super::{Age, Builder, Held, yaml};
 use crate::archive::spool::{Blob, Lines};
 use crate::item::Kind;
 use crate::knowledge::Knowledge;
 use crate::source::few::MOST;
 use crate::source::json::{self, Head};
-
-/// What filing needs to know of an object.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub(super) struct Peek<'a> {
-    #[serde(borrow)]
-    api_version: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    kind: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    metadata: Option<PeekMeta<'a>>,
-    items: Option<IgnoredAny>,
-}
-
-impl Peek<'_> {
-    /// `items: null` is what Go writes of an empty list.
-    fn has_no_items(&self) -> bool {
-        self.items.is_none()
-    }
-
-    pub(super) fn is_nameless(&self) -> bool {
-        self.name().is_empty()
-    }
-
-    pub(super) fn name(&self) -> &str {
-        self.metadata.as_ref().and_then(|meta| meta.name.as_deref()).unwrap_or_default()
-    }
-
-    pub(super) fn namespace(&self) -> &str {
-        self.metadata.as_ref().and_then(|meta| meta.namespace.as_deref()).unwrap_or_default()
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct PeekMeta<'a> {
-    #[serde(borrow)]
-    namespace: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    name: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    uid: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    resource_version: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    creation_timestamp: Option<Cow<'a, str>>,
-}
-
-/// What `kubectl version` and `/version` print.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Versions {
-    server_version: Option<Value>,
-    client_version: Option<IgnoredAny>,
-    git_version: Option<String>,
-    platform: Option<String>,
-    /// As Replicated's troubleshoot keeps it.
-    info: Option<Value>,
-}
-
-/// An object of a list whose own kind may still come.
-struct Waiting {
-    api_version: Option<String>,
-    kind: Option<String>,
-    namespace: Option<String>,
-    name: String,
-    uid: Option<String>,
-    age: Age,
-    blob: usize,
-    offset: u64,
-    len: u64,
-    line: Line,
-    /// A Secret whose values the tool that wrote it has hidden.
-    hidden: bool,
-    /// What keeps it from being filed.
-    unfit: Option<Unfit>,
-    /// Of manifests: what it says, as a number that tells it from others.
-    content: Option<u64>,
-}
-
-/// The place of an object in its file, for a message.
-#[derive(Clone, Copy)]
-pub(super) enum Line {
-    /// Counted already.
-    Is(u64),
-    /// To be counted, if a message needs it.
-    Of(u64),
-}
-
-impl Line {
-    /// Grows from the beginning of a file to its end.
-    fn place(self) -> u64 {
-        match self {
-            Line::Is(place) | Line::Of(place) => place,
-        }
-    }
-}
 
 /// The largest text that is searched for the marks of a template.
 const MOST_OF_TEXT: u64 = 4 << 20;
@@ -484,41 +388,16 @@ impl<'a> Filing<'a> {
             }
             return;
         }
-        let Ok(versions) = serde_json::from_slice::<Versions>(json) else { return };
-        if let Some(server) = versions.server_version {
-            self.builder.recognised += 1;
-            self.builder.version(self.name, server);
-        } else if versions.git_version.is_some() && versions.platform.is_some() {
-            if let Ok(server) = serde_json::from_slice(json) {
+        match Answer::of(json) {
+            Some(Answer::Server(server)) => {
                 self.builder.recognised += 1;
                 self.builder.version(self.name, server);
             }
-        } else if let Some(server) =
-            versions.info.filter(|info| info["gitVersion"].is_string() && info["platform"].is_string())
-        {
-            self.builder.recognised += 1;
-            self.builder.version(self.name, server);
-        } else if versions.client_version.is_some() {
-            let warning = format!("{}: it has kubectl's version only, not the API server's", self.name);
-            self.builder.dump.warnings.push(warning);
+            Some(Answer::KubectlAlone) => {
+                let warning = format!("{}: it has kubectl's version only, not the API server's", self.name);
+                self.builder.dump.warnings.push(warning);
+            }
+            None => {}
         }
     }
-}
-
-/// The kind that an object says of itself.
-pub(super) fn kind_of(peek: &Peek<'_>) -> Option<Kind> {
-    Kind::of_manifest(peek.api_version.as_deref()?, peek.kind.as_deref()?)
-}
-
-/// The kind of the items of a typed list: `Pod` for a `PodList`; nothing for a `List`.
-fn listed(head: &Head) -> Option<String> {
-    head.kind.as_deref()?.strip_suffix("List").filter(|kind| !kind.is_empty()).map(str::to_owned)
-}
-
-/// The kind of an item that says this of itself, in this list.
-fn item_kind(head: &Head, api_version: Option<&str>, kind: Option<&str>) -> Option<Kind> {
-    let listed = listed(head);
-    let kind = kind.filter(|kind| !kind.ends_with("List")).or(listed.as_deref())?;
-    let api_version = api_version.or(head.api_version.as_deref()).unwrap_or_default();
-    Kind::of_manifest(api_version, kind)
 }

@@ -4,7 +4,9 @@
 use serde_json::Value;
 
 use super::aside::{self, Aside, Unfit};
-use super::filing::{Filing, Line, Peek, kind_of};
+use super::filing::Filing;
+use super::peek::{Peek, kind_of};
+use super::waiting::Line;
 use crate::item::Kind;
 
 /// What stands for the letters that the API server puts behind `generateName`.

@@ -5,34 +5,35 @@
 //! dump does not hold is not captured, and what it holds may not be all, unless the operator said so. This module
 //! files objects; it redacts and judges nothing.
 
+mod answer;
 pub mod aside;
 mod filing;
 pub mod layout;
 mod manifests;
+mod peek;
 mod places;
 mod repeated;
 pub mod sniff;
 pub mod sysdump;
+mod versions;
+mod waiting;
 mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Write};
 
 use jiff::Timestamp;
-use serde::Deserialize;
 use serde_json::Value;
 
 use self::aside::{Aside, SetAside};
 pub use self::places::Places;
 use self::repeated::Repeated;
+use super::Completeness;
 use super::diagnostics::{self, Diagnostics, Unread};
 use super::few::Few;
-use super::{Completeness, Uncollected};
-use crate::archive::spool::{Blob, BlobReader, Spool};
-use crate::fetched::{Fetched, Why};
-use crate::item::{Asked, Item, Kind, Scope};
+use crate::archive::spool::{Blob, Spool};
+use crate::item::Kind;
 use crate::redact;
-use crate::request::Request;
 
 /// The objects of all dumps of a run.
 #[derive(Debug)]
@@ -332,155 +333,5 @@ impl Builder {
             Some(_) => {}
             None => self.dump.server_version = Some(version),
         }
-    }
-}
-
-impl Dump {
-    /// What the API server's `/version` said, if it is here.
-    pub fn server_version(&self) -> Option<&Value> {
-        self.server_version.as_ref()
-    }
-
-    /// What it holds of kinds that no check reads.
-    pub fn uncollected(&self) -> Uncollected {
-        let held = self.unread.iter().map(|(resource, objects)| ((*resource).to_owned(), objects.len()));
-        let complete = self.completeness == Completeness::All;
-        Uncollected { held: held.collect(), complete, set_aside: self.set_aside.said() }
-    }
-
-    /// The nodes that pods run on, by the names of pods, where only one has the name.
-    pub fn nodes_of_pods(&self) -> BTreeMap<String, String> {
-        #[derive(Deserialize)]
-        struct Scheduled {
-            spec: On,
-        }
-        #[derive(Deserialize)]
-        struct On {
-            #[serde(rename = "nodeName")]
-            node: String,
-        }
-        let mut nodes: BTreeMap<String, Option<String>> = BTreeMap::new();
-        let mut reader = Reader::default();
-        for ((_, name), held) in self.objects.get(&Kind::Pod).into_iter().flatten() {
-            let mut node = None;
-            // What cannot be read is trouble of the list.
-            _ = self.read(held, &mut reader, &mut |json| {
-                node = serde_json::from_slice::<Scheduled>(json).ok().map(|pod| pod.spec.node);
-            });
-            nodes.entry(name.to_string()).and_modify(|node| *node = None).or_insert(node);
-        }
-        nodes.into_iter().filter_map(|(name, node)| Some((name, node?))).collect()
-    }
-
-    /// Everything that could not be read, for a warning.
-    pub fn trouble(&self) -> BTreeSet<String> {
-        self.trouble.values().flat_map(Few::said).collect()
-    }
-
-    /// Answers a request: each object, and how it ended.
-    pub fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
-        match &request.item {
-            Item::List(kind) => self.list(*kind, take),
-            Item::Named { kind, scope, name } => {
-                let namespace = match scope {
-                    Scope::Cluster => "",
-                    Scope::ControlPlane
-                    | Scope::Cni
-                    | Scope::Extension(_)
-                    | Scope::Links
-                    | Scope::Fixed(_) => request.namespace.as_deref().unwrap_or_default(),
-                };
-                self.named(*kind, namespace, name, take)
-            }
-            Item::ServerVersion => match &self.server_version {
-                Some(version) => {
-                    take(version.to_string().as_bytes());
-                    Fetched::Complete
-                }
-                None => Fetched::Missing { reason: Why::NotCaptured },
-            },
-            Item::Diagnostics => self.diagnostics.answer(take),
-            Item::NodeFiles => Fetched::Missing { reason: Why::NotOffered },
-            item => Fetched::Missing { reason: item.asked().map_or(Why::NotCaptured, Asked::absent) },
-        }
-    }
-
-    fn troubles(&self, kind: Kind) -> impl Iterator<Item = Why> {
-        [None, Some(kind)]
-            .into_iter()
-            .filter_map(|kind| self.trouble.get(&kind))
-            .flat_map(Few::said)
-            .map(|message| Why::Malformed { message })
-    }
-
-    fn list(&self, kind: Kind, take: &mut dyn FnMut(&[u8])) -> Fetched {
-        let mut places: Vec<&Held> =
-            self.objects.get(&kind).map_or_else(Vec::new, |held| held.values().collect());
-        let mut reasons: Vec<Why> = self.troubles(kind).collect();
-        if !self.completeness.covers(kind) {
-            if places.is_empty() && reasons.is_empty() {
-                return Fetched::Missing { reason: Why::NotCaptured };
-            }
-            reasons.push(Why::PerhapsMore);
-        }
-        // In the order in which they lie, so that each file is read once, forwards.
-        places.sort_by_key(|held| (held.blob, held.offset));
-        let mut reader = Reader::default();
-        for held in places {
-            if let Err(why) = self.read(held, &mut reader, take) {
-                reasons.push(why);
-            }
-        }
-        if reasons.is_empty() { Fetched::Complete } else { Fetched::Partial { reasons } }
-    }
-
-    fn named(&self, kind: Kind, namespace: &str, name: &str, take: &mut dyn FnMut(&[u8])) -> Fetched {
-        if let Some(held) =
-            self.objects.get(&kind).and_then(|held| held.get(&(namespace.into(), name.into())))
-        {
-            return match self.read(held, &mut Reader::default(), take) {
-                Ok(()) => Fetched::Complete,
-                Err(reason) => Fetched::Missing { reason },
-            };
-        }
-        if let Some(reason) = self.troubles(kind).next() {
-            return Fetched::Missing { reason };
-        }
-        if self.completeness.covers(kind) {
-            Fetched::Complete
-        } else {
-            Fetched::Missing { reason: Why::NotCaptured }
-        }
-    }
-
-    fn read(&self, held: &Held, reader: &mut Reader, take: &mut dyn FnMut(&[u8])) -> Result<(), Why> {
-        match reader.object(&self.blobs, held) {
-            Ok(json) => {
-                take(json);
-                Ok(())
-            }
-            Err(error) => {
-                let message = format!("an object was there before, and cannot be read now: {error}");
-                Err(Why::Malformed { message })
-            }
-        }
-    }
-}
-
-/// Reads objects; the file of the last one stays open.
-#[derive(Default)]
-struct Reader {
-    open: Option<(usize, BlobReader)>,
-    bytes: Vec<u8>,
-}
-
-impl Reader {
-    fn object(&mut self, blobs: &[Blob], held: &Held) -> io::Result<&[u8]> {
-        let reader = match &mut self.open {
-            Some((blob, reader)) if *blob == held.blob => reader,
-            open => &mut open.insert((held.blob, blobs[held.blob].reader()?)).1,
-        };
-        reader.at(held.offset, held.len, &mut self.bytes)?;
-        Ok(&self.bytes)
     }
 }

@@ -1,0 +1,74 @@
+//! What is read of an object before it is filed: what it says it is, its name, and how old this state of it is.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::item::Kind;
+use crate::source::json::Head;
+
+/// What filing needs to know of an object.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Peek<'a> {
+    #[serde(borrow)]
+    pub(super) api_version: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) kind: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) metadata: Option<PeekMeta<'a>>,
+    items: Option<IgnoredAny>,
+}
+
+impl Peek<'_> {
+    /// `items: null` is what Go writes of an empty list.
+    pub(super) fn has_no_items(&self) -> bool {
+        self.items.is_none()
+    }
+
+    pub(super) fn is_nameless(&self) -> bool {
+        self.name().is_empty()
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.metadata.as_ref().and_then(|meta| meta.name.as_deref()).unwrap_or_default()
+    }
+
+    pub(super) fn namespace(&self) -> &str {
+        self.metadata.as_ref().and_then(|meta| meta.namespace.as_deref()).unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct PeekMeta<'a> {
+    #[serde(borrow)]
+    pub(super) namespace: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) uid: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) resource_version: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) creation_timestamp: Option<Cow<'a, str>>,
+}
+
+/// The kind that an object says of itself.
+pub(super) fn kind_of(peek: &Peek<'_>) -> Option<Kind> {
+    Kind::of_manifest(peek.api_version.as_deref()?, peek.kind.as_deref()?)
+}
+
+/// The kind of the items of a typed list: `Pod` for a `PodList`; nothing for a `List`.
+pub(super) fn listed(head: &Head) -> Option<String> {
+    head.kind.as_deref()?.strip_suffix("List").filter(|kind| !kind.is_empty()).map(str::to_owned)
+}
+
+/// The kind of an item that says this of itself, in this list.
+pub(super) fn item_kind(head: &Head, api_version: Option<&str>, kind: Option<&str>) -> Option<Kind> {
+    let listed = listed(head);
+    let kind = kind.filter(|kind| !kind.ends_with("List")).or(listed.as_deref())?;
+    let api_version = api_version.or(head.api_version.as_deref()).unwrap_or_default();
+    Kind::of_manifest(api_version, kind)
+}
