@@ -1,12 +1,16 @@
 //! `releases.yaml`: the minors with what they need and document, defaults that changed, and defects by release.
 
+mod defects;
+mod gateway_api;
+
 use serde::Deserialize;
 
 use super::file::KnowledgeFile;
-use super::range::ReleaseRange;
 use crate::version::{
     Channel, Contains, EdgeTag, Introduced, K8sMinor, LinkerdVersion, Minor, MinorTable, Release,
 };
+pub use defects::{Defect, NotRecommended};
+pub use gateway_api::{GatewayApi, GatewayChannel};
 
 /// The table of releases.
 #[derive(Debug, Deserialize)]
@@ -66,67 +70,6 @@ pub struct KubernetesRange {
     pub minimum: K8sMinor,
     /// The newest that the documentation names. A newer one is not known to fail.
     pub documented_maximum: K8sMinor,
-}
-
-/// A range of Gateway API releases.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct GatewayApi {
-    /// Oldest supported.
-    pub minimum: semver::Version,
-    /// Newest supported.
-    pub maximum: semver::Version,
-    /// The one that Linkerd's documentation says to install, where that is not the newest.
-    #[serde(default)]
-    pub recommended: Option<semver::Version>,
-    /// Version of HTTPRoute that has to be served.
-    pub http_route: String,
-    /// Version of GRPCRoute that has to be served.
-    pub grpc_route: String,
-    /// Version of TLSRoute and TCPRoute that is read; none where neither is.
-    pub tls_route: Option<String>,
-    /// The channel in which the newest supported release serves all of that.
-    #[serde(default)]
-    pub channel: GatewayChannel,
-}
-
-/// A channel of Gateway API.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GatewayChannel {
-    /// What is stable.
-    #[default]
-    Standard,
-    /// That, and kinds and versions that are not.
-    Experimental,
-}
-
-impl GatewayChannel {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            GatewayChannel::Standard => "standard",
-            GatewayChannel::Experimental => "experimental",
-        }
-    }
-}
-
-impl GatewayApi {
-    /// The release to bring where what is there is too old.
-    pub fn to_bring(&self) -> &semver::Version {
-        self.recommended.as_ref().unwrap_or(&self.maximum)
-    }
-
-    /// How a release of Gateway API stands to the range; what is before or after a release of a number counts as that.
-    pub fn compare(&self, bundle: &semver::Version) -> std::cmp::Ordering {
-        let numbers = |version: &semver::Version| (version.major, version.minor, version.patch);
-        let (bundle, minimum, maximum) = (numbers(bundle), numbers(&self.minimum), numbers(&self.maximum));
-        match (bundle < minimum, bundle > maximum) {
-            (true, _) => std::cmp::Ordering::Less,
-            (false, true) => std::cmp::Ordering::Greater,
-            (false, false) => std::cmp::Ordering::Equal,
-        }
-    }
 }
 
 /// Who manages definitions, by the mark that it leaves on them.
@@ -197,50 +140,6 @@ struct DefaultChange {
     from: EdgeTag,
     from_stable: Option<Release>,
     default: String,
-}
-
-/// A defect, and the releases that have it.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Defect {
-    /// Name of the row.
-    pub id: String,
-    /// What goes wrong.
-    pub what: String,
-    from: EdgeTag,
-    from_stable: Option<Release>,
-    /// The first edge without it.
-    pub until: EdgeTag,
-    /// The first minor that is sure not to have it.
-    pub fixed_in_minor: Minor,
-    /// Where this is known from.
-    pub source: String,
-}
-
-/// Edges that upstream advises against.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct NotRecommended {
-    /// Which.
-    pub edges: Vec<EdgeTag>,
-    /// What is wrong with them.
-    pub why: String,
-    /// The edge to run instead, or a later one.
-    #[serde(rename = "use")]
-    pub instead: EdgeTag,
-}
-
-impl Defect {
-    /// Whether `version` has the defect. A vendor's build of a minor in the range may carry the fix: unknown.
-    pub fn affects(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
-        let range = ReleaseRange {
-            from: Some(self.from),
-            from_stable: self.from_stable,
-            until: Some(self.until),
-            ..ReleaseRange::default()
-        };
-        range.covers(version, minors)
-    }
 }
 
 impl Releases {
@@ -427,28 +326,6 @@ mod tests {
 
     fn v(text: &str) -> LinkerdVersion {
         text.parse().expect("a version")
-    }
-
-    #[test]
-    fn definitions_of_gateway_api_are_in_the_range_or_not_and_somebodys_or_not() {
-        use std::cmp::Ordering;
-        let releases = Knowledge::embedded().releases();
-        let range = |minor| releases.minor(Minor::new(2, minor)).and_then(|row| row.gateway_api.as_ref());
-        for (minor, bundle, order) in [
-            (15, "0.7.1-dev", Ordering::Equal),
-            (17, "0.6.2", Ordering::Less),
-            (18, "1.0.0", Ordering::Less),
-            (18, "1.1.1-rc.1", Ordering::Equal),
-            (18, "1.3.0", Ordering::Greater),
-            (20, "1.5.1", Ordering::Equal),
-        ] {
-            let bundle = bundle.parse().expect("a version");
-            assert_eq!(range(minor).expect("a range").compare(&bundle), order, "2.{minor} {bundle}");
-        }
-        let of =
-            |keys: &[&'static str]| releases.gateway_api_manager(keys.iter().copied()).map(|(who, _)| who);
-        assert_eq!(of(&["a", "components.gke.io/component-version"]), Some("GKE"));
-        assert_eq!((of(&["components.gke.io"]), of(&[])), (None, None));
     }
 
     #[test]

@@ -63,6 +63,7 @@ mod rehearsal;
 mod render;
 mod repair;
 mod repositories;
+mod restated;
 mod retold;
 #[cfg(unix)]
 mod roles;

@@ -11,7 +11,7 @@ use super::{Change, Key, key};
 use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
 use crate::model::policy::status::{ParentAnswer, Refused, StatusObjects, Statuses, Writes};
-use crate::model::policy::{Controller, Quirks, RouteKind};
+use crate::model::policy::{Controller, Quirks, ROUTES, RouteKind};
 use crate::objects::{
     Condition, EgressNetwork, HTTPLocalRateLimitPolicy, Object, POLICY_CONTROLLER, Route, Server, Service,
     Workload,
@@ -19,15 +19,9 @@ use crate::objects::{
 use crate::source::Source;
 
 /// What has such a status.
-const STATED: [Kind; 7] = [
-    Kind::HTTPRoute,
-    Kind::LinkerdHTTPRoute,
-    Kind::GRPCRoute,
-    Kind::TLSRoute,
-    Kind::TCPRoute,
-    Kind::HTTPLocalRateLimitPolicy,
-    Kind::EgressNetwork,
-];
+fn stated() -> impl Iterator<Item = Kind> + Clone {
+    ROUTES.into_iter().chain([Kind::HTTPLocalRateLimitPolicy, Kind::EgressNetwork])
+}
 
 /// What statuses are told from.
 #[derive(Default)]
@@ -88,8 +82,8 @@ impl World {
 impl<S: Source> Change<'_, S> {
     /// Whether objects of a kind may get another status by the set.
     pub(super) fn restates(&self, kind: Kind) -> bool {
-        STATED.contains(&kind)
-            && STATED.iter().chain(&[Kind::Server, Kind::Service]).any(|kind| self.touches(*kind))
+        stated().any(|of| of == kind)
+            && stated().chain([Kind::Server, Kind::Service]).any(|kind| self.touches(kind))
     }
 
     /// Writes what the policy controller will say into objects of a kind.
@@ -98,7 +92,7 @@ impl<S: Source> Change<'_, S> {
             return;
         }
         let (mut before, mut after) = (World::default(), World::default());
-        for of in STATED.into_iter().chain([Kind::Server, Kind::Service]) {
+        for of in stated().chain([Kind::Server, Kind::Service]) {
             let (values, ended) = self.base_list(of).await;
             before.add(of, values, &ended);
             let (values, ended) = self.laid(of).await;

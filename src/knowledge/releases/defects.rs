@@ -1,0 +1,50 @@
+//! What is wrong with which releases: defects, and edges that upstream advises against.
+
+use serde::Deserialize;
+
+use crate::knowledge::range::ReleaseRange;
+use crate::version::{Contains, EdgeTag, LinkerdVersion, Minor, MinorTable, Release};
+
+/// A defect, and the releases that have it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Defect {
+    /// Name of the row.
+    pub id: String,
+    /// What goes wrong.
+    pub what: String,
+    from: EdgeTag,
+    from_stable: Option<Release>,
+    /// The first edge without it.
+    pub until: EdgeTag,
+    /// The first minor that is sure not to have it.
+    pub fixed_in_minor: Minor,
+    /// Where this is known from.
+    pub source: String,
+}
+
+/// Edges that upstream advises against.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct NotRecommended {
+    /// Which.
+    pub edges: Vec<EdgeTag>,
+    /// What is wrong with them.
+    pub why: String,
+    /// The edge to run instead, or a later one.
+    #[serde(rename = "use")]
+    pub instead: EdgeTag,
+}
+
+impl Defect {
+    /// Whether `version` has the defect. A vendor's build of a minor in the range may carry the fix: unknown.
+    pub fn affects(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
+        let range = ReleaseRange {
+            from: Some(self.from),
+            from_stable: self.from_stable,
+            until: Some(self.until),
+            ..ReleaseRange::default()
+        };
+        range.covers(version, minors)
+    }
+}

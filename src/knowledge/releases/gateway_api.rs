@@ -1,0 +1,92 @@
+//! Which releases of Gateway API a release of Linkerd works with.
+
+use serde::Deserialize;
+
+/// A range of Gateway API releases.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GatewayApi {
+    /// Oldest supported.
+    pub minimum: semver::Version,
+    /// Newest supported.
+    pub maximum: semver::Version,
+    /// The one that Linkerd's documentation says to install, where that is not the newest.
+    #[serde(default)]
+    pub recommended: Option<semver::Version>,
+    /// Version of HTTPRoute that has to be served.
+    pub http_route: String,
+    /// Version of GRPCRoute that has to be served.
+    pub grpc_route: String,
+    /// Version of TLSRoute and TCPRoute that is read; none where neither is.
+    pub tls_route: Option<String>,
+    /// The channel in which the newest supported release serves all of that.
+    #[serde(default)]
+    pub channel: GatewayChannel,
+}
+
+/// A channel of Gateway API.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GatewayChannel {
+    /// What is stable.
+    #[default]
+    Standard,
+    /// That, and kinds and versions that are not.
+    Experimental,
+}
+
+impl GatewayChannel {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            GatewayChannel::Standard => "standard",
+            GatewayChannel::Experimental => "experimental",
+        }
+    }
+}
+
+impl GatewayApi {
+    /// The release to bring where what is there is too old.
+    pub fn to_bring(&self) -> &semver::Version {
+        self.recommended.as_ref().unwrap_or(&self.maximum)
+    }
+
+    /// How a release of Gateway API stands to the range; what is before or after a release of a number counts as that.
+    pub fn compare(&self, bundle: &semver::Version) -> std::cmp::Ordering {
+        let numbers = |version: &semver::Version| (version.major, version.minor, version.patch);
+        let (bundle, minimum, maximum) = (numbers(bundle), numbers(&self.minimum), numbers(&self.maximum));
+        match (bundle < minimum, bundle > maximum) {
+            (true, _) => std::cmp::Ordering::Less,
+            (false, true) => std::cmp::Ordering::Greater,
+            (false, false) => std::cmp::Ordering::Equal,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::knowledge::Knowledge;
+    use crate::version::Minor;
+
+    #[test]
+    fn definitions_of_gateway_api_are_in_the_range_or_not_and_somebodys_or_not() {
+        use std::cmp::Ordering;
+        let releases = Knowledge::embedded().releases();
+        let range = |minor| releases.minor(Minor::new(2, minor)).and_then(|row| row.gateway_api.as_ref());
+        for (minor, bundle, order) in [
+            (15, "0.7.1-dev", Ordering::Equal),
+            (17, "0.6.2", Ordering::Less),
+            (18, "1.0.0", Ordering::Less),
+            (18, "1.1.1-rc.1", Ordering::Equal),
+            (18, "1.3.0", Ordering::Greater),
+            (20, "1.5.1", Ordering::Equal),
+        ] {
+            let bundle = bundle.parse().expect("a version");
+            assert_eq!(range(minor).expect("a range").compare(&bundle), order, "2.{minor} {bundle}");
+        }
+        let of =
+            |keys: &[&'static str]| releases.gateway_api_manager(keys.iter().copied()).map(|(who, _)| who);
+        assert_eq!(of(&["a", "components.gke.io/component-version"]), Some("GKE"));
+        assert_eq!((of(&["components.gke.io"]), of(&[])), (None, None));
+    }
+}
