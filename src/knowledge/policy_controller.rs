@@ -23,6 +23,7 @@ pub struct PolicyController {
     gateway_timeouts: EdgeTag,
     limit_annotations: EdgeTag,
     unified_accrual: EdgeTag,
+    ends_with_lease_watch: EdgeTag,
 }
 
 impl PolicyController {
@@ -39,6 +40,11 @@ impl PolicyController {
     /// Whether of several Servers that select one port the oldest takes it.
     pub fn servers_by_age(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.servers_by_age), knowledge.minors())
+    }
+
+    /// The edge from which on the controller ends where the watch of its Lease does, in the place of going on without it.
+    pub fn ends_with_lease_watch(&self) -> EdgeTag {
+        self.ends_with_lease_watch
     }
 
     /// Whether Servers know the named ports of init containers.

@@ -46,8 +46,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    "See why none takes it: an answer of the API server, or \"Claims watch must not be dropped\", after which releases before \
-                     edge-26.8.2 go on without it",
+                    format!(
+                        "See why none takes it: an answer of the API server, or \"Claims watch must not be dropped\", after which releases \
+                         before {} go on without it",
+                        ctx.knowledge.policy_controller().ends_with_lease_watch()
+                    ),
                     Command::lines([
                         kubectl().namespace(namespace).words("logs deployment/linkerd-destination -c policy --tail=200"),
                     ]),
