@@ -204,11 +204,17 @@ impl Chart {
         }
         // Not where both stand in parts of the chart that have nothing to do with each other, and every part has such a name.
         let part = above.split('.').next().unwrap_or_default();
-        let is_of_chart = part.is_empty()
-            || name.contains(char::is_uppercase)
-            || closest(part, taken().filter_map(|known| known.split('.').next())).is_some();
-        let elsewhere: Vec<&str> =
-            taken().filter(|known| is_of_chart && known.rsplit('.').next() == Some(name)).take(2).collect();
+        let heads = || taken().filter_map(|known| known.split('.').next());
+        let is_part = heads().any(|head| head == part);
+        let is_of_chart =
+            part.is_empty() || name.contains(char::is_uppercase) || closest(part, heads()).is_some();
+        let is_telling = |known: &&str| {
+            is_of_chart && (!is_part || name.contains(char::is_uppercase) || is_within(known, part))
+        };
+        let elsewhere: Vec<&str> = taken()
+            .filter(|known| is_telling(known) && known.rsplit('.').next() == Some(name))
+            .take(2)
+            .collect();
         match elsewhere[..] {
             [only] => Some(only.to_owned()),
             _ => {
@@ -340,6 +346,11 @@ mod tests {
         ] {
             assert_eq!(known(wrong, "edge-26.8.3"), Known::Never(meant.map(str::to_owned)), "{wrong}");
         }
+        // What two parts of a chart have in common tells nothing, where each of them is one.
+        let viz = Knowledge::embedded().charts().get("linkerd-viz").expect("a chart");
+        let of = |path: &str| viz.known(path, edge("edge-25.10.7"));
+        assert_eq!(of("grafana.enabled"), Known::Never(None));
+        assert_eq!(of("prometeus.enabled"), Known::Never(Some("prometheus.enabled".to_owned())));
     }
 
     #[test]

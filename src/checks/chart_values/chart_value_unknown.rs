@@ -103,11 +103,13 @@ fn said(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<(String, String)> {
             format!("leave {path} out, or install {first} or newer"),
         )),
         Known::Never(None) => Some((
-            format!("no release of the chart takes {path}: it has no effect"),
+            format!("no release of the chart from 2.12 on takes {path}: it has no effect"),
             format!("leave {path} out, or look up its name with helm show values"),
         )),
         Known::Never(Some(meant)) => Some((
-            format!("no release of the chart takes {path}: it has no effect; {meant} was perhaps meant"),
+            format!(
+                "no release of the chart from 2.12 on takes {path}: it has no effect; {meant} was perhaps meant"
+            ),
             format!("write {meant} in the place of {path}, or leave it out"),
         )),
     }
