@@ -10,6 +10,7 @@ mod cluster_networks_without_nodes;
 mod control_plane_annotation_ignored;
 mod control_plane_below_ha;
 mod control_plane_churning;
+mod control_plane_ha_partial;
 mod control_plane_missing;
 mod control_plane_not_evictable;
 mod control_plane_not_ready;
@@ -49,6 +50,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("control-plane", "control-plane-annotation-ignored", control_plane_annotation_ignored),
     row!("control-plane", "control-plane-below-ha", control_plane_below_ha),
     row!("control-plane", "control-plane-churning", control_plane_churning),
+    row!("control-plane", "control-plane-ha-partial", control_plane_ha_partial),
     row!("control-plane", "control-plane-missing", control_plane_missing),
     row!("control-plane", "control-plane-not-evictable", control_plane_not_evictable),
     row!("control-plane", "control-plane-not-ready", control_plane_not_ready),
