@@ -6,7 +6,7 @@ use crate::checks::control_plane::installation::minors;
 use crate::checks::{Context, Judgement};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
-use crate::knowledge::ReleaseRow;
+use crate::knowledge::{Origin, ReleaseRow};
 use crate::objects::CustomResourceDefinition;
 use crate::version::{Channel, LinkerdVersion, Minor};
 
@@ -36,6 +36,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if family(way.from.channel()) != family(way.to.channel()) {
         findings.push(sideways(ctx, &way));
+    } else if way.from.channel() != way.to.channel() {
+        let known = |version| ctx.knowledge.channels().of(version).is_some();
+        if known(&way.from) && known(way.to) {
+            findings.push(channel(ctx, &way));
+        }
     }
     Ok(findings.into())
 }
@@ -152,12 +157,85 @@ fn sideways(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
         family(way.to.channel()),
         family(way.from.channel())
     );
-    about(ctx, way, message)
-        .severity(Severity::Warning)
-        .parameter("sideways")
-        .remedy(Remedy::new().step(
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        "Follow the guide of whoever releases the target; what public sources say of the minor is judged here",
+    );
+    let finding = about(ctx, way, message).severity(Severity::Warning).parameter("sideways").likely();
+    finding.remedy(origins(ctx, way, remedy))
+}
+
+/// The target comes from another channel of the same people.
+fn channel(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
+    let prefix = |version: &LinkerdVersion| version.channel().prefix();
+    let message = format!(
+        "the target is of the channel {}, what is installed of the channel {}: charts come from another repository and count otherwise",
+        prefix(way.to),
+        prefix(&way.from)
+    );
+    let finding = about(ctx, way, message).severity(Severity::Info).parameter("channel");
+    finding.remedy(origins(ctx, way, Remedy::new()))
+}
+
+/// Adds what is elsewhere for the target: its charts, images, values, and what only the build that is left has.
+fn origins(ctx: &Context<'_>, way: &Way<'_>, remedy: Remedy) -> Remedy {
+    let channels = ctx.knowledge.channels();
+    let (Some(from), Some(to)) = (channels.of(&way.from), channels.of(way.to)) else { return remedy };
+    let named = |origin: &Origin| {
+        let charts = ["linkerd-crds", "linkerd-control-plane"]
+            .map(|chart| origin.chart(chart).unwrap_or(chart).to_owned());
+        format!("{} of {}", charts.join(" and "), origin.address)
+    };
+    let remedy = remedy.step(
+        StepKind::Note,
+        format!(
+            "Charts: {}, in the place of {}; the plan (-o plan) has the commands",
+            named(to),
+            named(from)
+        ),
+    );
+    let remedy = match from.images == to.images {
+        true => remedy,
+        false => remedy.step(
             StepKind::Note,
-            "Follow the guide of whoever releases the target; what public sources say of the minor is judged here",
-        ))
-        .likely()
+            format!(
+                "Images: {} in the place of {}; mirrors, pull secrets and admission policies have to know it before",
+                to.images, from.images
+            ),
+        ),
+    };
+    let within = |origin: &Origin| origin.within("linkerd-control-plane").map(ToOwned::to_owned);
+    let remedy = match (within(from), within(to)) {
+        (None, Some(within)) => remedy.step(
+            StepKind::ChartValue,
+            format!("Values of the control plane stand under {within} in that chart: where they stay at the top, nothing reads them"),
+        ),
+        (Some(within), None) => remedy.step(
+            StepKind::ChartValue,
+            format!("Values of the control plane stand at the top in that chart: where they stay under {within}, nothing reads them"),
+        ),
+        _ => remedy,
+    };
+    let remedy = match &to.license {
+        Some(variable) => remedy.step(
+            StepKind::Note,
+            format!("A license key is asked for: {variable} for its CLI, license in the values"),
+        ),
+        None => remedy,
+    };
+    let remedy = match &to.guide {
+        Some(guide) => remedy.step(StepKind::Note, format!("Its guide: {guide}")),
+        None => remedy,
+    };
+    match family(way.from.channel()) {
+        "a vendor" => remedy.step(
+            StepKind::Note,
+            "What only the vendor's build has is lost: its operator, its own resources and values, and repairs that it took from later \
+             releases",
+        ),
+        _ => match &from.last {
+            Some(last) => remedy.step(StepKind::Note, format!("After {last} that channel has no release: there is no way to stay on it")),
+            None => remedy,
+        },
+    }
 }
