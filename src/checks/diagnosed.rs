@@ -1,5 +1,6 @@
 //! The proxies whose metrics were given as `linkerd diagnostics proxy-metrics` prints them: whose they are, and which are missing.
 
+use crate::checks::words::and_more;
 use std::collections::HashMap;
 
 use super::Context;
@@ -55,7 +56,7 @@ pub(super) fn proxies<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a ProxyMe
     }
     if !missing.is_empty() {
         let (shown, rest) = missing.split_at(NAMED.min(missing.len()));
-        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        let more = and_more(rest.len());
         ctx.gap(lacking(format!("the metrics of {}{more}", shown.join(", "))));
     }
     Ok(found)

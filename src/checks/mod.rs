@@ -44,6 +44,7 @@ mod upgrade;
 mod upgrades;
 mod versions;
 mod viz;
+mod words;
 mod written;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,7 @@
 //! The step that restarts every meshed workload, with the list of them: what a proxy is told when its pod is created changes
 //! only with a new pod. One line for each namespace, as whole lines as there is room for.
 
+use crate::checks::words::and_more;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Context;
@@ -63,7 +64,7 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, act: &str, node: Option<&str>) -> R
     if !by_hand.is_empty() {
         let named: Vec<&str> = by_hand.iter().take(NAMED).map(String::as_str).collect();
         let more = by_hand.len() - named.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = and_more(more);
         text = format!("{text}. Create again by hand what nothing else does: {}{more}", named.join(", "));
     }
     if lines.is_empty() {

@@ -1,5 +1,6 @@
 //! `cni-ds-coverage`: pods rely on linkerd-cni where its DaemonSet brings no plugin, or where its own pods are not ready.
 
+use crate::checks::words::and_more;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
@@ -196,7 +197,7 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) 
         .take(NAMED)
         .map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name))
         .collect();
-    let more = if pods.len() > NAMED { format!(" and {} more", pods.len() - NAMED) } else { String::new() };
+    let more = and_more(pods.len().saturating_sub(NAMED));
     let selectors = sets.iter().filter_map(|set| {
         let selector = &set.spec.template.spec.node_selector;
         let pairs: Vec<String> = selector.iter().map(|(key, value)| format!("{key}={value}")).collect();

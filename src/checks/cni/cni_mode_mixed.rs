@@ -1,5 +1,6 @@
 //! `cni-mode-mixed`: linkerd-cni, the control plane and the pods that run do not agree on who redirects traffic.
 
+use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::installers::{installers, no_daemon_set, shown, subject};
@@ -75,8 +76,7 @@ fn quoted(groups: &Groups<'_>, container: &str) -> Evidence {
         .take(QUOTED)
         .map(|owner| format!("{} {}/{}", owner.kind, owner.namespace, owner.name))
         .collect();
-    let more = groups.len().saturating_sub(QUOTED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let more = and_more(groups.len().saturating_sub(QUOTED));
     Evidence::other(format!("Workloads whose pods have {container}"), format!("{}{more}", names.join(", ")))
 }
 

@@ -1,5 +1,6 @@
 //! `network-policy-blocks-control-plane`: NetworkPolicies keep proxies from identity, destination, the policy controller or DNS.
 
+use crate::checks::words::and_more;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::checks::network_policies::{self, Whom, best, cannot_say, is_older};
@@ -189,8 +190,7 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>) -> Finding 
         .take(QUOTED)
         .map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name))
         .collect();
-    let more = pods.len().saturating_sub(QUOTED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let more = and_more(pods.len().saturating_sub(QUOTED));
     let finding = finding
         .evidence(Evidence::other(
             "Pods with a proxy",

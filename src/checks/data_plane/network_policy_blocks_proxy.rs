@@ -1,6 +1,7 @@
 //! `network-policy-blocks-proxy`: NetworkPolicies let connections through by the ports of the application alone, and those between
 //! proxies go to the port of the proxy.
 
+use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::transport::{MODE, Mode, OWN, Transport, declared, inbound_port, is_tcp};
@@ -363,7 +364,6 @@ fn some(pods: &[&Pod], with_namespace: bool) -> String {
         false => pod.metadata.name.clone(),
     };
     let named: Vec<String> = pods.iter().take(QUOTED).map(name).collect();
-    let more = pods.len().saturating_sub(QUOTED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let more = and_more(pods.len().saturating_sub(QUOTED));
     format!("{}{more}", named.join(", "))
 }

@@ -1,5 +1,6 @@
 //! `network-policy-blocks-scrapes`: NetworkPolicies keep the Prometheus of viz from the metrics of proxies.
 
+use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::transport::inbound_port;
@@ -130,8 +131,7 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>, home: &str)
     }
     let named: Vec<String> =
         shut.workloads.iter().take(QUOTED).map(|owner| owner.subject(Vec::new()).to_string()).collect();
-    let left = shut.workloads.len().saturating_sub(QUOTED);
-    let left = if left > 0 { format!(" and {left} more") } else { String::new() };
+    let left = and_more(shut.workloads.len().saturating_sub(QUOTED));
     let (whom, words) = match direction {
         Direction::Ingress => {
             (Whom::Namespace(home), format!("Let the pods of {home} in to the metrics of proxies"))

@@ -1,5 +1,6 @@
 //! `injected-container-altered`: something rewrote the containers that the injector added.
 
+use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::unmeshed::{CREATED_ONLY, counts, injector_webhook};
@@ -117,8 +118,7 @@ fn finding(
         .filter(|(_, namespaces)| namespaces.contains(&owner.namespace))
         .map(|(name, _)| name.as_str())
         .collect();
-    let more = here.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let more = and_more(here.len().saturating_sub(NAMED));
     let webhooks = (!here.is_empty()).then(|| {
         let named: Vec<&str> = here.iter().take(NAMED).copied().collect();
         Evidence::other("Other mutating webhooks of the namespace", format!("{}{more}", named.join(", ")))

@@ -1,5 +1,6 @@
 //! `injector-not-called`: pods ask for a proxy, and the selectors of the injector's webhook leave them out.
 
+use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::passed_over::{PassedOver, passed_over};
@@ -55,8 +56,7 @@ fn finding(
         .take(QUOTED)
         .map(|passed| format!("{} {}", passed.maker.owner.kind, passed.maker.owner.name))
         .collect();
-    let more = passed.len().saturating_sub(QUOTED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let more = and_more(passed.len().saturating_sub(QUOTED));
     let object = configuration.map_or_else(
         || "MutatingWebhookConfiguration of a default install".to_owned(),
         |configuration| format!("MutatingWebhookConfiguration {}", configuration.metadata.name),

@@ -1,5 +1,6 @@
 //! `pod-security-refuses-proxy`: Pod Security admission refuses pods with linkerd-init, or will when they are created next.
 
+use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use crate::checks::admission::Rules;
@@ -105,8 +106,7 @@ fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Ag
             .take(QUOTED)
             .map(|maker| format!("{} {}", maker.owner.kind, maker.owner.name))
             .collect();
-        let more = against.coming.len().saturating_sub(QUOTED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = and_more(against.coming.len().saturating_sub(QUOTED));
         finding = finding
             .evidence(Evidence::other(
                 "Workloads that request a proxy there",

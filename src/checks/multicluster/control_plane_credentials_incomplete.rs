@@ -1,5 +1,6 @@
 //! `control-plane-credentials-incomplete`: the control plane cannot ask another cluster for the endpoints of a service there.
 
+use crate::checks::words::and_more;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::links::{field, link_again, links, no_links, subject};
@@ -97,8 +98,7 @@ fn finding(
         .take(QUOTED)
         .map(|service| format!("{}/{}", service.metadata.namespace, service.metadata.name))
         .collect();
-    let more = services.len().saturating_sub(QUOTED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let more = and_more(services.len().saturating_sub(QUOTED));
     ctx.finding(
         subject(link),
         "the control plane's own Secret for the other cluster is missing or lacks what destination looks for: Services that take their \

@@ -1,5 +1,6 @@
 //! `server-without-authorization`: a Server takes a port, and nobody is let in.
 
+use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::survey::{about, about_server, field, survey};
@@ -38,7 +39,7 @@ fn admits_somebody(inbound: &Inbound<'_>) -> bool {
 fn finding(ctx: &Context<'_>, server: &Server, held: &[(&str, u16)]) -> Finding {
     let meta = &server.metadata;
     let (first, port) = held.first().copied().unwrap_or_default();
-    let more = if held.len() > 1 { format!(" and {} more", held.len() - 1) } else { String::new() };
+    let more = and_more(held.len().saturating_sub(1));
     let said = server.spec.access_policy.clone().unwrap_or_else(|| "deny, as nothing is said".to_owned());
     // Who calls it so has most likely shut it on purpose.
     let meant = ["deny", "block"].iter().any(|word| meta.name.contains(word));

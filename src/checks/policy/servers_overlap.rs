@@ -1,5 +1,6 @@
 //! `servers-overlap`: several Servers select one port, and all but one count for nothing there.
 
+use crate::checks::words::and_more;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{about, field, on, survey};
@@ -42,7 +43,7 @@ fn finding(
 ) -> Finding {
     let meta = &loser.metadata;
     let (pod, port) = ports.first().copied().unwrap_or_default();
-    let more = if ports.len() > 1 { format!(" and {} more", ports.len() - 1) } else { String::new() };
+    let more = and_more(ports.len().saturating_sub(1));
     let born = |server: &Server| {
         server.metadata.creation_timestamp.map_or_else(|| "not known".to_owned(), |time| time.to_string())
     };
