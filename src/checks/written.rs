@@ -57,6 +57,9 @@ impl Reader {
         }
         if let Some(version) = &ctx.settings.linkerd_version {
             let evidence = Evidence::other("--linkerd-version", version.as_str());
+            if let Some(upgrade) = ctx.upgraded() {
+                return Reader::Version(upgrade.to.clone(), upgrade.evidence());
+            }
             return Reader::Version(version.clone(), evidence);
         }
         let there = components(deployments, namespace).iter().any(|c| CORE.contains(&c.name));

@@ -143,6 +143,27 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
     Ok(Alone { read, release, places: given.as_mut().and_then(Captured::places), charts })
 }
 
+/// The release that manifests are for before an upgrade of them: what they hold, or what was said; a minor means the release that
+/// opened it.
+///
+/// # Errors
+/// Neither tells.
+pub(super) fn before_upgrade(
+    args: &Check,
+    told: Option<LinkerdVersion>,
+    read: &Read,
+    knowledge: &Knowledge,
+) -> Result<LinkerdVersion, Stop> {
+    let held = || control_plane(&read.collected.cluster).map(|(version, _)| version);
+    let from = held().or(told).or_else(|| args.rehearsal.from.clone()).ok_or_else(|| {
+        Stop::usage(
+            "nothing tells from which release the upgrade of these manifests goes",
+            "say it: --linkerd-version 2.19, or --bundle of a cluster that has it",
+        )
+    })?;
+    Ok(Upgrade::target(from.as_str(), knowledge.releases()).unwrap_or(from))
+}
+
 /// What has to be read of a cluster that a change is laid over, besides what is judged.
 pub(super) fn items(items: &mut BTreeSet<Item>) {
     for kind in [

@@ -105,6 +105,10 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         let alone = change::alone(args, &items, knowledge)?;
         let of_chart = || settings.values.first().and_then(|given| given.release.clone());
         settings.linkerd_version = alone.release.clone().or_else(of_chart);
+        if settings.upgrade.is_some() && !args.manifests.manifests.is_empty() {
+            settings.linkerd_version =
+                Some(change::before_upgrade(args, settings.linkerd_version.take(), &alone.read, knowledge)?);
+        }
         places = alone.places;
         let mut read = alone.read;
         let told = alone.release.as_ref();

@@ -240,3 +240,40 @@ fn a_target_that_is_none_is_refused_with_what_would_be_one() {
         assert!(error.contains(said), "{words:?}: {error}");
     }
 }
+
+/// Manifests are judged by the release that they are for and by the target; what they do not hold is not made up.
+#[test]
+fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shop.yaml");
+    let meshed = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, annotations: {linkerd.io/inject: enabled, \
+        config.linkerd.io/init-image: registry.example.com/proxy-init}}\n";
+    std::fs::write(&path, meshed).unwrap();
+    let path = path.to_str().unwrap();
+    let run = |words: &[&str]| -> (Option<i32>, serde_json::Value) {
+        let words =
+            [&["check", "--manifests", path, "-o", "json", "--kubernetes-version", "1.34"], words].concat();
+        let output = meshdoctor(&words).output().unwrap();
+        (output.status.code(), serde_json::from_slice(&output.stdout).unwrap())
+    };
+    let brings = |document: &serde_json::Value| -> Vec<String> {
+        let findings = document["findings"].as_array().unwrap();
+        let later = findings.iter().filter(|finding| finding["when"] == "after-upgrade");
+        later.map(|finding| finding["check"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    for from in [&["--linkerd-version", "2.19"][..], &["--from", "edge-25.10.7"]] {
+        let (status, document) = run(&[&["--to", "2.20"], from].concat());
+        assert_eq!(
+            (status, brings(&document)),
+            (Some(0), vec!["annotation-not-in-release".to_owned()]),
+            "{document:#}"
+        );
+        let (_, document) = run(&[&["--to", "edge-25.11.2"], from].concat());
+        assert_eq!(brings(&document), ["upgrade-target-not-recommended"], "{document:#}");
+    }
+    // From where is not known: that is no upgrade that breaks nothing.
+    let output = meshdoctor(&["check", "--manifests", path, "--to", "2.20"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("from which release") && error.contains("--linkerd-version"), "{error}");
+}

@@ -113,7 +113,10 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
     let namespace = &ctx.namespaces().control_plane;
     if components(deployments, namespace).is_empty() {
         if let Some(version) = &ctx.settings.linkerd_version {
-            return Ok(Some((version.clone(), Evidence::other("--linkerd-version", version.as_str()))));
+            return Ok(Some(match ctx.upgraded() {
+                Some(upgrade) => (upgrade.to.clone(), upgrade.evidence()),
+                None => (version.clone(), Evidence::other("--linkerd-version", version.as_str())),
+            }));
         }
         ctx.every::<Deployment>()?;
         return Ok(None);
@@ -129,9 +132,16 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
 /// # Errors
 /// As [`installed`].
 pub(in crate::checks) fn before_upgrade(ctx: &Context<'_>) -> Result<LinkerdVersion, Missing> {
-    match ctx.upgrade().and_then(|upgrade| upgrade.from.clone()) {
-        Some(from) => Ok(from),
-        None => Ok(of_evidence(ctx, ctx.seen::<Deployment>()?)?.0),
+    if let Some(from) = ctx.upgrade().and_then(|upgrade| upgrade.from.clone()) {
+        return Ok(from);
+    }
+    let deployments = ctx.seen::<Deployment>()?;
+    match &ctx.settings.linkerd_version {
+        // Manifests that are for that release.
+        Some(version) if components(deployments, &ctx.namespaces().control_plane).is_empty() => {
+            Ok(version.clone())
+        }
+        _ => Ok(of_evidence(ctx, deployments)?.0),
     }
 }
 

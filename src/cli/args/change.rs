@@ -14,7 +14,7 @@ use crate::version::{K8sVersion, LinkerdVersion};
 pub struct Manifests {
     /// Judge manifests without a cluster: files, folders or '-' for standard input, as helm template, kustomize build and
     /// linkerd install print them. What they do not hold is not checked, and changes no exit status. Repeatable.
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["with", "live", "nodes", "logs", "to", "pre", "crds", "verify", "save"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["with", "live", "nodes", "logs", "pre", "crds", "verify", "save"])]
     pub manifests: Vec<PathBuf>,
     /// With --manifests: the release of Linkerd that they are for, where they do not hold the control plane. With --bundle
     /// beside --manifests it is read from there.
