@@ -72,12 +72,22 @@ pub struct Container {
     pub ends_proxy: bool,
 }
 
-/// A probe of the kubelet; only those over HTTP are read.
+/// A probe of the kubelet; only those over HTTP and gRPC are read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Probe {
     /// What is asked for, where it is asked over HTTP.
     pub http_get: Option<HttpGet>,
+    /// What is asked for, where it is asked over gRPC.
+    pub grpc: Option<GrpcAction>,
+}
+
+/// A probe over gRPC, which asks for the health of a service.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct GrpcAction {
+    /// The port, always by number.
+    pub port: Option<i64>,
 }
 
 /// What a probe asks for.
@@ -215,6 +225,13 @@ impl Container {
         self.env.iter().find(|variable| variable.name == name)?.value.as_deref()
     }
 
+    /// The ports that the kubelet asks over gRPC.
+    pub fn grpc_probes(&self) -> impl Iterator<Item = u16> {
+        let probes = [&self.liveness_probe, &self.readiness_probe, &self.startup_probe];
+        let ports = probes.into_iter().filter_map(|probe| probe.as_ref()?.grpc.as_ref()?.port);
+        ports.filter_map(|port| u16::try_from(port).ok()).filter(|port| *port > 0)
+    }
+
     /// What the kubelet asks of it over HTTP.
     pub fn http_probes(&self) -> impl Iterator<Item = &HttpGet> {
         let probes = [&self.liveness_probe, &self.readiness_probe, &self.startup_probe];
@@ -224,7 +241,7 @@ impl Container {
     /// Drops what may hold secrets and what no check reads.
     pub(super) fn trim(&mut self, owner: Owner) {
         for probe in [&mut self.liveness_probe, &mut self.readiness_probe, &mut self.startup_probe] {
-            if probe.as_ref().is_some_and(|probe| probe.http_get.is_none()) {
+            if probe.as_ref().is_some_and(|probe| probe.http_get.is_none() && probe.grpc.is_none()) {
                 *probe = None;
             }
         }
@@ -347,6 +364,11 @@ schemas! {
 
     PROBE_HANDLER "ProbeHandler" {
         2 httpGet: One(&HTTP_GET),
+        4 grpc: One(&GRPC_ACTION),
+    }
+
+    GRPC_ACTION "GRPCAction" {
+        1 port: Number,
     }
 
     HTTP_GET "HTTPGetAction" {

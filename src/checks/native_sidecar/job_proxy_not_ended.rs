@@ -81,6 +81,7 @@ fn finding(
     .evidence(Evidence::other("native sidecar", "not asked for, by annotation or chart value"))
     .evidences(switch.reader.evidence())
     .remedy(remedy(ctx, switch, object))
+    .tie(wording::namespace_tie(object.namespace_name()))
 }
 
 fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, object: &Annotated<'_>) -> Remedy {

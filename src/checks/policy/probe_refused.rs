@@ -1,4 +1,4 @@
-//! `probe-refused`: the kubelet's HTTP probes come to a port that does not let them in.
+//! `probe-refused`: the kubelet's probes over HTTP or gRPC come to a port that does not let them in.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,12 @@ use super::survey::{field, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Place, Remedy, StepKind};
 use crate::model::owners::Owner;
-use crate::model::policy::{Client, Entry, Inbound, TakenBy, listed_ports, probes_of};
+use crate::model::policy::{Client, Entry, Inbound, Probed, TakenBy, listed_ports, probes_of};
 use crate::objects::{Event, Kind, Pod};
 
 const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
+const NETWORKS: &str = "Set policyController.probeNetworks to the networks of the nodes, or authorize them on the port with a \
+                        NetworkAuthentication";
 
 /// Pods of one workload whose probe is refused alike.
 struct Refused<'a> {
@@ -21,14 +23,17 @@ struct Refused<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let owners = ctx.owners();
-    let mut refused: BTreeMap<(Owner, u16, String), Refused<'_>> = BTreeMap::new();
+    let mut refused: BTreeMap<(Owner, u16, Probed), Refused<'_>> = BTreeMap::new();
     for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
         let skipped = pod.metadata.annotation(SKIPPED).map(listed_ports).unwrap_or_default();
-        for (port, path) in probes_of(pod).into_iter().filter(|(port, _)| !skipped.contains(*port)) {
+        for (port, probed) in probes_of(pod).into_iter().filter(|(port, _)| !skipped.contains(*port)) {
             let inbound = survey.index.inbound(workload, port);
-            let entry = inbound.get(&path, Client::default());
+            let entry = match &probed {
+                Probed::Http(path, _) => inbound.get(path, Client::default()),
+                Probed::Grpc => inbound.connect(Client::default()),
+            };
             if entry != Entry::Admitted {
-                let key = (owners.of(pod), port, path);
+                let key = (owners.of(pod), port, probed);
                 refused.entry(key).or_insert(Refused { entry, pods: Vec::new(), inbound }).pods.push(pod);
             }
         }
@@ -36,14 +41,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let events = ctx.hints::<Event>();
     let findings = refused
         .into_iter()
-        .map(|((owner, port, path), refused)| finding(ctx, &owner, (port, &path), &refused, events));
+        .map(|((owner, port, probed), refused)| finding(ctx, &owner, (port, &probed), &refused, events));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
 fn finding(
     ctx: &Context<'_>,
     owner: &Owner,
-    (port, path): (u16, &str),
+    (port, probed): (u16, &Probed),
     refused: &Refused<'_>,
     events: &[Event],
 ) -> Finding {
@@ -58,34 +63,58 @@ fn finding(
         TakenBy::Server(server) => field(Kind::Server, &server.metadata, "takes the port", port.to_string()),
         TakenBy::Default(policy) => Evidence::other("default inbound policy", policy.as_str()),
     };
-    let because = if routed {
-        "a route is attached to the Server, and with the first route what lets probes in by itself is gone"
-    } else {
-        "probes are let in by themselves only on ports of HTTP, from the networks that policyController.probeNetworks names"
-    };
-    let step = match (inbound.taken_by, routed) {
-        (TakenBy::Server(server), true) => format!(
-            "Add an HTTPRoute to Server {} for {path}, with an AuthorizationPolicy for it that requires a NetworkAuthentication of \
-             the addresses of the nodes",
-            server.metadata.name
+    let (asks, because, step) = match probed {
+        Probed::Grpc => (
+            "over gRPC".to_owned(),
+            "probes are let in by themselves only over HTTP",
+            "Authorize the addresses of the nodes on the port with a NetworkAuthentication, or let the kubelet probe over HTTP".to_owned(),
         ),
-        _ => "Set policyController.probeNetworks to the networks of the nodes, or authorize them on the port with a \
-              NetworkAuthentication"
-            .to_owned(),
+        Probed::Http(path, true) => (
+            format!("GET {path}"),
+            "the probe is written without the slash at its start, and Linkerd lets in what is written, while the kubelet asks with it",
+            format!("Write the path of the probe as {path}"),
+        ),
+        Probed::Http(path, false) if routed => (
+            format!("GET {path}"),
+            "a route is attached to the Server, and with the first route what lets probes in by itself is gone",
+            match inbound.taken_by {
+                TakenBy::Server(server) => format!(
+                    "Add an HTTPRoute to Server {} for {path}, with an AuthorizationPolicy for it that requires a NetworkAuthentication of \
+                     the addresses of the nodes",
+                    server.metadata.name
+                ),
+                TakenBy::Default(_) => NETWORKS.to_owned(),
+            },
+        ),
+        Probed::Http(path, false) => (
+            format!("GET {path}"),
+            "probes are let in by themselves only on ports of HTTP, from the networks that policyController.probeNetworks names",
+            NETWORKS.to_owned(),
+        ),
+    };
+    let (gets, said) = match probed {
+        Probed::Http(path, bare) => {
+            (format!("gets status {status}"), format!("httpGet {}, port {port}", &path[usize::from(*bare)..]))
+        }
+        Probed::Grpc => ("is refused".to_owned(), format!("grpc, port {port}")),
     };
     let first = pods
         .first()
         .map_or_else(String::new, |pod| format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name));
-    let answered = answered(events, pods);
+    let answered = match probed {
+        Probed::Http(..) => answered(events, pods),
+        Probed::Grpc => None,
+    };
     let finding = ctx
         .finding(
             owner.subject(names),
-            format!(
-                "the kubelet's probe GET {path} on port {port} gets status {status}: {how}, as {because}"
-            ),
+            format!("the kubelet's probe {asks} on port {port} {gets}: {how}, as {because}"),
         )
-        .parameter(format!("{port}{path}"))
-        .evidence(Evidence::field(first, "spec.containers[].probes", format!("httpGet {path}, port {port}")))
+        .parameter(match probed {
+            Probed::Http(path, _) => format!("{port}{path}"),
+            Probed::Grpc => format!("{port} grpc"),
+        })
+        .evidence(Evidence::field(first, "spec.containers[].probes", said))
         .evidence(by)
         .evidences(answered.map(quoted))
         .remedy(Remedy::new().step(StepKind::Note, step));

@@ -12,6 +12,7 @@ use super::read::{
     read_server, read_server_authorization, readable,
 };
 use super::routes::{self, InboundRoute, ReadRoute, RouteKind};
+use super::void::Void;
 use super::workload::Workload;
 use crate::objects::{
     AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, NetworkAuthentication, Route,
@@ -69,14 +70,14 @@ pub struct Index<'a> {
     rate_limits: HashMap<&'a str, Vec<&'a HTTPLocalRateLimitPolicy>>,
     routes: HashMap<&'a str, Vec<ReadRoute<'a>>>,
     ignored: Vec<Ignored<'a>>,
-    void: Vec<Kind>,
+    void: Void,
 }
 
 impl<'a> Index<'a> {
     /// Reads everything.
     pub fn new(controller: Controller, objects: Objects<'a>) -> Index<'a> {
-        let (mut ignored, mut void) = (Vec::new(), Vec::new());
-        let mut reader = Reader { controller: &controller, ignored: &mut ignored, void: &mut void };
+        let (mut ignored, mut void) = (Vec::new(), Void::new(controller.quirks.broken_voids_kind));
+        let mut reader = Reader { ignored: &mut ignored, void: &mut void };
         let mut servers =
             reader.each(Kind::Server, objects.servers, |o| &o.metadata, |o| read_server(o).map(Ok));
         for servers in servers.values_mut() {
@@ -149,7 +150,7 @@ impl<'a> Index<'a> {
 
     /// Kinds of which nothing was read, because one object could not be.
     pub fn void(&self) -> &[Kind] {
-        &self.void
+        self.void.kinds()
     }
 
     /// The Servers of a namespace that could be read, in the order in which they take ports.

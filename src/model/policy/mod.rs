@@ -18,6 +18,7 @@ mod routes;
 pub mod status;
 #[cfg(test)]
 mod tests;
+mod void;
 mod workload;
 
 pub use answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};
@@ -32,4 +33,4 @@ pub use outbound::{
 };
 pub use request::{Client, Entry};
 pub use routes::{InboundRoute, ROUTES, RouteKind, is_of_the_mesh};
-pub use workload::{Ports, Workload, listed_ports, probes_of};
+pub use workload::{Ports, Probed, Workload, listed_ports, probes_of};

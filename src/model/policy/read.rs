@@ -7,6 +7,7 @@ use super::authentication::{IdentityMatch, NetworkMatch};
 use super::controller::Controller;
 use super::index::{Ignored, ReadServer};
 use super::parse::{self, Broken};
+use super::void::Void;
 use crate::objects::{
     AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, MeshTls, Meta,
     NetworkAuthentication, Server, ServerAuthorization,
@@ -20,9 +21,8 @@ pub(super) type ReadServerAuthorization<'a> = (&'a ServerAuthorization, Who, Vec
 
 /// Reads all objects of a kind: what `read` refuses counts for nothing, and what it cannot read may leave all unread.
 pub(super) struct Reader<'a, 'i> {
-    pub(super) controller: &'i Controller,
     pub(super) ignored: &'i mut Vec<Ignored<'a>>,
-    pub(super) void: &'i mut Vec<Kind>,
+    pub(super) void: &'i mut Void,
 }
 
 impl<'a> Reader<'a, '_> {
@@ -49,8 +49,7 @@ impl<'a> Reader<'a, '_> {
             broken |= unreadable;
             self.ignored.push(Ignored { kind, key: meta.key(), why, unreadable });
         }
-        if broken && self.controller.quirks.broken_voids_kind {
-            self.void.push(kind);
+        if broken && self.void.broken(kind) {
             return HashMap::new();
         }
         found

@@ -63,9 +63,29 @@ pub fn listed_ports(value: &str) -> Ports {
     Ports(parse::ports(value).unwrap_or_default())
 }
 
-/// The HTTP probes of a pod's containers: port and path.
-pub fn probes_of(pod: &Pod) -> BTreeSet<(u16, String)> {
-    pod.spec.all_containers().flat_map(http_probes).collect()
+/// What the kubelet asks of a port.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Probed {
+    /// `GET` of a path, as the kubelet writes it, and whether the probe leaves out the slash at its start: the controller takes such a
+    /// path as it is, so that what it lets in is never asked for.
+    Http(String, bool),
+    /// The health of a service over gRPC, of which the controller knows nothing.
+    Grpc,
+}
+
+/// What the kubelet asks of a pod, by port.
+pub fn probes_of(pod: &Pod) -> BTreeSet<(u16, Probed)> {
+    let over_http = |container| {
+        probe_ports(container).map(|(port, path)| {
+            let path = path.split(['?', '#']).next().unwrap_or_default();
+            let bare = !path.starts_with('/');
+            let slash = if bare { "/" } else { "" };
+            (port, Probed::Http(format!("{slash}{path}"), bare))
+        })
+    };
+    let over_grpc =
+        |container: &Container| container.grpc_probes().map(|port| (port, Probed::Grpc)).collect::<Vec<_>>();
+    pod.spec.all_containers().flat_map(|container| over_http(container).chain(over_grpc(container))).collect()
 }
 
 impl<'a> Deref for Workload<'a> {
@@ -153,6 +173,12 @@ fn tcp_ports(container: &Container) -> impl Iterator<Item = (&str, u16)> {
 
 /// The port and the path of each HTTP probe of a container.
 fn http_probes(container: &Container) -> impl Iterator<Item = (u16, String)> {
+    probe_ports(container)
+        .filter_map(|(port, path)| path.parse::<http::Uri>().ok().map(|uri| (port, uri.path().to_owned())))
+}
+
+/// The ports and paths of probes over HTTP, as they are written.
+fn probe_ports(container: &Container) -> impl Iterator<Item = (u16, &str)> {
     container.http_probes().filter_map(|probe| {
         let port = match probe.port.as_ref()? {
             ProbePort::Number(number) => u16::try_from(*number).ok().filter(|port| *port > 0)?,
@@ -160,7 +186,6 @@ fn http_probes(container: &Container) -> impl Iterator<Item = (u16, String)> {
                 .find(|(known, _)| known.eq_ignore_ascii_case(name))
                 .map(|(_, port)| port)?,
         };
-        let path = probe.path.as_deref().unwrap_or("/");
-        path.parse::<http::Uri>().ok().map(|uri| (port, uri.path().to_owned()))
+        Some((port, probe.path.as_deref().unwrap_or("/")))
     })
 }

@@ -13,6 +13,7 @@ use super::authentication::NetworkMatch;
 use super::controller::Controller;
 use super::parse::{self, Broken};
 use super::routes::RouteKind;
+use super::void::Void;
 use crate::objects::{EgressNetwork, Kind, Meta, Route, Service};
 use route::{Called, Read, World};
 
@@ -40,7 +41,7 @@ pub struct OutboundIndex<'a> {
     /// The EgressNetworks that could be read, with their networks; all but those of the cluster where none are named.
     egress_networks: Vec<(&'a EgressNetwork, Option<Vec<NetworkMatch>>)>,
     routes: Vec<Read<'a>>,
-    void: Vec<Kind>,
+    void: Void,
     passed_over: Vec<(RouteKind, &'a Route, String)>,
     broken_networks: Vec<(&'a EgressNetwork, String)>,
     world: World<'a>,
@@ -125,7 +126,8 @@ impl<'a> OutboundIndex<'a> {
     pub fn new(controller: Controller, objects: &OutboundObjects<'a>) -> OutboundIndex<'a> {
         let services: HashMap<(&str, &str), &Service> =
             objects.services.iter().map(|service| (service.metadata.key(), service)).collect();
-        let (mut routes, mut passed_over, mut void) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut routes, mut passed_over) = (Vec::new(), Vec::new());
+        let mut void = Void::new(controller.quirks.broken_voids_kind);
         let quirks = controller.quirks;
         let known = |kind: RouteKind| match kind {
             RouteKind::Grpc => quirks.grpc_calls,
@@ -144,12 +146,11 @@ impl<'a> OutboundIndex<'a> {
                     }
                 }
             }
-            if broken && quirks.broken_voids_kind {
+            if broken && void.broken(kind.kind()) {
                 let unread =
                     format!("this release reads no {} where one of the cluster cannot be read", kind.kind());
                 passed_over
                     .extend(routes.drain(before..).map(|read| (read.kind, read.route, unread.clone())));
-                void.push(kind.kind());
             }
         }
         let networks = if quirks.egress { objects.egress_networks } else { &[] };
@@ -160,9 +161,8 @@ impl<'a> OutboundIndex<'a> {
                 Err(Broken(why)) => broken_networks.push((network, why)),
             }
         }
-        if !broken_networks.is_empty() && quirks.broken_voids_kind {
+        if !broken_networks.is_empty() && void.broken(Kind::EgressNetwork) {
             egress_networks.clear();
-            void.push(Kind::EgressNetwork);
         }
         routes.sort_by_key(|read: &Read<'_>| {
             let meta = &read.route.metadata;
@@ -202,7 +202,7 @@ impl<'a> OutboundIndex<'a> {
 
     /// Kinds of which nothing was read, because one object could not be.
     pub fn void(&self) -> &[Kind] {
-        &self.void
+        self.void.kinds()
     }
 
     /// A call by name.

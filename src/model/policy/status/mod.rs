@@ -15,6 +15,7 @@ pub use release::Writes;
 use super::authentication::NetworkMatch;
 use super::read::{read_rate_limit, read_server};
 use super::routes::{self, RouteKind};
+use super::void::Void;
 use crate::objects::{
     BackendRef, EgressNetwork, HTTPLocalRateLimitPolicy, Kind, ParentRef, Route, Server, Service,
 };
@@ -61,7 +62,7 @@ pub struct Statuses<'a> {
     /// EgressNetworks, with what is said of them; those that the controller cannot read with that.
     networks: HashMap<Key<'a>, Option<Refused<'a>>>,
     /// Kinds of which nothing is read, because one object cannot be.
-    void: Vec<Kind>,
+    void: Void,
     /// Which routes name a parent, by the order in which their kinds go.
     attached: HashMap<Parent<'a>, BTreeMap<u8, (RouteKind, Key<'a>)>>,
     limits: HashMap<Key<'a>, &'a HTTPLocalRateLimitPolicy>,
@@ -70,23 +71,27 @@ pub struct Statuses<'a> {
 impl<'a> Statuses<'a> {
     /// Reads everything. Where the networks of the cluster are not known, no EgressNetwork overlaps them.
     pub fn new(writes: Writes, cluster: &[IpNet], objects: StatusObjects<'a>) -> Statuses<'a> {
-        let mut void: Vec<Kind> = Vec::new();
-        if writes.broken_voids_kind {
-            let broken = |routes: (RouteKind, &'a [Route])| {
-                routes.1.iter().any(|route| routes::read(routes.0, route).is_err()).then(|| routes.0.kind())
-            };
-            void.extend(objects.routes().into_iter().filter_map(broken));
-            if objects.servers.iter().any(|server| read_server(server).is_err()) {
-                void.push(Kind::Server);
-            }
-            if objects.egress_networks.iter().any(|it| NetworkMatch::of_egress(it).is_err()) {
-                void.push(Kind::EgressNetwork);
-            }
-            if objects.rate_limits.iter().any(|limit| read_rate_limit(limit).is_err()) {
-                void.push(Kind::HTTPLocalRateLimitPolicy);
-            }
+        let mut void = Void::new(writes.broken_voids_kind);
+        let mut broken: Vec<Kind> = Vec::new();
+        for (kind, routes) in objects.routes() {
+            broken.extend(routes.iter().any(|route| routes::read(kind, route).is_err()).then(|| kind.kind()));
         }
-        let is_void = |kind: Kind| void.contains(&kind);
+        let others = [
+            (Kind::Server, objects.servers.iter().any(|it| read_server(it).is_err())),
+            (
+                Kind::EgressNetwork,
+                objects.egress_networks.iter().any(|it| NetworkMatch::of_egress(it).is_err()),
+            ),
+            (
+                Kind::HTTPLocalRateLimitPolicy,
+                objects.rate_limits.iter().any(|it| read_rate_limit(it).is_err()),
+            ),
+        ];
+        broken.extend(others.into_iter().filter_map(|(kind, broken)| broken.then_some(kind)));
+        for kind in broken {
+            void.broken(kind);
+        }
+        let is_void = |kind: Kind| void.holds(kind);
         let mut networks = HashMap::new();
         for network in objects.egress_networks.iter().filter(|_| writes.egress) {
             let said = match overlap(network, cluster) {
@@ -145,7 +150,7 @@ impl<'a> Statuses<'a> {
     /// What is said of a route at each parent of Linkerd's, in the order in which it names them. Nothing where the controller
     /// cannot read it, or writes no status of its kind.
     pub fn of_route(&self, kind: RouteKind, route: &'a Route) -> Vec<ParentAnswer<'a>> {
-        if self.void.contains(&kind.kind()) || !self.writes.reads(kind, route) {
+        if self.void.holds(kind.kind()) || !self.writes.reads(kind, route) {
             return Vec::new();
         }
         let answer = |(parent, reference): (Parent<'a>, &'a ParentRef)| ParentAnswer {
@@ -167,7 +172,7 @@ impl<'a> Statuses<'a> {
 
     /// What is said of a rate limit; nothing where its target is no Server, or the controller writes no status of any.
     pub fn of_rate_limit(&self, limit: &'a HTTPLocalRateLimitPolicy) -> Option<Result<(), Refused<'a>>> {
-        if self.void.contains(&Kind::HTTPLocalRateLimitPolicy) || read_rate_limit(limit).is_err() {
+        if self.void.holds(Kind::HTTPLocalRateLimitPolicy) || read_rate_limit(limit).is_err() {
             return None;
         }
         let server = server_of(limit).filter(|_| self.writes.rate_limits)?;

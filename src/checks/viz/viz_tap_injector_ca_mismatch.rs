@@ -1,0 +1,87 @@
+//! `viz-tap-injector-ca-mismatch`: the API server does not trust the certificate that the injector of tap serves.
+
+use crate::certificates::from_base64_pool;
+use crate::checks::extensions::{installed_in, reinstall};
+use crate::checks::serving::{self, Refusal, both_sides};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
+use crate::command::kubectl;
+use crate::fetched::Why;
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::item::{Extension, Item, Kind, Scope};
+use crate::objects::{MutatingWebhookConfiguration, Secret, Webhook, WebhookConfiguration};
+
+const SECRET: &str = "tap-injector-k8s-tls";
+const SERVICE: &str = "tap-injector";
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let configurations = ctx.every::<MutatingWebhookConfiguration>();
+    let secret = ctx.named::<Secret>(Scope::Extension(Extension::Viz), SECRET)?;
+    let namespace = installed_in(ctx, Extension::Viz)?.metadata.name.as_str();
+    let Some((configuration, webhook)) = webhook_of(configurations?, namespace) else {
+        return Err(Unjudged::not_applicable("no webhook of the injector of tap is registered"));
+    };
+    let Some(secret) = secret else {
+        return Err(Unjudged::not_applicable(format!("there is no Secret {SECRET} to compare with")));
+    };
+    let wrong = |item: Item, part: &str, message: String| ctx.lacking(item, Why::Malformed { message }, part);
+    let served = serving::served(secret).map_err(|message| wrong(item(), "its certificate", message))?;
+    let trusted = from_base64_pool(&webhook.client_config.ca_bundle).map_err(|message| {
+        wrong(Item::List(Kind::MutatingWebhookConfiguration), "the caBundle of the injector of tap", message)
+    })?;
+    let refused = serving::refusal(&served, &trusted, &format!("{SERVICE}.{namespace}.svc"))
+        .map_err(|algorithm| wrong(item(), "its certificate", algorithm))?;
+    let Some(refused) = refused else { return Ok(Verdict::fine()) };
+    let why = match refused {
+        Refusal::WrongName => "is not valid for the name of its Service",
+        Refusal::WrongPurpose => "has an extended key usage without server authentication",
+        Refusal::NoBundle => "cannot be verified, as its webhook has no caBundle",
+        Refusal::NotTrusted => "does not chain to the caBundle of its webhook",
+    };
+    // What is not said is Fail.
+    let policy = if webhook.failure_policy.is_empty() { "Fail" } else { webhook.failure_policy.as_str() };
+    let ignores = policy == "Ignore";
+    let then = match ignores {
+        true => "the API server does not call it, and linkerd viz tap refuses pods that were created since",
+        false => "the API server does not call it, and refuses new pods, as failurePolicy is Fail",
+    };
+    let name = &configuration.metadata.name;
+    let object = format!("MutatingWebhookConfiguration {name}");
+    let seen = both_sides(
+        &format!("Secret {namespace}/{SECRET}"),
+        &served,
+        &object,
+        "webhooks[].clientConfig.caBundle",
+        &trusted,
+    );
+    let remedy = reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes certificate and caBundle together").run(
+        StepKind::Command,
+        "Restart the injector of tap, so that it serves the certificate in the Secret; then restart workloads that are to be tapped",
+        kubectl().namespace(namespace).words("rollout restart").operand(format!("deployment/{SERVICE}")),
+    );
+    let finding = ctx
+        .finding(
+            Subject::object(Kind::MutatingWebhookConfiguration, "", name),
+            format!("the certificate of the injector of tap {why}: {then}"),
+        )
+        .severity(if ignores { Severity::Warning } else { Severity::Error })
+        .evidences(seen)
+        .evidence(Evidence::field(object, "webhooks[].failurePolicy", policy))
+        .remedy(remedy);
+    Ok(vec![finding].into())
+}
+
+fn item() -> Item {
+    Item::Named { kind: Kind::Secret, scope: Scope::Extension(Extension::Viz), name: SECRET.to_owned() }
+}
+
+/// The webhook that calls the injector of tap.
+fn webhook_of<'a>(
+    all: &'a [WebhookConfiguration],
+    namespace: &str,
+) -> Option<(&'a WebhookConfiguration, &'a Webhook)> {
+    let mut webhooks = all.iter().flat_map(|one| one.webhooks.iter().map(move |webhook| (one, webhook)));
+    webhooks.find(|(_, webhook)| {
+        let service = webhook.client_config.service.as_ref();
+        service.is_some_and(|service| service.name == SERVICE && service.namespace == namespace)
+    })
+}
