@@ -143,7 +143,8 @@ pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
     }
     // That something ends the proxy is known of any container, and nothing of the script around it.
     if !keeps && word.contains(SHUTDOWN) {
-        return Cow::Borrowed(SHUTDOWN);
+        // Owned where it replaces something: who is handed on what is borrowed leaves the word as it is.
+        return if word == SHUTDOWN { Cow::Borrowed(word) } else { Cow::Owned(SHUTDOWN.to_owned()) };
     }
     let name = before.trim_start_matches('-');
     let announced = before.starts_with('-') && !before.contains('=') && keys::is_secret_in_text(name);

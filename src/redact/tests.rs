@@ -209,6 +209,17 @@ fn mk_pod() -> serde_json::Value {
     })
 }
 
+/// The script around a request that ends the proxy goes, and the request stays.
+#[test]
+fn of_a_script_that_ends_the_proxy_the_request_stays_alone() {
+    let script = format!("./cleanup --key {CANARY}; curl -X POST http://localhost:4191/shutdown");
+    let mut pod = mk_pod();
+    pod["spec"]["containers"][0]["args"] = json!([script]);
+    sanitize(&mut pod);
+    assert!(!pod.to_string().contains(CANARY), "{pod}");
+    assert_eq!(pod["spec"]["containers"][0]["args"][0], ":4191/shutdown");
+}
+
 #[test]
 fn a_pod_keeps_what_checks_read_and_nothing_secret() {
     let mut pod = mk_pod();
