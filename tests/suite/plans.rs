@@ -277,6 +277,12 @@ fn a_vendor_s_chart_gets_the_values_where_it_reads_them() {
     ] {
         assert!(plan.contains(said), "no {said:?} in\n{plan}");
     }
+    // Nobody knows how a chart counts that the channel is not known to have.
+    let viz = [by_helm().to_vec(), vec![("linkerd-viz", helm("dashboards", "linkerd-viz"))]].concat();
+    let Some(plan) = plan_managed("healthy-2.18-viz", "enterprise-2.19.6", &viz) else { return };
+    let unknown =
+        "helm upgrade dashboards \"${VIZ_CHART:?}\" -n linkerd-viz --version \"${CHART_VERSION:?}\"";
+    assert!(plan.contains(unknown), "{plan}");
     let Some(plan) = plan_managed("healthy-2.18", "2.19", &by_helm()) else { return };
     assert!(!plan.contains("helm get values") && !plan.contains("license"), "{plan}");
 }

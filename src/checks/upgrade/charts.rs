@@ -130,5 +130,7 @@ pub(in crate::checks) fn chart_number(
     chart: &str,
     of: &LinkerdVersion,
 ) -> Option<String> {
+    // Of a chart that the channel is not known to have nobody knows how it counts.
+    knowledge.channels().of(of).is_none_or(|origin| origin.chart(chart).is_some()).then_some(())?;
     knowledge.charts().version_of(chart, of)
 }
