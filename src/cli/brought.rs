@@ -18,6 +18,8 @@ use crate::{demo, exit};
 
 /// The card that `new` writes.
 const TEMPLATE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/_card.md"));
+/// The folder of the cards as their cases name it, wherever it lies: what a card expects is the same for everybody.
+const IN_CASES: &str = "checks";
 /// How it names itself.
 const TEMPLATE_ID: &str = "workload-without-owner";
 
@@ -32,13 +34,14 @@ struct Loaded {
 /// # Errors
 /// A folder or a card cannot be read; says which, and the line.
 pub(super) fn register(folders: &[PathBuf]) -> anyhow::Result<()> {
-    load(folders).map(|_| ())
+    load(folders, None).map(|_| ())
 }
 
-fn load(folders: &[PathBuf]) -> anyhow::Result<Vec<Loaded>> {
+/// `named`: the folder that reports name, where it is not the one that the cards are in.
+fn load(folders: &[PathBuf], named: Option<&str>) -> anyhow::Result<Vec<Loaded>> {
     let mut loaded = Vec::new();
     for folder in folders {
-        let from = folder.display().to_string();
+        let from = named.map_or_else(|| folder.display().to_string(), str::to_owned);
         let cards = cards(folder)?;
         if cards.is_empty() {
             let cause = format!("--checks {}: there is no card in it", folder.display());
@@ -94,7 +97,7 @@ pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
         );
     }
     let update = std::env::var_os("UPDATE").is_some();
-    let loaded = load(given)?;
+    let loaded = load(given, Some(IN_CASES))?;
     let (mut text, mut run, mut failed) = (String::new(), 0, 0);
     for Loaded { path, check } in &loaded {
         let mut card = check.text.to_owned();

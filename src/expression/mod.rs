@@ -2,8 +2,10 @@
 //! crate that evaluates them; in and out goes JSON.
 //!
 //! An expression cannot loop without end, and lists in it are walked at most [`DEPTH`] deep. Before it is evaluated its cost
-//! is bounded by the largest list that it may walk; one that would cost more is not evaluated at all.
+//! is bounded by the lists that it may walk and by what it may make of them; one that would cost more is not evaluated at all.
 
+mod cost;
+mod data;
 mod functions;
 mod room;
 mod scope;
@@ -16,6 +18,7 @@ use std::sync::{Arc, LazyLock};
 use cel::{Env, ExecutionError, Program};
 use serde_json::Value;
 
+use self::data::{Looked, looked_at};
 pub use self::functions::{FUNCTIONS, Known};
 use self::room::{DEEPEST, SHALLOW, is_too_deep, with_room};
 pub use self::scope::Scope;
@@ -24,8 +27,12 @@ use self::value::from_cel;
 
 /// How many walks over lists may stand in one another.
 const DEPTH: u32 = 3;
-/// How many steps one evaluation may take, at most.
-const STEPS: u64 = 2_000_000;
+/// How many items the walks of one evaluation may come to.
+const STEPS: u64 = 1_000_000;
+/// How many they may come to in all evaluations of a run of a check.
+const ALL_STEPS: u64 = 10_000_000;
+/// How many bytes a value may take while an expression is evaluated.
+const BYTES: u64 = 64 << 20;
 /// The longest expression, in bytes.
 const LONGEST: usize = 4096;
 /// How many nodes a value of a variable may have.
@@ -48,9 +55,15 @@ pub enum NoValue {
     /// It asks for what was redacted.
     #[error("{0} is redacted")]
     Redacted(String),
-    /// It would take too long.
-    #[error("it would take too many steps over so large an object")]
+    /// It would take too long, or too much memory.
+    #[error("it would take too many steps, or too much memory, over so large an object")]
     Costly,
+    /// All evaluations before took so long that there is no time left.
+    #[error("the rule took too many steps over the objects before")]
+    Spent,
+    /// It asks for the namespace of an object, and namespaces were not read.
+    #[error("namespaceObject is not known")]
+    NoNamespace,
     /// Anything else: values that cannot be compared, a division by zero.
     #[error("{0}")]
     Failed(String),
@@ -64,7 +77,8 @@ impl NoValue {
             NoValue::Redacted(_) => {
                 "look at it by hand, or ask for something else in the card of the check: what is redacted is never compared"
             }
-            NoValue::Costly => "walk over less in the card of the check",
+            NoValue::NoNamespace => "bring the namespaces, or ask for what needs none",
+            NoValue::Costly | NoValue::Spent => "walk over less in the card of the check",
             NoValue::Failed(_) => "correct the expression in the card of the check",
         }
     }
@@ -74,14 +88,14 @@ impl NoValue {
 #[derive(Debug)]
 pub struct Expression {
     program: Program,
-    /// How deep walks over lists stand in one another.
-    depth: u32,
     /// How deep its parts stand in one another.
     height: u32,
     /// The functions that it calls.
     calls: BTreeSet<String>,
     /// The names of fields that it mentions.
     mentions: BTreeSet<Mention>,
+    /// What it looks at without a name.
+    looked_at: BTreeSet<Looked>,
     /// The fields that it selects of variables, each with the variable.
     selected: BTreeSet<(String, String)>,
 }
@@ -145,9 +159,10 @@ impl Expression {
                 return Err(format!("{name}({said}) is called with {given} arguments"));
             }
         }
+        let looked_at = looked_at(program.expression());
         Ok(Expression {
             program,
-            depth: shape.depth,
+            looked_at,
             height: shape.height,
             calls: shape.calls,
             mentions: shape.mentions,
@@ -175,9 +190,18 @@ impl Expression {
             let above = above.iter().map(|above| format!("{above}."));
             return Err(NoValue::Redacted(above.chain([name.clone()]).collect()));
         }
-        let widest = if self.calls("split") { scope.widest.max(scope.longest) } else { scope.widest };
-        if widest.max(8).saturating_pow(self.depth) > STEPS {
+        if let Some(looked) = self.looked_at.iter().find(|looked| scope.may_be_redacted(looked)) {
+            return Err(NoValue::Redacted(match looked {
+                Looked::Below(name) | Looked::Items(name) => format!("a part of {name}"),
+                Looked::Anywhere => "a part of the object".to_owned(),
+            }));
+        }
+        let cost = cost::of(self.program.expression(), scope);
+        if cost.steps > STEPS || cost.bytes > BYTES {
             return Err(NoValue::Costly);
+        }
+        if !scope.spend(cost.steps) {
+            return Err(NoValue::Spent);
         }
         let execute = || self.program.execute(&scope.context);
         let executed = match self.height > SHALLOW {

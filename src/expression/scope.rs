@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cel::Context;
 use serde_json::Value;
 
+use super::cost::NODE;
+use super::data::Looked;
 use super::functions::{Known, functions};
 use super::shape::Mention;
 use super::value::{TEXT, to_cel};
-use super::{LANGUAGE, NODES, NoValue};
+use super::{ALL_STEPS, LANGUAGE, NODES, NoValue};
 
 /// What an expression is evaluated in: variables and functions.
 pub struct Scope<'p> {
@@ -18,8 +21,18 @@ pub struct Scope<'p> {
     pub(super) widest: u64,
     /// The longest text that is bound, in bytes.
     pub(super) longest: u64,
+    /// What all that is bound may take, in bytes.
+    bytes: u64,
+    /// The items of the longest list or map by the name of its field.
+    items: BTreeMap<String, u64>,
     /// The names of fields whose texts were redacted, with those of the fields above them.
     redacted: BTreeMap<String, BTreeSet<String>>,
+    /// The names of fields and variables that hold such texts, at whatever depth.
+    holding: BTreeSet<String>,
+    /// The names of lists of which an item holds one.
+    holding_items: BTreeSet<String>,
+    /// The steps that all evaluations of a run of a check took, at most.
+    spent: Arc<AtomicU64>,
     /// Variables that have no value, and why.
     pub(super) lacking: BTreeMap<String, NoValue>,
 }
@@ -30,7 +43,18 @@ impl Scope<'static> {
         let mut context = Context::with_env(Arc::clone(&LANGUAGE));
         let known = Arc::new(known);
         functions(&mut context, &known);
-        Scope { context, widest: 0, longest: 0, redacted: BTreeMap::new(), lacking: BTreeMap::new() }
+        Scope {
+            context,
+            widest: 0,
+            longest: 0,
+            bytes: 0,
+            items: BTreeMap::new(),
+            redacted: BTreeMap::new(),
+            holding: BTreeSet::new(),
+            holding_items: BTreeSet::new(),
+            spent: Arc::default(),
+            lacking: BTreeMap::new(),
+        }
     }
 }
 
@@ -41,7 +65,12 @@ impl<'p> Scope<'p> {
             context: self.context.new_inner_scope(),
             widest: self.widest,
             longest: self.longest,
+            bytes: self.bytes,
+            items: self.items.clone(),
             redacted: self.redacted.clone(),
+            holding: self.holding.clone(),
+            holding_items: self.holding_items.clone(),
+            spent: Arc::clone(&self.spent),
             lacking: self.lacking.clone(),
         }
     }
@@ -71,27 +100,79 @@ impl<'p> Scope<'p> {
         below.is_some_and(|known| above.as_ref().is_none_or(|above| known.contains(above)))
     }
 
-    /// Notes how large a value is, and what of it is redacted.
-    fn look(&mut self, above: &str, name: &str, value: &Value, nodes: &mut usize) {
+    /// Whether what is looked at without its name may be a text that was redacted.
+    pub(super) fn may_be_redacted(&self, looked: &Looked) -> bool {
+        match looked {
+            Looked::Below(name) => self.holding.contains(name),
+            Looked::Items(name) => self.holding_items.contains(name),
+            Looked::Anywhere => !self.redacted.is_empty(),
+        }
+    }
+
+    /// What all that is bound may take, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The items of the longest list or map that is a field of this name.
+    pub(super) fn items(&self, name: &str) -> u64 {
+        self.items.get(name).copied().unwrap_or(1)
+    }
+
+    /// Takes steps off what is left of them for a run of a check; whether there were so many.
+    pub(super) fn spend(&self, steps: u64) -> bool {
+        let before = self.spent.fetch_add(steps, Ordering::Relaxed);
+        before.saturating_add(steps) <= ALL_STEPS
+    }
+
+    /// Notes how large a value is, and what of it is redacted; whether anything is.
+    fn look(&mut self, above: &str, name: &str, value: &Value, nodes: &mut usize) -> bool {
         *nodes += 1;
+        self.bytes = self.bytes.saturating_add(NODE);
+        let mut holds = false;
         match value {
             Value::Array(items) => {
-                self.widest = self.widest.max(items.len() as u64);
-                items.iter().for_each(|item| self.look(above, name, item, nodes));
+                self.long(name, items.len());
+                for item in items {
+                    if self.look(above, name, item, nodes) {
+                        holds = true;
+                        if !item.is_string() {
+                            self.holding_items.insert(name.to_owned());
+                        }
+                    }
+                }
             }
             Value::Object(map) => {
-                self.widest = self.widest.max(map.len() as u64);
-                map.iter().for_each(|(key, value)| self.look(name, key, value, nodes));
+                self.long(name, map.len());
+                for (key, value) in map {
+                    self.bytes = self.bytes.saturating_add(NODE + key.len() as u64);
+                    holds |= self.look(name, key, value, nodes);
+                }
             }
             Value::String(text) => {
                 // Long texts count by their length.
                 *nodes += text.len() / TEXT;
                 self.longest = self.longest.max(text.len() as u64);
+                self.bytes = self.bytes.saturating_add(text.len() as u64);
                 if crate::redact::is_marked(text) {
                     self.redacted.entry(name.to_owned()).or_default().insert(above.to_owned());
+                    return true;
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        if holds {
+            self.holding.insert(name.to_owned());
+        }
+        holds
+    }
+
+    fn long(&mut self, name: &str, items: usize) {
+        let items = items as u64;
+        self.widest = self.widest.max(items);
+        match self.items.get_mut(name) {
+            Some(known) => *known = items.max(*known),
+            None => _ = self.items.insert(name.to_owned(), items),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use cel::common::ast::operators::OPT_SELECT;
+use cel::common::ast::operators::{IN, OPT_SELECT};
 use cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
 
 use super::room::DEEPEST;
@@ -119,7 +119,11 @@ impl Shape {
                 let arguments = call.args.len() + usize::from(call.target.is_some());
                 self.counts.insert((call.func_name.clone(), arguments));
                 for part in call.target.iter().map(|target| &**target).chain(&call.args) {
-                    self.walk(part, depth);
+                    // Whether a name is among others says nothing of what stands under it.
+                    let is_asked = call.func_name == IN && matches!(part.expr, Expr::Literal(_));
+                    if !is_asked {
+                        self.walk(part, depth);
+                    }
                 }
             }
             Expr::List(list) => list.elements.iter().for_each(|element| self.walk(element, depth)),
@@ -162,7 +166,7 @@ impl Shape {
 }
 
 /// What a field is selected of, and its name: `a.b`, or `a.?b`.
-fn selection(expression: &IdedExpr) -> Option<(&IdedExpr, &str)> {
+pub(super) fn selection(expression: &IdedExpr) -> Option<(&IdedExpr, &str)> {
     match &expression.expr {
         Expr::Select(select) => Some((&select.operand, &select.field)),
         Expr::Call(call) if call.func_name == OPT_SELECT => match &call.args[..] {
@@ -176,7 +180,7 @@ fn selection(expression: &IdedExpr) -> Option<(&IdedExpr, &str)> {
 }
 
 /// The variable that fields are selected of.
-fn root(expression: &IdedExpr) -> Option<&str> {
+pub(super) fn root(expression: &IdedExpr) -> Option<&str> {
     match (&expression.expr, selection(expression)) {
         (Expr::Ident(name), _) => Some(name),
         (_, Some((operand, _))) => root(operand),

@@ -85,6 +85,91 @@ fn what_was_redacted_is_never_compared() {
 }
 
 #[test]
+fn what_was_redacted_is_not_compared_under_a_name_that_is_worked_out() {
+    let object = json!({
+        "metadata": {
+            "labels": {"app": "web"},
+            "annotations": {"example.org/reason": "REDACTED(len=21)", "linkerd.io/inject": "enabled"},
+        },
+        "spec": {"containers": [
+            {"name": "app", "args": ["REDACTED(len=7)"], "env": [{"name": "A", "value": "REDACTED(len=7)"}]},
+        ]},
+        "key": "example.org/reason",
+        "part": "value",
+    });
+    for text in [
+        "object.metadata.annotations[object.key] == 'postgres speaks first'",
+        "object.metadata.annotations[object.key] != 'postgres speaks first'",
+        "object.metadata.annotations[object.key]",
+        "object.metadata.annotations.exists(k, object.metadata.annotations[k] == 'x')",
+        "object.metadata.annotations.map(k, object.metadata.annotations[k]).exists(v, v == 'x')",
+        "object.metadata.annotations.filter(k, k.startsWith('ex') && object.metadata.annotations[k] == 'x') != []",
+        "object.metadata.annotations == {'a': 'b'}",
+        "object.metadata.?annotations.orValue({})[object.key] == 'x'",
+        "object.spec.containers[0].env.all(e, e[object.part] != 'hunter2')",
+        "object.spec.containers[0].env.exists(e, e == {'name': 'A', 'value': 'hunter2'})",
+        "{'name': 'A', 'value': 'hunter2'} in object.spec.containers[0].env",
+        "!('hunter2' in object.spec.containers[0]['ar' + 'gs'])",
+        "object.spec.containers.map(c, c.env)[0] == [{'name': 'A', 'value': 'hunter2'}]",
+        "[object.spec.containers[0]] == []",
+        "(true ? object.metadata.annotations : {})[object.key] == 'x'",
+    ] {
+        assert!(
+            matches!(value(text, &object), Err(NoValue::Redacted(_))),
+            "{text}: {:?}",
+            value(text, &object)
+        );
+    }
+    // Names, numbers of items and what was not redacted stay.
+    for text in [
+        "object.metadata.labels['a' + 'pp'] == 'web'",
+        "object.metadata.labels == {'app': 'web'}",
+        "'example.org/reason' in object.metadata.annotations",
+        "!('other' in object.metadata.annotations) && object.key in object.metadata.annotations",
+        "object.metadata.annotations.exists(k, k.startsWith('config.') || k == object.key)",
+        "object.metadata.annotations['linkerd.io/inject'] == 'enabled'",
+        "object.spec.containers.filter(c, c.name == 'app').size() == 1",
+        "object.spec.containers.map(c, c.name) == ['app']",
+        "object.spec.containers.map(c, c.name).exists(n, n == 'app')",
+        "object.spec.containers.filter(c, c.name == 'app')[0].env.size() == 1",
+    ] {
+        assert_eq!(value(text, &object), Ok(json!(true)), "{text}");
+    }
+}
+
+#[test]
+fn what_would_take_too_much_memory_is_not_begun() {
+    let object = json!({"list": [1, 2, 3], "names": ["a", "b"]});
+    let doubled = format!("['aaaaaaaaaaaaaaaa']{}.size() > 0", ".map(x, x + x + x + x)".repeat(14));
+    assert_eq!(value(&doubled, &object), Err(NoValue::Costly));
+    let nested = format!("[1]{} != []", ".map(x, [x, x, x, x])".repeat(60));
+    assert_eq!(value(&nested, &object), Err(NoValue::Costly));
+    let wide = "[object.list, object.list].map(x, x + x + x + x)";
+    assert_eq!(value(&format!("{wide}[0].size()"), &object), Ok(json!(12)));
+    let wider = "[[object.list]].map(x, x + x).map(x, x + x + x)[0].all(a, a.all(b, b > 0))";
+    assert_eq!(value(wider, &object), Ok(json!(true)));
+    assert_eq!(value("object.names.map(n, n + '!').exists(n, n == 'a!')", &object), Ok(json!(true)));
+}
+
+#[test]
+fn all_evaluations_together_end() {
+    let expression =
+        Expression::parse("object.exists(a, object.exists(b, object.exists(c, true)))", &["object"]).unwrap();
+    let root = Scope::new(Known::default());
+    let many = json!(vec![0; 90]);
+    let ends = |times: usize| {
+        (0..times).map(|_| {
+            let mut scope = root.within();
+            scope.bind("object", &many).unwrap();
+            expression.evaluate(&scope)
+        })
+    };
+    let all: Vec<_> = ends(20).collect();
+    assert_eq!(all.first(), Some(&Ok(json!(true))));
+    assert_eq!(all.last(), Some(&Err(NoValue::Spent)));
+}
+
+#[test]
 fn functions_know_what_kubernetes_and_linkerd_mean() {
     let object = json!({"labels": {"app": "web"}, "selector": {"matchLabels": {"app": "web"}}});
     for (text, expected) in [

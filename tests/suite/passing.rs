@@ -21,6 +21,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "reason",
             "phase",
             "restartPolicy",
+            "concurrencyPolicy",
             "failurePolicy",
             "operator",
             "protocol",
@@ -51,6 +52,10 @@ const REASONS: &[(&str, &[&str])] = &[
     (
         "A kind, a resource or an API group with its version: the names of Kubernetes' own vocabulary.",
         &["apiVersion", "kind", "group", "apiGroup", "apiGroups[]", "resources[]", "plural", "version"],
+    ),
+    (
+        "When a CronJob runs, and in which time zone. A schedule is searched for the shapes of secrets.",
+        &["schedule", "timeZone"],
     ),
     (
         "A time that Kubernetes writes.",

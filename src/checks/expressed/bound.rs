@@ -37,6 +37,8 @@ pub(super) struct Bindings<'a> {
     kind: Kind,
     owners: &'a Owners<'a>,
     namespaces: BTreeMap<&'a str, &'a Namespace>,
+    /// Whether all of them were read.
+    knows_namespaces: bool,
     /// What is known of the cluster.
     pub(super) cluster: Value,
     /// What the model says of its objects.
@@ -51,7 +53,8 @@ impl<'a> Bindings<'a> {
         let known = if asks.injection { known(ctx, kind) } else { Known::default() };
         let ports = if asks.policy { ports(ctx) } else { BTreeMap::new() };
         let known = Known { ports, ..known };
-        Bindings { kind, owners: ctx.owners(), namespaces, cluster: cluster(ctx), known }
+        let knows_namespaces = ctx.every::<Namespace>().is_ok();
+        Bindings { kind, owners: ctx.owners(), namespaces, knows_namespaces, cluster: cluster(ctx), known }
     }
 
     /// Whether an object is to be judged (`-n`).
@@ -76,6 +79,8 @@ impl<'a> Bindings<'a> {
             let metadata = &home.metadata;
             let home = json!({"metadata": {"name": metadata.name, "labels": *metadata.labels, "annotations": *metadata.annotations}});
             scope.bind("namespaceObject", &home)?;
+        } else if !namespace.is_empty() && !self.knows_namespaces {
+            scope.leave("namespaceObject", NoValue::NoNamespace);
         }
         let pod: Option<Pod> = match self.kind {
             Kind::Pod => serde_json::from_value(object.clone()).ok(),

@@ -68,6 +68,12 @@ impl Brought {
                 .position(|line| line.contains(other.as_str()));
             return Err(MarkdownError { line: line.map_or(1, |at| at + 1), ..fail(message) });
         }
+        let whole = |item: &&Item| matches!(item, Item::List(Kind::Secret | Kind::ConfigMap));
+        if let Some(item) = card.front.needs.iter().chain(&card.front.uses).find(whole) {
+            let line = text.lines().position(|line| line.starts_with("needs:") || line.starts_with("uses:"));
+            let message = format!("needs and uses: all {item} of a cluster are for no check of yours");
+            return Err(MarkdownError { line: line.map_or(1, |at| at + 1), ..fail(message) });
+        }
         card.front.needs.insert(Item::List(rule.kind));
         card.front.uses.extend(uses());
         if matches!(rule.kind, Kind::Foreign(_)) {

@@ -15,7 +15,7 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::nearest::closest;
-use crate::objects::{CustomResourceDefinition, Description, Foreign, is_undefined};
+use crate::objects::{CustomResourceDefinition, Description, Foreign, Namespace, is_undefined};
 
 /// So many objects that could not be judged for one reason are named.
 const NAMED: usize = 3;
@@ -266,6 +266,10 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
             Ok(finding) => findings.extend(finding),
             Err(why) => unjudged.entry(why).or_default().push(bindings.named(object)),
         }
+    }
+    // What is missing is known, and how to come by it.
+    if unjudged.remove(&NoValue::NoNamespace).is_some() {
+        ctx.noted(ctx.every::<Namespace>());
     }
     let rest: usize = unjudged.values().skip(REASONS).map(Vec::len).sum();
     for (why, objects) in unjudged.iter().take(REASONS) {
