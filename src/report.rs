@@ -137,6 +137,8 @@ pub struct Run {
     pub milliseconds: u64,
     /// The words of the command line, without values that could be secret.
     pub command: Vec<String>,
+    /// The working directory, by every name that it is known to have; a pipeline wants files below it by their paths from there.
+    pub folders: Vec<String>,
 }
 
 /// What was asked of a run: whoever asks the same again asks the same question.

@@ -285,6 +285,7 @@ pub(super) fn run_since(began: Instant) -> Run {
             .ok(),
         milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         command: output::command(),
+        folders: files::working_directory(),
     }
 }
 

@@ -11,6 +11,15 @@ use super::args::EvidenceArgs;
 use super::stop::Stop;
 use super::values::{LogsArg, NodesArg, Output};
 
+/// The working directory: as the system names it and, where that leads there by a link, as the shell does.
+pub(super) fn working_directory() -> Vec<String> {
+    let Ok(here) = std::env::current_dir() else { return Vec::new() };
+    let typed = std::env::var_os("PWD").map(PathBuf::from);
+    let typed =
+        typed.filter(|typed| *typed != here && fs::canonicalize(typed).is_ok_and(|real| real == here));
+    std::iter::once(here).chain(typed).map(|path| path.display().to_string()).collect()
+}
+
 /// What a file is to a run, for messages.
 struct Used<'a> {
     flag: String,

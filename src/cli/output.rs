@@ -201,7 +201,7 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
         let failure = render::json::Failure {
             status,
             errors: vec![message.to_owned()],
-            run: Run { started: None, milliseconds: 0, command: command() },
+            run: Run { started: None, milliseconds: 0, command: command(), folders: Vec::new() },
             origin: None,
         };
         let document = match output.format {

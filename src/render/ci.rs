@@ -59,6 +59,19 @@ pub(super) fn spots(finding: &Finding) -> Vec<Spot<'_>> {
     spots
 }
 
+/// The path of a file as a pipeline looks it up: from the working directory, which is that of the repository, where the file is below
+/// it. A path that leads elsewhere stays as it is, but for what says nothing: `.` and a second `/`.
+pub(super) fn path(report: &Report, file: &str) -> String {
+    let plain = |path: &str| -> String {
+        let parts: Vec<&str> = path.split('/').filter(|part| !["", "."].contains(part)).collect();
+        format!("{}{}", if path.starts_with('/') { "/" } else { "" }, parts.join("/"))
+    };
+    let file = plain(file);
+    let below = |folder: &String| Some(file.strip_prefix(&plain(folder))?.strip_prefix('/')?.to_owned());
+    let from_here = file.starts_with('/').then(|| report.run.folders.iter().find_map(below)).flatten();
+    from_here.unwrap_or(file)
+}
+
 /// Whether a pipeline can show the place: what came from standard input is in no file.
 fn is_file(written: &Written) -> bool {
     written.file != "-" && written.file != "stdin" && written.line > 0

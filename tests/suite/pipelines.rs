@@ -19,7 +19,7 @@ fn failures() -> Vec<Failure> {
     let of = |status| Failure {
         status,
         errors: vec!["unknown check \"cni-tokn\"; <did> you & mean ]]> cni-token-revoked? 100%".to_owned()],
-        run: Run { started: None, milliseconds: 3, command: vec!["check".to_owned()] },
+        run: Run { started: None, milliseconds: 3, command: vec!["check".to_owned()], ..Run::default() },
         origin: None,
     };
     [exit::USAGE, exit::COULD_NOT_RUN, 130].map(of).into()
@@ -99,14 +99,72 @@ fn sarif_is_read_and_says_what_was_not_checked() {
     }
 }
 
+/// Readers look files up from the root of the repository, by their exact paths.
+#[test]
+fn files_are_named_as_a_repository_names_them() {
+    let own = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(own.path().join("repo/k8s")).unwrap();
+    std::fs::create_dir_all(own.path().join("other")).unwrap();
+    let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: report, namespace: shop}\nspec: {template: {metadata: {annotations: {config.linkerd.io/proxy-native-sidecar: \"true\"}}, spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n";
+    for folder in ["repo/k8s", "other"] {
+        std::fs::write(own.path().join(folder).join("job.yaml"), job).unwrap();
+        std::fs::write(own.path().join(folder).join("torn.yaml"), "kind: [\n").unwrap();
+    }
+    let here = own.path().canonicalize().unwrap().join("repo");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&here, own.path().join("linked")).unwrap();
+    let (whole, linked) = (here.join("k8s").display().to_string(), own.path().join("linked"));
+    let beside = own.path().join("other").canonicalize().unwrap().display().to_string();
+    let run = |manifests: &str, format: &str, shell: &std::path::Path| {
+        let words = ["check", "--manifests", manifests, "--linkerd-version", "edge-25.4.4", "-o", format];
+        let output = cli::meshdoctor(&words).current_dir(&here).env("PWD", shell).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let same = ["k8s", "k8s/", "./k8s", ".//k8s//", &whole].map(|given| (given.to_owned(), "k8s", &*here));
+    let through = (linked.join("k8s").display().to_string(), "k8s", &*linked);
+    let elsewhere = (format!("{beside}/"), &*beside, &*here);
+    for (given, folder, shell) in same.into_iter().chain([through, elsewhere]) {
+        let github = run(&given, "github", shell);
+        assert!(github.contains(&format!(" file={folder}/job.yaml,line=4,")), "{given}: {github}");
+        assert!(github.contains(&format!(" file={folder}/torn.yaml,line=")), "{given}: {github}");
+        let gitlab: Value = serde_json::from_str(&run(&given, "gitlab", shell)).unwrap();
+        let paths: BTreeSet<&str> = gitlab
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|issue| issue["location"]["path"].as_str())
+            .filter(|path| path.ends_with(".yaml"))
+            .collect();
+        let expected = [format!("{folder}/job.yaml"), format!("{folder}/torn.yaml")];
+        assert_eq!(paths, expected.iter().map(String::as_str).collect(), "{given}");
+        let sarif: Value = serde_json::from_str(&run(&given, "sarif", shell)).unwrap();
+        let results = sarif["runs"][0]["results"].as_array().unwrap().iter();
+        let uris: BTreeSet<String> = results
+            .flat_map(|result| result["locations"].as_array().unwrap())
+            .filter_map(|place| place["physicalLocation"]["artifactLocation"]["uri"].as_str())
+            .map(str::to_owned)
+            .collect();
+        let scheme = if folder.starts_with('/') { "file://" } else { "" };
+        assert_eq!(uris, [format!("{scheme}{folder}/job.yaml")].into(), "{given}");
+    }
+}
+
 fn suites(text: &str) -> junit_parser::TestSuites {
     junit_parser::from_reader(text.as_bytes()).unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 
+/// What the root of a report may say in the schema that Jenkins' xUnit plugin holds reports to (junit-10.xsd).
+const OF_THE_WHOLE: [&str; 5] = ["name", "time", "tests", "failures", "errors"];
+
 #[test]
 fn junit_is_read_and_passes_nothing_that_was_not_checked() {
     for (name, report) in reports() {
-        let read = suites(&junit::report(report));
+        let text = junit::report(report);
+        let root = text.lines().find_map(|line| line.strip_prefix("<testsuites ")).unwrap();
+        let said: Vec<&str> =
+            root.split('"').step_by(2).filter_map(|part| part.trim().strip_suffix('=')).collect();
+        assert!(said.iter().all(|word| OF_THE_WHOLE.contains(word)), "{name}: {root}");
+        let read = suites(&text);
         let cases: Vec<_> = read.suites.iter().flat_map(|suite| &suite.cases).collect();
         assert_eq!(cases.len(), report.checks.len() + 1, "{name}");
         let clean = cases.iter().all(|case| !case.status.is_failure() && !case.status.is_error());

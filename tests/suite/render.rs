@@ -271,7 +271,7 @@ fn every_document_is_valid_and_the_yaml_says_the_same() {
         let failure = Failure {
             status,
             errors: vec!["unknown check \"cni-tokn-revoked\"; did you mean cni-token-revoked?".to_owned()],
-            run: Run { started: None, milliseconds: 3, command: vec!["check".to_owned()] },
+            run: Run { milliseconds: 3, command: vec!["check".to_owned()], ..Run::default() },
             origin: None,
         };
         let value = assert_valid(&schema, "failure", &render::json::failure(&failure));

@@ -8,7 +8,7 @@ use super::super::document::Failure;
 use super::super::table::result_line;
 use super::super::text::{clean, some_of, without_hashes};
 use super::unchecked::{NAMED, Unchecked, alike, nobody_provided, place, unreadable};
-use super::{does_not_count, said, spots};
+use super::{does_not_count, path, said, spots};
 use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Severity};
@@ -28,7 +28,7 @@ pub fn report(report: &Report) -> String {
             }
             for written in spot.written {
                 let properties = [
-                    ("file", written.file.strip_prefix("./").unwrap_or(&written.file).to_owned()),
+                    ("file", path(report, &written.file)),
                     ("line", written.line.to_string()),
                     ("col", written.column.max(1).to_string()),
                     ("title", finding.check.to_owned()),
@@ -43,7 +43,7 @@ pub fn report(report: &Report) -> String {
         command(&mut text, "error", &[("title", title)], &alike(&gaps));
     }
     for (message, gaps) in unchecked.unreadable {
-        let place = place(message);
+        let place = place(report, message);
         let mut properties: Vec<(&str, String)> =
             place.into_iter().flat_map(|(file, line)| [("file", file), ("line", line.to_string())]).collect();
         properties.push(("title", "could not be read".to_owned()));

@@ -22,9 +22,7 @@ pub fn report(report: &Report) -> String {
     for finding in report.findings.iter().filter(|finding| !finding.when.ends()) {
         for spot in spots(finding) {
             let (path, line) = match spot.written.first() {
-                Some(written) => {
-                    (written.file.strip_prefix("./").unwrap_or(&written.file).to_owned(), written.line)
-                }
+                Some(written) => (super::path(report, &written.file), written.line),
                 None => (spot.subjects.first().map_or_else(|| "cluster".to_owned(), |s| path(s)), 1),
             };
             let message = said(finding, &spot.subjects);
@@ -51,7 +49,7 @@ pub fn report(report: &Report) -> String {
         );
     }
     for (why, gaps) in &unchecked.unreadable {
-        missing("major", &unreadable(why, gaps), why, place(why));
+        missing("major", &unreadable(why, gaps), why, place(report, why));
     }
     if let Some(message) = nobody_provided(&unchecked.accepted) {
         missing("info", &message, "nobody provided", None);

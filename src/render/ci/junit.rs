@@ -128,9 +128,15 @@ fn document(cases: &[Case], timestamp: Option<String>) -> String {
     let at = timestamp.map(|at| format!(" timestamp=\"{}\"", attribute(&at))).unwrap_or_default();
     let all: Vec<&Case> = cases.iter().collect();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    _ = writeln!(text, "<testsuites name=\"meshdoctor\" {}>", tally(&all));
+    _ = writeln!(text, "<testsuites name=\"meshdoctor\" {} time=\"0\">", tally(&all));
     for (name, cases) in &suites {
-        _ = writeln!(text, "  <testsuite name=\"{}\" {}{at}>", attribute(name), tally(cases));
+        _ = writeln!(
+            text,
+            "  <testsuite name=\"{}\" {} skipped=\"{}\" time=\"0\"{at}>",
+            attribute(name),
+            tally(cases),
+            skipped(cases)
+        );
         for case in cases {
             _ = writeln!(
                 text,
@@ -150,15 +156,19 @@ fn document(cases: &[Case], timestamp: Option<String>) -> String {
     text
 }
 
+/// What both a suite and the whole count: of the whole the schema that Jenkins holds reports to has no more than these.
 fn tally(cases: &[&Case]) -> String {
     let count = |is: fn(&Ending) -> bool| cases.iter().filter(|case| is(&case.ending)).count();
     format!(
-        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"0\"",
+        "tests=\"{}\" failures=\"{}\" errors=\"{}\"",
         cases.len(),
         count(|ending| matches!(ending, Ending::Failed(..))),
         count(|ending| matches!(ending, Ending::Error(..))),
-        count(|ending| matches!(ending, Ending::Skipped(..)))
     )
+}
+
+fn skipped(cases: &[&Case]) -> usize {
+    cases.iter().filter(|case| matches!(case.ending, Ending::Skipped(..))).count()
 }
 
 fn element(text: &mut String, ending: &Ending) {

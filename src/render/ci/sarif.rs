@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::document::Failure;
 use super::super::json::write;
 use super::super::text::clean;
-use super::{Spot, evidence, gap_fails, meaning, not_checked, remedy, said, spots};
+use super::{Spot, evidence, gap_fails, meaning, not_checked, path, remedy, said, spots};
 use crate::card::SECTIONS;
 use crate::checks::{self, Outcome};
 use crate::exit;
@@ -28,7 +28,7 @@ pub fn report(report: &Report) -> String {
         .findings
         .iter()
         .flat_map(|finding| {
-            spots(finding).into_iter().map(|spot| result(finding, &spot, &places)).collect::<Vec<_>>()
+            spots(finding).into_iter().map(|spot| result(report, finding, &spot, &places)).collect::<Vec<_>>()
         })
         .collect();
     let mut notes: Vec<Value> = Vec::new();
@@ -156,8 +156,8 @@ fn outcome(outcome: &Outcome) -> &'static str {
     }
 }
 
-fn result(finding: &Finding, spot: &Spot<'_>, places: &BTreeMap<&str, usize>) -> Value {
-    let written = spot.written.iter().map(|written| physical(written));
+fn result(report: &Report, finding: &Finding, spot: &Spot<'_>, places: &BTreeMap<&str, usize>) -> Value {
+    let written = spot.written.iter().map(|written| physical(written, &path(report, &written.file)));
     let mut locations: Vec<Value> = written.collect();
     if locations.is_empty() {
         locations.extend(spot.subjects.iter().map(|subject| json!({"logicalLocations": [logical(subject)]})));
@@ -207,10 +207,10 @@ fn result(finding: &Finding, spot: &Spot<'_>, places: &BTreeMap<&str, usize>) ->
     result
 }
 
-fn physical(written: &Written) -> Value {
+fn physical(written: &Written, file: &str) -> Value {
     json!({
         "physicalLocation": {
-            "artifactLocation": {"uri": uri(&written.file)},
+            "artifactLocation": {"uri": uri(file)},
             "region": {"startLine": written.line, "startColumn": written.column.max(1)},
         },
         "logicalLocations": [{"fullyQualifiedName": clean(&written.object), "kind": "object"}],
@@ -232,7 +232,6 @@ fn logical(subject: &Subject) -> Value {
 
 /// A path as a reference of RFC 3986: relative where the path is.
 fn uri(path: &str) -> String {
-    let path = path.strip_prefix("./").unwrap_or(path);
     let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.bytes() {
         match byte {
@@ -250,7 +249,7 @@ mod tests {
 
     #[test]
     fn paths_become_references() {
-        assert_eq!(uri("./k8s/web app.yaml"), "k8s/web%20app.yaml");
+        assert_eq!(uri("k8s/web app.yaml"), "k8s/web%20app.yaml");
         assert_eq!(uri("/tmp/a:b.yaml"), "file:///tmp/a%3Ab.yaml");
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::text::{count, some_of};
-use super::{gap_fails, not_checked};
+use super::{gap_fails, not_checked, path};
 use crate::fetched::Why;
 use crate::report::{Gap, Report};
 
@@ -78,9 +78,9 @@ pub(super) fn checks<'a>(gaps: &[&'a Gap]) -> Vec<&'a str> {
 }
 
 /// The file and line that a message begins with: `k8s/web.yaml:3: did not find expected node content`.
-pub(super) fn place(message: &str) -> Option<(String, u64)> {
+pub(super) fn place(report: &Report, message: &str) -> Option<(String, u64)> {
     let (place, _) = message.split_once(": ")?;
     let (file, line) = place.rsplit_once(':')?;
     let line: u64 = line.parse().ok()?;
-    Some((file.strip_prefix("./").unwrap_or(file).to_owned(), line))
+    Some((path(report, file), line))
 }

@@ -105,7 +105,8 @@ impl Loading {
         let kind = std::fs::metadata(path).map_err(open)?.file_type();
         if kind.is_dir() {
             let tree = folder::tree(path, &mut self.budget).map_err(open)?;
-            return self.tree(&name, "/", &tree, 0);
+            let separator = if name.ends_with('/') { "" } else { "/" };
+            return self.tree(&name, separator, &tree, 0);
         }
         if !kind.is_file() {
             return self.piped(&name, std::fs::File::open(path).map_err(open)?);
