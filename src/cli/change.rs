@@ -212,7 +212,9 @@ pub(super) fn laid(
     };
     let at = today.collected.cluster.at;
     let source = Change::new(&before, &set, knowledge, at).pruning(Prune(args.manifests.prune.clone()));
-    let collected = read(&source, items, args, Some(&today.collected));
+    let mut collected = read(&source, items, args, Some(&today.collected));
+    // Of when it is is known as it is of the cluster: what was kept for the run says the moment, and not how that was known.
+    collected.cluster.time_source = today.collected.cluster.time_source;
     let named = if values.is_some() { &args.manifests.values } else { &args.manifests.with };
     let change = report::Change { given: words(named), objects: set.count() };
     let charts = given.as_mut().map(Captured::charts).unwrap_or_default();

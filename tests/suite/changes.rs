@@ -36,6 +36,35 @@ fn set(manifests: &Value) -> Set {
     futures::executor::block_on(Set::of(&given, None))
 }
 
+/// A change says no more of when a cluster was looked at than the cluster does.
+#[test]
+fn evidence_with_a_change_over_it_is_of_no_better_known_moment() {
+    let own = tempfile::tempdir().unwrap();
+    let change = own.path().join("with.yaml");
+    std::fs::write(&change, "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n").unwrap();
+    let base = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
+    let saved = own.path().join("saved.tar.gz").display().to_string();
+    let source = |words: &[&str]| {
+        let more = ["--complete", "all", "--on-not-checked", "pass", "--fail-on", "never", "-o", "json"];
+        let output = meshdoctor(&[&["check"], words, &more].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        report["run"]["judgedAtSource"].clone()
+    };
+    let with = ["--with", change.to_str().unwrap()];
+    for (given, expected) in [
+        (&["--bundle", base][..], "clock"),
+        (&["--bundle", base, "--at", "2026-07-01T00:00:00Z", "--save", &saved], "flag"),
+        (&["--bundle", &saved], "captured"),
+    ] {
+        assert_eq!(source(given), expected, "{given:?}");
+        let over: Vec<&str> =
+            given.iter().copied().filter(|word| !["--save", &*saved].contains(word)).collect();
+        let over = if expected == "captured" { given.to_vec() } else { over };
+        assert_eq!(source(&[&over[..], &with].concat()), expected, "{given:?} --with");
+    }
+}
+
 fn pods(memory: &Memory, set: &Set) -> Vec<Pod> {
     let at = memory.captured_at.unwrap();
     let change = Change::new(memory, set, Knowledge::embedded(), at);
