@@ -119,6 +119,9 @@ fn usage(words: &[OsString], error: clap::Error) -> u8 {
     if let Some((cause, next)) = role::refusal(&error) {
         return stopped(words, &Stop::usage(cause, next).into());
     }
+    if let Some((cause, next)) = wait::refusal(&error) {
+        return stopped(words, &Stop::usage(cause, next).into());
+    }
     output::say_usage(&error);
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => exit::FINE,

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use clap::error::ErrorKind;
+
 use super::args::Check;
 use super::evidence::asks_for_logs;
 use super::stop::Stop;
@@ -11,6 +13,17 @@ use crate::report::{Outlook, Report};
 
 /// The shortest time from one look to the next.
 const PAUSE: Duration = Duration::from_secs(5);
+
+/// Why `--wait` does not go with what else is said, and what to do; `None` where a command line is refused for something else.
+pub(super) fn refusal(error: &clap::Error) -> Option<(String, &'static str)> {
+    let message = error.to_string();
+    let first = message.lines().next()?.trim_start_matches("error: ");
+    if error.kind() != ErrorKind::ArgumentConflict || !first.contains("'--wait ") {
+        return None;
+    }
+    let why = "it looks at a cluster again and again, and nothing else changes meanwhile";
+    Some((format!("{first}: {why}"), "leave --wait out, or read the cluster itself: --context"))
+}
 
 /// A run that waits.
 pub(super) struct Wait {

@@ -142,9 +142,17 @@ fn a_report_for_each_is_written_under_its_name() {
         &["--verify", "x"],
         &["--baseline", "x"],
         &["--bundle", "x"],
+        &["--wait", "5s"],
     ] {
         let output = meshdoctor(&[&["check", "--bundles", &path], wrong].concat()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        if wrong[0] == "--wait" {
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(
+                said.contains("'--bundles <DIR>'") && said.contains("looks at a cluster again"),
+                "{said}"
+            );
+        }
     }
 }
 

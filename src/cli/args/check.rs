@@ -95,7 +95,7 @@ pub struct Check {
         long,
         value_name = "DURATION",
         value_parser = duration,
-        conflicts_with_all = ["bundle", "manifests", "with", "values", "verify", "to"],
+        conflicts_with_all = ["bundle", "bundles", "manifests", "with", "values", "verify", "to"],
         help_heading = "Checks"
     )]
     pub wait: Option<Duration>,
