@@ -197,6 +197,7 @@ fn objects() -> Vec<Value> {
             { "name": "app", "image": "app:1", "command": ["app"], "args": ["a"], "env": [{ "name": "A", "value": "b" }],
               "ports": [{ "containerPort": 65535, "hostPort": 65535 }] },
             { "name": "other", "image": "other:1", "livenessProbe": { "tcpSocket": { "port": 80 } },
+              "readinessProbe": { "grpc": { "port": 9000, "service": "health" } },
               "startupProbe": { "exec": { "command": ["true"] } }, "resources": { "requests": { "example.com/gpu": "1" }, "limits": { "example.com/gpu": "1" } } },
         ],
     });
