@@ -102,7 +102,12 @@ fn sarif_is_read_and_says_what_was_not_checked() {
 /// Readers look files up from the root of the repository, by their exact paths.
 #[test]
 fn files_are_named_as_a_repository_names_them() {
-    let own = tempfile::tempdir().unwrap();
+    // Without letters by chance, which could look like a key.
+    let own = tempfile::Builder::new()
+        .prefix("named-")
+        .rand_bytes(0)
+        .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
+        .unwrap();
     std::fs::create_dir_all(own.path().join("repo/k8s")).unwrap();
     std::fs::create_dir_all(own.path().join("other")).unwrap();
     let job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: report, namespace: shop}\nspec: {template: {metadata: {annotations: {config.linkerd.io/proxy-native-sidecar: \"true\"}}, spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n";

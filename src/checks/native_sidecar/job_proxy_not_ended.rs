@@ -23,9 +23,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (cron_jobs, jobs) = (ctx.seen::<CronJob>()?, ctx.seen::<Job>()?);
     let rules = Rules::of(ctx)?;
     let written = Written::of(ctx, &[Kind::Namespace]);
-    // What has ended well once has a way to end its proxy that its command does not show, or none to end.
-    let untried =
-        cron_jobs.iter().filter(|job| !job.spec.suspend && job.status.last_successful_time.is_none());
+    // What has ended well once has a way to end its proxy that its command does not show, or none to end. Of what has begun, the
+    // Job itself shows whether its proxy holds it.
+    let has_begun = |cron: &CronJob| {
+        jobs.iter().filter(|job| job.status.start_time.is_some() || job.status.active > 0).any(|job| {
+            let meta = &job.metadata;
+            meta.namespace == cron.metadata.namespace
+                && meta
+                    .controller()
+                    .is_some_and(|owner| *owner.kind == *"CronJob" && owner.name == cron.metadata.name)
+        })
+    };
+    let untried = cron_jobs
+        .iter()
+        .filter(|job| !job.spec.suspend && job.status.last_successful_time.is_none() && !has_begun(job));
     let of_cron = untried.map(|job| (Annotated::cron_job(job), &job.spec.job_template.spec.template));
     let unstarted = jobs.iter().filter(|job| {
         let status = &job.status;
