@@ -5,7 +5,7 @@ use cel::common::ast::operators as op;
 use cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
 
 use super::scope::Scope;
-use super::shape::selection;
+use super::shape::{parts, selection};
 
 /// What a value takes beside its text.
 pub(super) const NODE: u64 = 64;
@@ -84,8 +84,7 @@ impl Bounds<'_, '_> {
                 })
             }
             Expr::Call(call) => {
-                let parts: Vec<&IdedExpr> =
-                    call.target.iter().map(|target| &**target).chain(&call.args).collect();
+                let parts: Vec<&IdedExpr> = parts(call).collect();
                 self.call(&call.func_name, &parts, times)
             }
             Expr::List(list) => {

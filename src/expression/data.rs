@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use cel::common::ast::operators as op;
-use cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
+use cel::common::ast::{ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
 
-use super::shape::{root, selection};
+use super::shape::{parts, root, selection};
 
 /// Something that is looked at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,8 +61,7 @@ impl Looks {
         match &expression.expr {
             Expr::Unspecified | Expr::Select(_) | Expr::Literal(_) | Expr::Ident(_) => {}
             Expr::Call(call) => {
-                let parts: Vec<&IdedExpr> =
-                    call.target.iter().map(|target| &**target).chain(&call.args).collect();
+                let parts: Vec<&IdedExpr> = parts(call).collect();
                 self.call(&call.func_name, &parts);
                 parts.into_iter().for_each(|part| self.walk(part));
             }
@@ -77,15 +76,20 @@ impl Looks {
                     self.look(from.clone(), Looked::Below);
                 }
                 let before = self.bound.len();
-                self.bound.push((walk.iter_var.clone(), from.clone()));
-                self.bound.extend(walk.iter_var2.iter().map(|name| (name.clone(), from.clone())));
-                self.bound.push((walk.accu_var.clone(), From::Nowhere));
+                self.bind(walk, &from);
                 for part in [&walk.loop_cond, &walk.loop_step, &walk.result] {
                     self.walk(part);
                 }
                 self.bound.truncate(before);
             }
         }
+    }
+
+    /// Binds what a walk over something binds.
+    fn bind(&mut self, walk: &ComprehensionExpr, from: &From) {
+        self.bound.push((walk.iter_var.clone(), from.clone()));
+        self.bound.extend(walk.iter_var2.iter().map(|name| (name.clone(), from.clone())));
+        self.bound.push((walk.accu_var.clone(), From::Nowhere));
     }
 
     fn entry(&mut self, entry: &EntryExpr) {
@@ -192,11 +196,8 @@ impl Looks {
             Expr::Comprehension(walk) => match &walk.accu_init.expr {
                 Expr::Literal(_) => From::Nowhere,
                 _ => {
-                    let from = self.from(&walk.iter_range);
                     let mut inner = Looks { bound: self.bound.clone(), looked: BTreeSet::new() };
-                    inner.bound.push((walk.iter_var.clone(), from.clone()));
-                    inner.bound.extend(walk.iter_var2.iter().map(|name| (name.clone(), from.clone())));
-                    inner.bound.push((walk.accu_var.clone(), From::Nowhere));
+                    inner.bind(walk, &self.from(&walk.iter_range));
                     inner.from(&walk.loop_step)
                 }
             },

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cel::common::ast::operators::{IN, OPT_SELECT};
-use cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
+use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
 
 use super::room::DEEPEST;
 
@@ -118,7 +118,7 @@ impl Shape {
                 self.calls.insert(call.func_name.clone());
                 let arguments = call.args.len() + usize::from(call.target.is_some());
                 self.counts.insert((call.func_name.clone(), arguments));
-                for part in call.target.iter().map(|target| &**target).chain(&call.args) {
+                for part in parts(call) {
                     // Whether a name is among others says nothing of what stands under it.
                     let is_asked = call.func_name == IN && matches!(part.expr, Expr::Literal(_));
                     if !is_asked {
@@ -163,6 +163,11 @@ impl Shape {
             }
         }
     }
+}
+
+/// What a function is called with, what it is called on first.
+pub(super) fn parts(call: &CallExpr) -> impl Iterator<Item = &IdedExpr> {
+    call.target.iter().map(|target| &**target).chain(&call.args)
 }
 
 /// What a field is selected of, and its name: `a.b`, or `a.?b`.
