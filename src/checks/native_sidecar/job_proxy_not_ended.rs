@@ -1,5 +1,7 @@
 //! `job-proxy-not-ended`: a Job is about to get an ordinary proxy container, and nothing in it ends that.
 
+use std::collections::BTreeSet;
+
 use super::family::Switch;
 use super::wording;
 use crate::checks::admission::Rules;
@@ -25,26 +27,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let written = Written::of(ctx, &[Kind::Namespace]);
     // What has ended well once has a way to end its proxy that its command does not show, or none to end. Of what has begun, the
     // Job itself shows whether its proxy holds it.
-    let has_begun = |cron: &CronJob| {
-        jobs.iter().filter(|job| job.status.start_time.is_some() || job.status.active > 0).any(|job| {
-            let meta = &job.metadata;
-            meta.namespace == cron.metadata.namespace
-                && meta
-                    .controller()
-                    .is_some_and(|owner| *owner.kind == *"CronJob" && owner.name == cron.metadata.name)
-        })
-    };
-    let untried = cron_jobs
-        .iter()
-        .filter(|job| !job.spec.suspend && job.status.last_successful_time.is_none() && !has_begun(job));
-    let of_cron = untried.map(|job| (Annotated::cron_job(job), &job.spec.job_template.spec.template));
-    let unstarted = jobs.iter().filter(|job| {
-        let status = &job.status;
-        status.start_time.is_none()
-            && status.completion_time.is_none()
-            && status.active == 0
-            && status.succeeded == 0
+    let begun: BTreeSet<(&str, &str)> =
+        jobs.iter().filter(|job| has_begun(job)).filter_map(made_by).collect();
+    let untried = cron_jobs.iter().filter(|job| {
+        !job.spec.suspend && job.status.last_successful_time.is_none() && !begun.contains(&job.metadata.key())
     });
+    let of_cron = untried.map(|job| (Annotated::cron_job(job), &job.spec.job_template.spec.template));
+    let unstarted = jobs.iter().filter(|job| !has_begun(job));
     let of_job = unstarted.filter_map(|job| Some((Annotated::job(job)?, &job.spec.template)));
     let mut findings = Vec::new();
     for (object, template) in of_cron.chain(of_job) {
@@ -60,6 +49,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     Ok(findings.into())
+}
+
+fn has_begun(job: &Job) -> bool {
+    let status = &job.status;
+    status.start_time.is_some()
+        || status.completion_time.is_some()
+        || status.active > 0
+        || status.succeeded > 0
+}
+
+/// The CronJob that made a Job.
+fn made_by(job: &Job) -> Option<(&str, &str)> {
+    let owner = job.metadata.controller().filter(|owner| owner.kind == *"CronJob")?;
+    Some((&job.metadata.namespace, &owner.name))
 }
 
 /// Whether a container says that it ends the proxy, or makes the pods itself from a template with one.
