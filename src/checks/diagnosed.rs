@@ -1,9 +1,9 @@
 //! The proxies whose metrics were given as `linkerd diagnostics proxy-metrics` prints them: whose they are, and which are missing.
 
-use crate::checks::words::and_more;
 use std::collections::HashMap;
 
 use super::Context;
+use crate::checks::words::some;
 use crate::fetched::Why;
 use crate::item::Item;
 use crate::item::diagnostic::{Answer, ProxyMetrics};
@@ -55,9 +55,7 @@ pub(super) fn proxies<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a ProxyMe
         return Err(lacking("the metrics of proxies".to_owned()));
     }
     if !missing.is_empty() {
-        let (shown, rest) = missing.split_at(NAMED.min(missing.len()));
-        let more = and_more(rest.len());
-        ctx.gap(lacking(format!("the metrics of {}{more}", shown.join(", "))));
+        ctx.gap(lacking(format!("the metrics of {}", some(&missing, NAMED))));
     }
     Ok(found)
 }

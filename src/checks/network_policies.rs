@@ -8,7 +8,7 @@ use super::policy::defined;
 use super::{Context, Unjudged};
 use crate::command::{Call, kubectl};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Item;
 use crate::model::network_policy::{
     Decides, Direction, Doubt, Objects, Passage, Policies, Policy, UNKNOWN_NAMESPACE, WHOM,
@@ -78,6 +78,34 @@ pub(super) fn is_older(policy: Policy<'_>, pod: &Pod) -> bool {
     }
 }
 
+/// What tells sets of policies apart: kind, namespace and name of each, with the field that decides.
+pub(super) type Set<'a> = Vec<(Kind, &'a str, &'a str, String)>;
+
+/// See [`Set`].
+pub(super) fn set<'a>(by: &[Decides<'a>]) -> Set<'a> {
+    let of = |decides: &Decides<'a>| {
+        let (kind, namespace, name) = decides.policy.key();
+        (kind, namespace, name, decides.field.clone())
+    };
+    by.iter().map(of).collect()
+}
+
+/// A finding about all policies that decide. Whether the network enforces them is not known.
+pub(super) fn about(ctx: &Context<'_>, by: &[Decides<'_>], message: impl Into<String>) -> Finding {
+    let mut finding = ctx.finding(Subject::thing("NetworkPolicies"), message).likely();
+    finding.subjects.clear();
+    for decides in by {
+        let subject = subject(decides.policy);
+        if !finding.subjects.contains(&subject) {
+            finding.subjects.push(subject);
+        }
+    }
+    match parameter(by) {
+        Some(parameter) => finding.parameter(parameter),
+        None => finding,
+    }
+}
+
 /// A policy as a subject.
 pub(super) fn subject(policy: Policy<'_>) -> Subject {
     let meta = policy.meta();
@@ -97,7 +125,7 @@ pub(super) fn in_words<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p Decides<'a>
 }
 
 /// Tells policies of one name and several kinds apart in the fingerprint of a finding.
-pub(super) fn parameter<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p Decides<'a>>) -> Option<String> {
+fn parameter<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p Decides<'a>>) -> Option<String> {
     let kinds: BTreeSet<String> = all
         .into_iter()
         .map(|decides| decides.policy.kind())

@@ -1,10 +1,10 @@
 //! What containers of Linkerd's say in their logs, as far as a line has a meaning and is of now: what the same log says is past,
 //! what a process that started since has behind it, and what was said long ago by one that is ready is not told.
 
-use crate::checks::words::and_more;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Context;
+use crate::checks::words::some;
 use crate::command::kubectl;
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind};
@@ -132,10 +132,7 @@ fn sentence(clause: &str) -> String {
 
 /// Notes logs that nobody provided.
 pub(super) fn not_read(ctx: &Context<'_>, names: &[String]) {
-    let Some((_, rest)) = names.split_at_checked(NAMED.min(names.len())).filter(|_| !names.is_empty()) else {
-        return;
-    };
-    let more = and_more(rest.len());
-    let part = format!("the logs of {}{more}", names[..NAMED.min(names.len())].join(", "));
-    ctx.gap(ctx.lacking(Item::Logs, Why::NotOffered, part));
+    if !names.is_empty() {
+        ctx.gap(ctx.lacking(Item::Logs, Why::NotOffered, format!("the logs of {}", some(names, NAMED))));
+    }
 }

@@ -1,10 +1,10 @@
 //! The step that restarts every meshed workload, with the list of them: what a proxy is told when its pod is created changes
 //! only with a new pod. One line for each namespace, as whole lines as there is room for.
 
-use crate::checks::words::and_more;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Context;
+use crate::checks::words::some;
 use crate::command::{Call, Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -62,10 +62,7 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, act: &str, node: Option<&str>) -> R
         text = format!("{text}. These are the first; {left} more lines follow when meshdoctor is run again");
     }
     if !by_hand.is_empty() {
-        let named: Vec<&str> = by_hand.iter().take(NAMED).map(String::as_str).collect();
-        let more = by_hand.len() - named.len();
-        let more = and_more(more);
-        text = format!("{text}. Create again by hand what nothing else does: {}{more}", named.join(", "));
+        text = format!("{text}. Create again by hand what nothing else does: {}", some(&by_hand, NAMED));
     }
     if lines.is_empty() {
         return remedy.step(StepKind::Note, text);

@@ -3,7 +3,7 @@
 //! out: ReplicaSets, Jobs of CronJobs, and pods made from a template repeat what their owner says.
 
 use crate::finding::{Evidence, Subject};
-use crate::item::Kind;
+use crate::item::{EXTENSION_LABEL, Kind};
 use crate::knowledge::KeyScope;
 
 use super::installed::COMPONENT;
@@ -114,7 +114,7 @@ impl<'a> Annotated<'a> {
     /// Whether Linkerd's own charts wrote it: then its oddities are theirs.
     pub fn is_linkerds(&self) -> bool {
         self.is_control_plane()
-            || self.meta.label("linkerd.io/extension").is_some()
+            || self.meta.label(EXTENSION_LABEL).is_some()
             || self.meta.label("app.kubernetes.io/part-of") == Some("Linkerd")
             || (self.kind != Kind::Pod && self.meta.annotation("linkerd.io/created-by").is_some())
     }

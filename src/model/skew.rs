@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Cluster;
 use super::control_plane;
-use crate::item::{Item, Kind, Scope};
+use crate::item::{EXTENSION_LABEL, Item, Kind, Scope};
 use crate::knowledge::Knowledge;
 use crate::objects::{
     CustomResourceDefinition, DaemonSet, Deployment, Listed, Namespace, Node, Pod, Workload,
@@ -129,7 +129,7 @@ fn cni(daemon_sets: &[Workload], namespace: &str) -> Option<String> {
 /// Extensions by the label of their namespaces: viz, multicluster, jaeger. Their version is what their Deployments say.
 fn extensions(namespaces: &[Namespace], deployments: &[Workload]) -> BTreeMap<String, String> {
     let named = namespaces.iter().filter_map(|namespace| {
-        let extension = namespace.metadata.label("linkerd.io/extension")?;
+        let extension = namespace.metadata.label(EXTENSION_LABEL)?;
         Some((extension, namespace.metadata.name.as_str()))
     });
     let said =
@@ -139,7 +139,7 @@ fn extensions(namespaces: &[Namespace], deployments: &[Workload]) -> BTreeMap<St
             let versions: BTreeSet<String> = deployments
                 .iter()
                 .filter(|deployment| deployment.metadata.namespace == home)
-                .filter(|deployment| deployment.metadata.label("linkerd.io/extension") == Some(extension))
+                .filter(|deployment| deployment.metadata.label(EXTENSION_LABEL) == Some(extension))
                 .filter_map(said)
                 .collect();
             let versions: Vec<String> = versions.into_iter().collect();

@@ -1,6 +1,5 @@
 //! `cni-ds-coverage`: pods rely on linkerd-cni where its DaemonSet brings no plugin, or where its own pods are not ready.
 
-use crate::checks::words::and_more;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
@@ -11,6 +10,7 @@ use super::installers::{installers, not_redirected, shown};
 use super::nodes::{expected, runs_pods_on_linux};
 use super::pods::{meshed_replaced, relies_on_plugin};
 use super::target::target;
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -192,12 +192,7 @@ fn without_installer(ctx: &Context<'_>, sets: &[&Workload], pods: &[Pod], nodes:
 }
 
 fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) -> Finding {
-    let named: Vec<String> = pods
-        .iter()
-        .take(NAMED)
-        .map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name))
-        .collect();
-    let more = and_more(pods.len().saturating_sub(NAMED));
+    let named = pods.iter().map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name));
     let selectors = sets.iter().filter_map(|set| {
         let selector = &set.spec.template.spec.node_selector;
         let pairs: Vec<String> = selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -208,7 +203,7 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) 
         Subject::node(name(node)),
         "meshed pods on the node rely on linkerd-cni, and its DaemonSet has no pod there: nothing redirects the traffic of new pods, so they fail in linkerd-network-validator or run outside the mesh",
     )
-    .evidence(Evidence::other(format!("node {}", name(node)), format!("meshed without linkerd-init: {}{more}", named.join(", "))))
+    .evidence(Evidence::other(format!("node {}", name(node)), format!("meshed without linkerd-init: {}", some(named, NAMED))))
     .evidences(selectors)
     .remedy(cover(ctx, name(node)))
     .tie(not_redirected(name(node)))

@@ -1,6 +1,5 @@
 //! `cni-mode-mixed`: linkerd-cni, the control plane and the pods that run do not agree on who redirects traffic.
 
-use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::installers::{installers, no_daemon_set, shown, subject};
@@ -8,6 +7,7 @@ use super::nodes::expected;
 use super::pods::relies_on_plugin;
 use crate::checks::renew::renew;
 use crate::checks::upgrade::{self, Options};
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Kind, Scope};
@@ -71,13 +71,8 @@ fn setting(ctx: &Context<'_>) -> (Subject, Evidence) {
 }
 
 fn quoted(groups: &Groups<'_>, container: &str) -> Evidence {
-    let names: Vec<String> = groups
-        .keys()
-        .take(QUOTED)
-        .map(|owner| format!("{} {}/{}", owner.kind, owner.namespace, owner.name))
-        .collect();
-    let more = and_more(groups.len().saturating_sub(QUOTED));
-    Evidence::other(format!("Workloads whose pods have {container}"), format!("{}{more}", names.join(", ")))
+    let names = groups.keys().map(|owner| format!("{} {}/{}", owner.kind, owner.namespace, owner.name));
+    Evidence::other(format!("Workloads whose pods have {container}"), some(names, QUOTED))
 }
 
 /// Makes the pods of workloads again, a step each.

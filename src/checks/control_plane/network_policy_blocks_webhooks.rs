@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::network_policies::{self, Whom, cannot_say};
+use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, set};
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity};
+use crate::item::EXTENSION_LABEL;
 use crate::model::installed::COMPONENT;
 use crate::model::network_policy::{Decides, Direction, Passage, Peer, Policy, Port};
-use crate::objects::{Kind, Pod};
+use crate::objects::Pod;
 
 /// The webhooks of the control plane: component of the pod, port, name.
 const WEBHOOKS: [(&str, u16, &str); 3] = [
@@ -17,9 +18,6 @@ const WEBHOOKS: [(&str, u16, &str); 3] = [
     ("destination", 8443, "sp-validator"),
     ("destination", 9443, "policy-validator"),
 ];
-
-/// The label of the pods of extensions.
-const EXTENSION: &str = "linkerd.io/extension";
 
 /// What the API server asks of viz: component of the pod, port, name.
 const OF_VIZ: [(&str, u16, &str); 1] = [("tap", 8089, "tap")];
@@ -37,11 +35,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let policies = policies?;
     let home = ctx.namespaces().control_plane.as_str();
-    let mut shut: BTreeMap<Vec<(Kind, &str, &str, String)>, Shut<'_>> = BTreeMap::new();
+    let mut shut: BTreeMap<Set<'_>, Shut<'_>> = BTreeMap::new();
     let mut doubts = Vec::new();
     for pod in pods.iter().filter(|pod| !pod.is_finished()) {
         let meta = &pod.metadata;
-        let (component, asked) = match meta.label(EXTENSION) {
+        let (component, asked) = match meta.label(EXTENSION_LABEL) {
             Some("viz") => (meta.label("component"), &OF_VIZ[..]),
             _ if meta.namespace == home => (meta.label(COMPONENT), &WEBHOOKS[..]),
             _ => continue,
@@ -52,11 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Passage::Open | Passage::Through(_) => {}
                 Passage::Unknown(unknown) => doubts.extend(unknown),
                 Passage::Shut(by) => {
-                    let at = by.iter().map(|decides| {
-                        let (kind, namespace, name) = decides.policy.key();
-                        (kind, namespace, name, decides.field.clone())
-                    });
-                    let entry = shut.entry(at.collect()).or_default();
+                    let entry = shut.entry(set(&by)).or_default();
                     entry.by = by;
                     entry.webhooks.insert((name, *number));
                     entry.pods.insert(pod.metadata.name.as_str());
@@ -108,9 +102,7 @@ fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
         network_policies::in_words(&shut.by),
         listed.join(", ")
     );
-    let mut finding = ctx.finding(Subject::thing("NetworkPolicies"), message).likely();
-    finding.subjects = shut.by.iter().map(|decides| network_policies::subject(decides.policy)).collect();
-    finding.subjects.dedup();
+    let mut finding = about(ctx, &shut.by, message);
     for decides in &shut.by {
         let said = match decides.said.as_str() {
             _ if decides.denies => format!("denies it: {}", decides.said),
@@ -122,9 +114,6 @@ fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
             &decides.field,
             said,
         ));
-    }
-    if let Some(parameter) = network_policies::parameter(&shut.by) {
-        finding = finding.parameter(parameter);
     }
     let pods: Vec<&str> = shut.pods.iter().copied().collect();
     let finding =

@@ -1,18 +1,18 @@
 //! `network-policy-blocks-control-plane`: NetworkPolicies keep proxies from identity, destination, the policy controller or DNS.
 
-use crate::checks::words::and_more;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::network_policies::{self, Whom, best, cannot_say, is_older};
+use crate::checks::network_policies::{self, Set, Whom, about, best, cannot_say, is_older, set};
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::network_policy::{
     Decides, Direction, Doubt, NAMED, Passage, Peer, Policies, Policy, Port, WHOM,
 };
 use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Kind, Namespace, Pod};
+use crate::objects::{Namespace, Pod};
 
 /// What proxies need of the control plane: component of the pod, port, and the name that people know it by.
 const SERVERS: [(&str, u16, &str); 3] =
@@ -28,9 +28,6 @@ struct Shut<'a> {
     ports: BTreeSet<(u16, &'static str)>,
     owners: BTreeMap<Owner, Vec<&'a Pod>>,
 }
-
-/// Direction, and the policies by kind, namespace and name, with the field that decides.
-type At<'a> = (Direction, Vec<(Kind, &'a str, &'a str, String)>);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let policies = network_policies::policies(ctx);
@@ -59,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in pods.iter().filter(counts) {
         workloads.entry(owners.of(pod)).or_default().push(pod);
     }
-    let mut shut: BTreeMap<At<'_>, Shut<'_>> = BTreeMap::new();
+    let mut shut: BTreeMap<(Direction, Set<'_>), Shut<'_>> = BTreeMap::new();
     for (owner, clients) in &workloads {
         // Replicas are the same to a policy.
         let Some(client) = clients.first() else { continue };
@@ -80,11 +77,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     if through(&mut by.iter().map(|decides| decides.policy)) {
                         continue;
                     }
-                    let at = by.iter().map(|decides| {
-                        let (kind, namespace, name) = decides.policy.key();
-                        (kind, namespace, name, decides.field.clone())
-                    });
-                    let entry = shut.entry((direction, at.collect())).or_default();
+                    let entry = shut.entry((direction, set(&by))).or_default();
                     entry.by = by;
                     entry.ports.insert(port);
                     entry.owners.insert(owner.clone(), clients.clone());
@@ -163,38 +156,20 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>) -> Finding 
             .replace(", DNS (53)", " and DNS")
             .replace("DNS (53), ", "DNS, ")
     };
-    let mut by = shut.by.iter();
-    let Some(first) = by.next() else {
-        return ctx.finding(Subject::thing("NetworkPolicies"), message);
-    };
-    let mut finding = ctx.finding(network_policies::subject(first.policy), message).likely();
-    for decides in by {
-        let subject = network_policies::subject(decides.policy);
-        if !finding.subjects.contains(&subject) {
-            finding = finding.subject(subject);
-        }
-    }
-    let finding_evidence = shut.by.iter().map(network_policies::evidence);
-    finding = finding.evidences(finding_evidence);
-    if let Some(parameter) = network_policies::parameter(&shut.by) {
-        finding = finding.parameter(parameter);
-    }
+    let mut finding = about(ctx, &shut.by, message).evidences(shut.by.iter().map(network_policies::evidence));
+    let Some(first) = shut.by.first() else { return finding };
     for (owner, pods) in &shut.owners {
         finding = finding.tie(Tie::Workload(owner.kind.clone(), owner.namespace.clone(), owner.name.clone()));
         for pod in pods {
             finding = finding.tie(Tie::Pod(pod.metadata.namespace.clone(), pod.metadata.name.clone()));
         }
     }
-    let names: Vec<String> = pods
-        .iter()
-        .take(QUOTED)
-        .map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name))
-        .collect();
-    let more = and_more(pods.len().saturating_sub(QUOTED));
+    let names = pods.iter().map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name));
+    let names = some(names, QUOTED);
     let finding = finding
         .evidence(Evidence::other(
             "Pods with a proxy",
-            format!("{}{more}; {waiting} of {} with a proxy that is not ready", names.join(", "), pods.len()),
+            format!("{names}; {waiting} of {} with a proxy that is not ready", pods.len()),
         ))
         .parameter(direction.field())
         .remedy(remedy(home, direction, first, &shut.ports));

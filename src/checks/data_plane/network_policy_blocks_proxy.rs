@@ -1,11 +1,11 @@
 //! `network-policy-blocks-proxy`: NetworkPolicies let connections through by the ports of the application alone, and those between
 //! proxies go to the port of the proxy.
 
-use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::transport::{MODE, Mode, OWN, Transport, declared, inbound_port, is_tcp};
 use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Scope;
@@ -289,10 +289,10 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
         }
         (false, ..) => (shut.field.clone(), shut.named.join(", ")),
     };
-    let said = format!("{said}; it holds for {}", some(&shut.pods, false));
+    let said = format!("{said}; it holds for {}", named(&shut.pods, false));
     let said = match shut.to.as_slice() {
         [] => said,
-        to => format!("{said}; on the way to {}", some(to, true)),
+        to => format!("{said}; on the way to {}", named(to, true)),
     };
     let subject = network_policies::subject(shut.policy);
     let finding = ctx
@@ -358,12 +358,10 @@ fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
     elsewhere(Remedy::new().run(StepKind::Command, words, add))
 }
 
-fn some(pods: &[&Pod], with_namespace: bool) -> String {
+fn named(pods: &[&Pod], with_namespace: bool) -> String {
     let name = |pod: &&Pod| match with_namespace {
         true => format!("{}/{}", pod.metadata.namespace, pod.metadata.name),
         false => pod.metadata.name.clone(),
     };
-    let named: Vec<String> = pods.iter().take(QUOTED).map(name).collect();
-    let more = and_more(pods.len().saturating_sub(QUOTED));
-    format!("{}{more}", named.join(", "))
+    some(pods.iter().map(name), QUOTED)
 }

@@ -1,17 +1,17 @@
 //! `network-policy-blocks-scrapes`: NetworkPolicies keep the Prometheus of viz from the metrics of proxies.
 
-use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::transport::inbound_port;
-use crate::checks::network_policies::{self, Whom, best, cannot_say};
+use crate::checks::network_policies::{self, Set, Whom, about, best, cannot_say, set};
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding};
 use crate::item::Extension;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::network_policy::{Decides, Direction, Passage, Peer, Policies, Port};
 use crate::model::owners::Owner;
-use crate::objects::{Kind, Namespace, Pod};
+use crate::objects::{Namespace, Pod};
 
 /// The port with the metrics of a proxy, by the name that the injector gives it, and by its number where nobody changed that.
 const ADMIN: (&str, u16) = ("linkerd-admin", 4191);
@@ -25,9 +25,6 @@ struct Shut<'a> {
     workloads: Vec<&'a Owner>,
     port: u16,
 }
-
-/// The policies by kind, namespace and name, with the field that decides, and the side.
-type At<'a> = (Direction, Vec<(Kind, &'a str, &'a str, String)>);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let policies = network_policies::policies(ctx);
@@ -57,18 +54,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in pods.iter().filter(counts).filter(|pod| !is_prometheus(pod)) {
         workloads.entry(owners.of(pod)).or_insert(pod);
     }
-    let mut shut: BTreeMap<At<'_>, Shut<'_>> = BTreeMap::new();
+    let mut shut: BTreeMap<(Direction, Set<'_>), Shut<'_>> = BTreeMap::new();
     for (owner, pod) in &workloads {
         for direction in [Direction::Ingress, Direction::Egress] {
             let ways = scrapers.iter().map(|scraper| way(&policies, direction, scraper, pod));
             match best(ways) {
                 Some(Passage::Unknown(doubts)) => cannot_say(ctx, &doubts),
                 Some(Passage::Shut(by)) => {
-                    let at = by.iter().map(|decides| {
-                        let (kind, namespace, name) = decides.policy.key();
-                        (kind, namespace, name, decides.field.clone())
-                    });
-                    let entry = shut.entry((direction, at.collect())).or_default();
+                    let entry = shut.entry((direction, set(&by))).or_default();
                     entry.by = by;
                     entry.port = admin_port(pod);
                     entry.workloads.push(owner);
@@ -106,7 +99,7 @@ fn admin_port(pod: &Pod) -> u16 {
 }
 
 fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>, home: &str) -> Option<Finding> {
-    let (first, more) = shut.by.split_first()?;
+    let first = shut.by.first()?;
     let all = network_policies::in_words(&shut.by);
     let port = shut.port;
     let message = match direction {
@@ -119,19 +112,7 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>, home: &str)
              these pods"
         ),
     };
-    let mut finding = ctx.finding(network_policies::subject(first.policy), message).likely();
-    for decides in more {
-        let subject = network_policies::subject(decides.policy);
-        if !finding.subjects.contains(&subject) {
-            finding = finding.subject(subject);
-        }
-    }
-    if let Some(parameter) = network_policies::parameter(&shut.by) {
-        finding = finding.parameter(parameter);
-    }
-    let named: Vec<String> =
-        shut.workloads.iter().take(QUOTED).map(|owner| owner.subject(Vec::new()).to_string()).collect();
-    let left = and_more(shut.workloads.len().saturating_sub(QUOTED));
+    let named = shut.workloads.iter().map(|owner| owner.subject(Vec::new()));
     let (whom, words) = match direction {
         Direction::Ingress => {
             (Whom::Namespace(home), format!("Let the pods of {home} in to the metrics of proxies"))
@@ -139,10 +120,10 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>, home: &str)
         Direction::Egress => (Whom::Pods, "Let Prometheus out to the metrics of proxies".to_owned()),
     };
     Some(
-        finding
+        about(ctx, &shut.by, message)
             .parameter(direction.field())
             .evidences(shut.by.iter().map(network_policies::evidence))
-            .evidence(Evidence::other("workloads with a proxy", format!("{}{left}", named.join(", "))))
+            .evidence(Evidence::other("workloads with a proxy", some(named, QUOTED)))
             .remedy(network_policies::remedy(first, direction, &[(whom, vec![("TCP", port)])], words)),
     )
 }

@@ -8,6 +8,7 @@ use super::bound::{Asks, Bindings, CLUSTER};
 use super::written::{FieldPath, as_written, bound as bound_as, plain};
 use crate::card::{ExpressedFix, ExpressedRule, none_of_the_name};
 use crate::checks::unjudged::Unjudged;
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement, policy};
 use crate::command::{Arg, Call, helm, kubectl, linkerd, meshdoctor};
 use crate::expression::{Expression, NoValue, Scope};
@@ -273,22 +274,13 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
     }
     let rest: usize = unjudged.values().skip(REASONS).map(Vec::len).sum();
     for (why, objects) in unjudged.iter().take(REASONS) {
-        ctx.gap(lacking(named(objects), why));
+        ctx.gap(lacking(some(objects, NAMED), why));
     }
     if rest > 0 {
         let why = NoValue::Failed("the rule has no value there either".to_owned());
         ctx.gap(lacking(format!("and {rest} more"), &why));
     }
     Ok(findings.into())
-}
-
-/// The first of several objects, and how many more there are.
-fn named(objects: &[String]) -> String {
-    let mut words = objects.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-    if objects.len() > NAMED {
-        words.push_str(&format!(" and {} more", objects.len() - NAMED));
-    }
-    words
 }
 
 /// Whether what an expression selects of `params`, `cluster`, `owner` and `namespaceObject` may be there at all: an object may lack

@@ -1,10 +1,10 @@
 //! `injected-container-altered`: something rewrote the containers that the injector added.
 
-use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::unmeshed::{CREATED_ONLY, counts, injector_webhook};
 use crate::checks::renew::renew;
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -118,11 +118,8 @@ fn finding(
         .filter(|(_, namespaces)| namespaces.contains(&owner.namespace))
         .map(|(name, _)| name.as_str())
         .collect();
-    let more = and_more(here.len().saturating_sub(NAMED));
-    let webhooks = (!here.is_empty()).then(|| {
-        let named: Vec<&str> = here.iter().take(NAMED).copied().collect();
-        Evidence::other("Other mutating webhooks of the namespace", format!("{}{more}", named.join(", ")))
-    });
+    let webhooks = (!here.is_empty())
+        .then(|| Evidence::other("Other mutating webhooks of the namespace", some(here, NAMED)));
     let mut remedy = Remedy::new().step(
         StepKind::Note,
         "Have the webhook or operator that does it leave out the containers linkerd-init and linkerd-proxy and Linkerd's volumes: most have a \

@@ -1,12 +1,12 @@
 //! `injector-not-called`: pods ask for a proxy, and the selectors of the injector's webhook leave them out.
 
-use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::passed_over::{PassedOver, passed_over};
 use super::unmeshed::CREATED_ONLY;
 use crate::checks::admission::Rules;
 use crate::checks::renew::renew;
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -51,12 +51,8 @@ fn finding(
     };
     let mut subjects = subjects.into_iter();
     let subject = subjects.next().unwrap_or_else(|| first.maker.subject());
-    let names: Vec<String> = passed
-        .iter()
-        .take(QUOTED)
-        .map(|passed| format!("{} {}", passed.maker.owner.kind, passed.maker.owner.name))
-        .collect();
-    let more = and_more(passed.len().saturating_sub(QUOTED));
+    let names =
+        passed.iter().map(|passed| format!("{} {}", passed.maker.owner.kind, passed.maker.owner.name));
     let object = configuration.map_or_else(
         || "MutatingWebhookConfiguration of a default install".to_owned(),
         |configuration| format!("MutatingWebhookConfiguration {}", configuration.metadata.name),
@@ -71,7 +67,7 @@ fn finding(
         .evidence(first.asks())
         .evidence(Evidence::field(object, "webhooks[]", format!("not met: {clause}")))
         .evidence(labels(first, clause))
-        .evidence(Evidence::other("Pods without a proxy", format!("{}{more}", names.join(", "))))
+        .evidence(Evidence::other("Pods without a proxy", some(names, QUOTED)))
         .remedy(remedy(ctx, namespace, clause, passed));
     subjects.fold(finding, Finding::subject)
 }

@@ -1,12 +1,12 @@
 //! `pod-security-refuses-proxy`: Pod Security admission refuses pods with linkerd-init, or will when they are created next.
 
-use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
 use crate::checks::refused::{Refused, refused};
 use crate::checks::upgrade::{self, Options};
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -100,18 +100,9 @@ fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Ag
         )),
     };
     if against.refused.is_empty() {
-        let names: Vec<String> = against
-            .coming
-            .iter()
-            .take(QUOTED)
-            .map(|maker| format!("{} {}", maker.owner.kind, maker.owner.name))
-            .collect();
-        let more = and_more(against.coming.len().saturating_sub(QUOTED));
+        let names = against.coming.iter().map(|maker| format!("{} {}", maker.owner.kind, maker.owner.name));
         finding = finding
-            .evidence(Evidence::other(
-                "Workloads that request a proxy there",
-                format!("{}{more}", names.join(", ")),
-            ))
+            .evidence(Evidence::other("Workloads that request a proxy there", some(names, QUOTED)))
             .evidence(Evidence::field(
                 format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane),
                 "data.values: cniEnabled",

@@ -1,9 +1,9 @@
 //! `control-plane-credentials-incomplete`: the control plane cannot ask another cluster for the endpoints of a service there.
 
-use crate::checks::words::and_more;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::links::{field, link_again, links, no_links, subject};
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy};
 use crate::item::Kind;
@@ -93,12 +93,8 @@ fn finding(
     services: &[&Service],
     lacks: impl IntoIterator<Item = Evidence>,
 ) -> Finding {
-    let names: Vec<String> = services
-        .iter()
-        .take(QUOTED)
-        .map(|service| format!("{}/{}", service.metadata.namespace, service.metadata.name))
-        .collect();
-    let more = and_more(services.len().saturating_sub(QUOTED));
+    let names =
+        services.iter().map(|service| format!("{}/{}", service.metadata.namespace, service.metadata.name));
     ctx.finding(
         subject(link),
         "the control plane's own Secret for the other cluster is missing or lacks what destination looks for: Services that take their \
@@ -106,6 +102,6 @@ fn finding(
     )
     .evidence(field(link, "spec.targetClusterName", &link.spec.target_cluster_name))
     .evidences(lacks)
-    .evidence(Evidence::other("Services with endpoints from there", format!("{}{more}", names.join(", "))))
+    .evidence(Evidence::other("Services with endpoints from there", some(names, QUOTED)))
     .remedy(link_again(ctx, Remedy::new(), link))
 }

@@ -1,9 +1,9 @@
 //! `server-without-authorization`: a Server takes a port, and nobody is let in.
 
-use crate::checks::words::and_more;
 use std::collections::BTreeMap;
 
 use super::survey::{about, about_server, field, survey};
+use crate::checks::words::and_more;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Severity, StepKind};

@@ -1,9 +1,9 @@
 //! `servers-overlap`: several Servers select one port, and all but one count for nothing there.
 
-use crate::checks::words::and_more;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{about, field, on, survey};
+use crate::checks::words::and_more;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::objects::{Kind, Server};

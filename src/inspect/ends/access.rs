@@ -3,13 +3,13 @@
 
 use super::{CLUSTER, Mismatch, Pair, list};
 use crate::finding::Severity;
+use crate::item::EXTENSION_LABEL;
 use crate::model::Cluster;
 use crate::objects::rbac::{AnyBinding, AnyRole, may};
 use crate::objects::{ClusterRole, ClusterRoleBinding, Kind, Listed, ServiceAccount};
 
 /// What is read for it.
 pub(super) const KINDS: [Kind; 3] = [ServiceAccount::KIND, ClusterRole::KIND, ClusterRoleBinding::KIND];
-const EXTENSION: &str = "linkerd.io/extension";
 /// ServiceAccounts of the extension's own pods: these two, and those of links, which name their cluster.
 const OWN: [&str; 2] = ["linkerd-gateway", "linkerd-local-service-mirror"];
 /// What a link's controller watches over there before it can mirror anything.
@@ -31,7 +31,7 @@ impl Access {
         let is_remote = |account: &&ServiceAccount| {
             let meta = &account.metadata;
             let is_own = OWN.iter().any(|own| meta.name == *own) || meta.label(CLUSTER).is_some();
-            meta.label(EXTENSION) == Some("multicluster") && !is_own
+            meta.label(EXTENSION_LABEL) == Some("multicluster") && !is_own
         };
         let key = |account: &ServiceAccount| {
             (account.metadata.namespace.to_string(), account.metadata.name.to_string())
