@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::args::Check;
+use super::args::{Check, OnNotChecked};
 use super::stop::Stop;
 use super::values::{Format, Output};
 use super::{check, output, verify};
@@ -62,14 +62,20 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     let (members, ends): (Vec<Member>, Vec<Option<End>>) = done.into_values().unzip();
     let known: Vec<(String, End)> =
         members.iter().zip(ends).filter_map(|(member, end)| Some((member.name.clone(), end?))).collect();
-    let links = ends::look(&known);
+    let failed: Vec<String> = members
+        .iter()
+        .filter(|member| matches!(member.outcome, Outcome::Failed { .. }))
+        .map(|member| member.name.clone())
+        .collect();
+    let links = ends::look(&known, &failed);
     let gate = args.fail_on.map_or(Gate::Error, check::gate);
     let fleet = render::Fleet { same: same(&known), members, links };
+    let status = status(&fleet, gate, args.on_not_checked == OnNotChecked::Pass);
     for one in summaries(args) {
         let text = match one.format {
-            Format::Json => fleet.json(status(&fleet, gate)),
+            Format::Json => fleet.json(status),
             _ => {
-                let text = fleet.table(output::look(), status(&fleet, gate));
+                let text = fleet.table(output::look(), status);
                 if one.file.is_none() { output::for_people(text) } else { text }
             }
         };
@@ -80,11 +86,12 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
                 .with_context(|| format!("{} could not be written", path.display()))?,
         }
     }
-    Ok(status(&fleet, gate))
+    Ok(status)
 }
 
-/// The exit status of all: a finding counts more than a cluster that could not be judged; where none could, nothing ran.
-fn status(fleet: &render::Fleet, gate: Gate) -> u8 {
+/// The exit status of all: a finding counts more than a cluster or a link that could not be judged; where no cluster could, nothing
+/// ran.
+fn status(fleet: &render::Fleet, gate: Gate, not_checked_passes: bool) -> u8 {
     let of = |status: u8| fleet.members.iter().any(|member| member.outcome.status() == status);
     let broken = fleet.links.mismatches.iter().any(|one| gate.fails(one.severity));
     let judged = |member: &Member| matches!(member.outcome, Outcome::Judged(_));
@@ -92,7 +99,9 @@ fn status(fleet: &render::Fleet, gate: Gate) -> u8 {
         exit::FINDINGS
     } else if !fleet.members.iter().any(judged) {
         exit::COULD_NOT_RUN
-    } else if fleet.members.iter().any(|member| member.outcome.status() != exit::FINE) {
+    } else if fleet.members.iter().any(|member| member.outcome.status() != exit::FINE)
+        || (!not_checked_passes && fleet.links.unseen.iter().any(|link| link.was_asked_for))
+    {
         exit::NOT_CHECKED
     } else {
         exit::FINE

@@ -3,6 +3,8 @@
 
 mod access;
 mod gateway;
+mod mirrors;
+mod serving;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,18 +15,15 @@ use crate::item::{Item, Scope};
 use crate::model::Cluster;
 use crate::objects::service::MIRRORS_CLUSTER as CLUSTER;
 use crate::objects::{
-    ConfigMap, CustomResourceDefinition, Kind, LabelSelector, Link, Listed, Namespace, Service, is_undefined,
+    ConfigMap, CustomResourceDefinition, Kind, Link, Listed, Namespace, Service, is_undefined,
 };
 use access::Access;
+use serving::Serving;
 
-const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
-const EXPORTED: &str = "mirror.linkerd.io/exported";
 const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
 const CONFIG: &str = "linkerd-config";
 /// Why nothing is said of the links of a cluster.
 pub const UNREAD: &str = "its links could not be read";
-/// How many services are named.
-const NAMED: usize = 5;
 
 /// What has to be read of each cluster.
 pub fn items() -> BTreeSet<Item> {
@@ -34,6 +33,7 @@ pub fn items() -> BTreeSet<Item> {
     lists
         .into_iter()
         .chain(access::KINDS.map(Item::List))
+        .chain(serving::KINDS.map(Item::List))
         .chain([config(TRUST_ROOTS), config(CONFIG)])
         .collect()
 }
@@ -48,6 +48,7 @@ pub struct End {
     domain: Option<String>,
     control_plane: String,
     access: Option<Access>,
+    serving: Serving,
     uid: Option<String>,
 }
 
@@ -86,8 +87,19 @@ pub struct Seen {
     pub mismatches: Vec<Mismatch>,
     /// Links whose two ends fit, as far as both could be read.
     pub fit: Vec<Line>,
-    /// What could not be looked at: the link, and why.
-    pub unseen: Vec<(Line, String)>,
+    /// What could not be looked at.
+    pub unseen: Vec<Unseen>,
+}
+
+/// A link that could not be looked at, or not in full.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unseen {
+    /// The link.
+    pub line: Line,
+    /// Why not.
+    pub why: String,
+    /// Whether evidence was asked for that could not be had, which the exit status shows. A cluster that nobody named is none.
+    pub was_asked_for: bool,
 }
 
 /// A link: from which cluster, its name, and to which.
@@ -129,6 +141,7 @@ impl End {
             domain: values.and_then(|values| values.text("clusterDomain").map(str::to_owned)),
             control_plane: cluster.namespaces.control_plane.clone(),
             access: Access::of(cluster),
+            serving: Serving::of(cluster),
             uid: cluster.uid().map(str::to_owned),
         }
     }
@@ -139,13 +152,14 @@ impl End {
     }
 }
 
-/// Every link of every cluster against the cluster that it leads to, by the name that the link gives that one.
-pub fn look(ends: &[(String, End)]) -> Seen {
+/// Every link of every cluster against the cluster that it leads to, by the name that the link gives that one. `failed` are the
+/// clusters that were asked for and of which there is nothing.
+pub fn look(ends: &[(String, End)], failed: &[String]) -> Seen {
     let mut seen = Seen::default();
     for (name, end) in ends {
         let Some(links) = &end.links else {
             let line = Line { from: name.clone(), link: "all".to_owned(), to: "?".to_owned() };
-            seen.unseen.push((line, UNREAD.to_owned()));
+            seen.unseen.push(Unseen { line, why: UNREAD.to_owned(), was_asked_for: true });
             continue;
         };
         for link in links {
@@ -156,8 +170,14 @@ pub fn look(ends: &[(String, End)]) -> Seen {
                 to: target.clone(),
             };
             let Some((_, other)) = ends.iter().find(|(other, _)| other == target) else {
-                let why = format!("none of these clusters is called {target}: name its context or bundle so");
-                seen.unseen.push((line, why));
+                let was_asked_for = failed.contains(target);
+                let why = match was_asked_for {
+                    true => format!("{target} could not be judged"),
+                    false => {
+                        format!("none of these clusters is called {target}: name its context or bundle so")
+                    }
+                };
+                seen.unseen.push(Unseen { line, why, was_asked_for });
                 continue;
             };
             let pair = Pair { line: &line, here: end, there: other, link };
@@ -166,7 +186,10 @@ pub fn look(ends: &[(String, End)]) -> Seen {
             match unread.is_empty() {
                 true if seen.mismatches.len() == before => seen.fit.push(line),
                 true => {}
-                false => seen.unseen.push((line, format!("could not be read: {}", unread.join(", ")))),
+                false => {
+                    let why = format!("could not be read: {}", unread.join(", "));
+                    seen.unseen.push(Unseen { line, why, was_asked_for: true });
+                }
             }
         }
     }
@@ -203,7 +226,7 @@ impl Pair<'_> {
         }
         match &self.there.services {
             Some(services) => {
-                found.extend(self.gateways(services));
+                unread.extend(self.gateways(services, found));
                 match (&self.here.services, &self.here.namespaces) {
                     (Some(own), Some(namespaces)) => found.extend(self.mirrors(own, services, namespaces)),
                     _ => unread.push(format!("the services of {}", self.line.from)),
@@ -286,84 +309,5 @@ impl Pair<'_> {
         format!(
             "Make the Link again from {to} as it is: linkerd --context {to} multicluster link-gen --cluster-name {to} | kubectl --context {from} apply -f - (link, in commands before 2.18)"
         )
-    }
-
-    /// Services over there that should be mirrored here, and mirrors here of nothing over there.
-    fn mirrors(&self, own: &[Service], theirs: &[Service], namespaces: &BTreeSet<String>) -> Vec<Mismatch> {
-        let (from, to) = (&self.line.from, &self.line.to);
-        let by_default = || LabelSelector::parse(&format!("{EXPORTED}=true"));
-        let selector = self
-            .link
-            .spec
-            .selector
-            .clone()
-            .filter(|said| *said != LabelSelector::default())
-            .or_else(by_default);
-        let exported: Vec<&Service> = theirs
-            .iter()
-            .filter(|service| {
-                selector.as_ref().is_some_and(|selector| selector.matches(&service.metadata.labels))
-            })
-            .collect();
-        let mirrors: BTreeSet<(&str, &str)> = own
-            .iter()
-            .filter(|service| {
-                service.metadata.label(MIRRORED) == Some("true")
-                    && service.metadata.label(CLUSTER) == Some(to)
-            })
-            .filter_map(|service| {
-                Some((&*service.metadata.namespace, service.metadata.name.strip_suffix(&format!("-{to}"))?))
-            })
-            .collect();
-        fn is<'s>(service: &&'s Service) -> (&'s str, &'s str) {
-            (&service.metadata.namespace, &service.metadata.name)
-        }
-        let named = |all: &[(&str, &str)]| {
-            let mut words: Vec<String> =
-                all.iter().take(NAMED).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
-            if all.len() > NAMED {
-                words.push(format!("{} more", all.len() - NAMED));
-            }
-            words.join(", ")
-        };
-        let mut found = Vec::new();
-        let lacking: Vec<(&str, &str)> =
-            exported.iter().map(is).filter(|key| !mirrors.contains(key)).collect();
-        let (no_home, missing): (Vec<_>, Vec<_>) =
-            lacking.into_iter().partition(|(namespace, _)| !namespaces.contains(*namespace));
-        if !no_home.is_empty() {
-            found.push(self.mismatch(
-                "exported-service-without-namespace",
-                Severity::Warning,
-                format!("{to} exports services of namespaces that {from} does not have: they are not mirrored"),
-                [(to, format!("{EXPORTED}: \"true\" on {}", named(&no_home))), (from, "has no such namespaces".to_owned())],
-                format!("Create the namespaces in {from}, or have its multicluster chart do so (controllerDefaults.enableNamespaceCreation, enableNamespaceCreation)"),
-            ));
-        }
-        if !missing.is_empty() {
-            found.push(self.mismatch(
-                "exported-service-not-mirrored",
-                Severity::Warning,
-                format!("{to} exports services that {from} does not mirror: the controller of the Link does not reach {to}, or may not read it"),
-                [(to, format!("{EXPORTED}: \"true\" on {}", named(&missing))), (from, format!("no mirrors of them ({CLUSTER}: {to})"))],
-                format!("See what the controller of the Link says in {from}: meshdoctor check --context {from} --only multicluster --probe --logs"),
-            ));
-        }
-        let there: BTreeSet<(&str, &str)> =
-            theirs.iter().map(|service| (&*service.metadata.namespace, &*service.metadata.name)).collect();
-        let orphans: Vec<(&str, &str)> =
-            mirrors.iter().filter(|key| !there.contains(*key)).copied().collect();
-        if !orphans.is_empty() {
-            found.push(self.mismatch(
-                "mirror-of-nothing",
-                Severity::Warning,
-                format!("{from} has mirrors of services that {to} does not have: calls to them go nowhere"),
-                [(from, format!("mirrors of {}", named(&orphans))), (to, "has no such services".to_owned())],
-                format!(
-                    "See that the controller of the Link runs in {from}: it deletes mirrors of what is gone"
-                ),
-            ));
-        }
-        found
     }
 }

@@ -91,6 +91,12 @@ pub struct LinkSpec {
     /// The services over there that are mirrored here; by default those that say so by a label.
     #[serde(deserialize_with = "nullable")]
     pub selector: Option<LabelSelector>,
+    /// Those whose mirrors have their endpoints found over there.
+    #[serde(deserialize_with = "nullable")]
+    pub remote_discovery_selector: Option<LabelSelector>,
+    /// Those that join federated services here.
+    #[serde(deserialize_with = "nullable")]
+    pub federated_service_selector: Option<LabelSelector>,
     /// How the gateway is probed.
     #[serde(deserialize_with = "nullable")]
     pub probe_spec: ProbeSpec,

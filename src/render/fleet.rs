@@ -12,7 +12,7 @@ use super::look::Look;
 use super::text::{clean, count, harmless, wrap};
 use crate::exit;
 use crate::finding::{Severity, When};
-use crate::inspect::ends::{Mismatch, Seen, UNREAD};
+use crate::inspect::ends::{Mismatch, Seen, UNREAD, Unseen};
 
 /// Several clusters, judged.
 pub struct Fleet {
@@ -185,8 +185,14 @@ impl Fleet {
         let status =
             |wanted: u8| self.members.iter().filter(|member| member.outcome.status() == wanted).count();
         let fine = status(exit::FINE);
+        let links = [
+            (self.links.mismatches.len(), "fault of Links", "faults of Links"),
+            (self.links.unseen.len(), "Link not checked", "Links not checked"),
+        ];
+        let links = links.into_iter().filter(|(many, ..)| *many > 0);
+        let links: String = links.map(|(many, one, all)| format!(", {}", count(many, one, all))).collect();
         let said = format!(
-            "result    {fine} of {} fine, {} with findings, {} not checked in full, {} not judged   exit {exit}",
+            "result    {fine} of {} fine, {} with findings, {} not checked in full, {} not judged{links}   exit {exit}",
             self.members.len(),
             status(exit::FINDINGS),
             status(exit::NOT_CHECKED),
@@ -222,9 +228,9 @@ impl Fleet {
         for line in fit {
             lines(text, &format!("fits  {line}"), 0, look);
         }
-        let (unread, others): (Vec<_>, Vec<_>) = unseen.iter().partition(|(_, why)| why == UNREAD);
+        let (unread, others): (Vec<_>, Vec<_>) = unseen.iter().partition(|one| one.why == UNREAD);
         if !unread.is_empty() {
-            let clusters: Vec<&str> = unread.iter().map(|(line, _)| line.from.as_str()).collect();
+            let clusters: Vec<&str> = unread.iter().map(|one| one.line.from.as_str()).collect();
             lines(
                 text,
                 &format!("not checked  Links of {}: could not be read", clusters.join(", ")),
@@ -232,7 +238,7 @@ impl Fleet {
                 look,
             );
         }
-        for (line, why) in others {
+        for Unseen { line, why, .. } in others {
             lines(text, &format!("not checked  {line}: {why}"), 0, look);
         }
     }
@@ -269,7 +275,7 @@ impl Fleet {
         });
         let line =
             |line: &crate::inspect::ends::Line| json!({"from": line.from, "to": line.to, "link": line.link});
-        let unseen = self.links.unseen.iter().map(|(one, why)| json!({"link": line(one), "why": why}));
+        let unseen = self.links.unseen.iter().map(|one| json!({"link": line(&one.line), "why": one.why}));
         let document = json!({
             "schema": "meshdoctor.fleet/1",
             "tool": {"name": "meshdoctor", "version": env!("CARGO_PKG_VERSION")},

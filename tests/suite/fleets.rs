@@ -1,4 +1,4 @@
-//! Several clusters in one run: each as if it were alone, one summary, one exit status, and their links from both ends.
+//! Several clusters in one run: each as if it were alone, one summary, one exit status.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::cli::meshdoctor;
 use crate::recordings::{folder, json};
 
 /// Lays a recording into a folder under a name, with objects added.
-fn lay(own: &Path, name: &str, recording: &str, more: &[Value]) -> bool {
+pub(crate) fn lay(own: &Path, name: &str, recording: &str, more: &[Value]) -> bool {
     let Some(folder) = folder() else { return false };
     let mut all = json(&folder.join(recording).join("cluster.json"));
     all["items"].as_array_mut().unwrap().extend(more.iter().cloned());
@@ -20,7 +20,7 @@ fn lay(own: &Path, name: &str, recording: &str, more: &[Value]) -> bool {
 }
 
 /// The same with its objects changed.
-fn lay_edited(own: &Path, name: &str, recording: &str, edit: impl Fn(&mut Vec<Value>)) -> bool {
+pub(crate) fn lay_edited(own: &Path, name: &str, recording: &str, edit: impl Fn(&mut Vec<Value>)) -> bool {
     if !lay(own, name, recording, &[]) {
         return false;
     }
@@ -31,48 +31,19 @@ fn lay_edited(own: &Path, name: &str, recording: &str, edit: impl Fn(&mut Vec<Va
     true
 }
 
-fn link(to: &str, domain: &str) -> Value {
-    json!({
-        "apiVersion": "multicluster.linkerd.io/v1alpha3", "kind": "Link",
-        "metadata": {"name": to, "namespace": "linkerd-multicluster"},
-        "spec": {
-            "targetClusterName": to, "targetClusterDomain": domain, "targetClusterLinkerdNamespace": "linkerd",
-            "clusterCredentialsSecret": "cluster-credentials", "gatewayAddress": "192.0.2.1", "gatewayPort": "4143",
-            "gatewayIdentity": "linkerd-gateway.linkerd-multicluster.serviceaccount.identity.linkerd.cluster.local",
-            "probeSpec": {"path": "/ready", "port": "4191", "period": "3s"},
-        },
-    })
+pub(crate) fn run(own: &Path, more: &[&str], exit: i32) -> Value {
+    run_with("all", own, more, exit)
 }
 
-fn service(namespace: &str, name: &str, labels: &Value) -> Value {
-    json!({
-        "apiVersion": "v1", "kind": "Service",
-        "metadata": {"name": name, "namespace": namespace, "labels": labels},
-        "spec": {"ports": [{"port": 80}]},
-    })
-}
-
-fn run(own: &Path, more: &[&str], exit: i32) -> Value {
+/// The same where the bundles hold every object of some kinds alone.
+pub(crate) fn run_with(complete: &str, own: &Path, more: &[&str], exit: i32) -> Value {
     let path = own.display().to_string();
-    let args = [&["check", "--bundles", &path, "--complete", "all", "-o", "json"], more].concat();
+    let args = [&["check", "--bundles", &path, "--complete", complete, "-o", "json"], more].concat();
     let output = meshdoctor(&args).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(exit), "{more:?}: {error}");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(exit), "{more:?}: {error}{said}");
     serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn mismatches(fleet: &Value) -> Vec<String> {
-    let all = fleet["links"]["mismatches"].as_array().unwrap();
-    all.iter()
-        .map(|one| {
-            format!(
-                "{} {}->{}",
-                one["check"].as_str().unwrap(),
-                one["from"].as_str().unwrap(),
-                one["to"].as_str().unwrap()
-            )
-        })
-        .collect()
 }
 
 #[test]
@@ -153,152 +124,6 @@ fn a_report_for_each_is_written_under_its_name() {
                 "{said}"
             );
         }
-    }
-}
-
-#[test]
-fn a_link_is_held_against_its_other_end() {
-    let own = tempfile::tempdir().unwrap();
-    let exported = json!({"mirror.linkerd.io/exported": "true"});
-    let mirror =
-        json!({"mirror.linkerd.io/mirrored-service": "true", "mirror.linkerd.io/cluster-name": "east"});
-    let broken =
-        [link("east", "east.local"), link("mars", "mars.local"), service("shop", "gone-east", &mirror)];
-    if !lay(own.path(), "west", "healthy-2.18-multicluster", &broken) {
-        return;
-    }
-    lay(
-        own.path(),
-        "east",
-        "healthy-2.18",
-        &[service("shop", "cart", &exported), service("elsewhere", "x", &exported)],
-    );
-    let fleet = run(own.path(), &[], 1);
-    let mut found = mismatches(&fleet);
-    found.sort();
-    let recorded = |name: &str| json(&folder().unwrap().join(name).join("cluster.json"));
-    let anchors = |all: &Value| {
-        let items = all["items"].as_array().unwrap().iter();
-        items
-            .clone()
-            .find(|one| one["metadata"]["name"] == "linkerd-identity-trust-roots")
-            .map(|one| one["data"].clone())
-    };
-    let same = anchors(&recorded("healthy-2.18-multicluster")) == anchors(&recorded("healthy-2.18"));
-    let mut expected = vec![
-        "cluster-domain-differs west->east",
-        "exported-service-not-mirrored west->east",
-        "exported-service-without-namespace west->east",
-        "gateway-missing west->east",
-        "mirror-of-nothing west->east",
-        "remote-access-missing west->east",
-    ];
-    if !same {
-        expected.insert(0, "anchors-not-shared west->east");
-    }
-    assert_eq!(found, expected);
-    assert_eq!(fleet["links"]["notChecked"][0]["link"]["to"], "mars");
-
-    // Cured: the same cluster at both ends, the link as it is, and a mirror of what is exported.
-    let cured = tempfile::tempdir().unwrap();
-    lay(
-        cured.path(),
-        "west",
-        "healthy-2.18-multicluster",
-        &[link("east", "cluster.local"), service("shop", "cart-east", &mirror)],
-    );
-    lay(cured.path(), "east", "healthy-2.18-multicluster", &[service("shop", "cart", &exported)]);
-    let path = cured.path().display().to_string();
-    let output =
-        meshdoctor(&["check", "--bundles", &path, "--complete", "all", "-o", "json", "--fail-on", "never"])
-            .output()
-            .unwrap();
-    let fleet: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(mismatches(&fleet), Vec::<String>::new());
-    assert_eq!(fleet["links"]["fit"][0]["to"], "east");
-    assert_eq!(fleet["oneCluster"], json!([["east", "west"]]));
-
-    // Where one end cannot be read, that is said, and nothing passes.
-    let partly = tempfile::tempdir().unwrap();
-    lay(partly.path(), "west", "healthy-2.18-multicluster", &[link("east", "cluster.local")]);
-    lay(partly.path(), "east", "healthy-2.18-multicluster", &[]);
-    let path = partly.path().display().to_string();
-    let output =
-        meshdoctor(&["check", "--bundles", &path, "-o", "json", "--fail-on", "never"]).output().unwrap();
-    let fleet: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(fleet["links"]["fit"], json!([]));
-    assert!(!fleet["links"]["notChecked"].as_array().unwrap().is_empty());
-}
-
-/// The other end has to let the link in, and be where the link says. What does not fit counts at the gate, as findings do.
-#[test]
-fn the_other_end_lets_the_link_in_and_is_where_it_says() {
-    let exported = json!({"mirror.linkerd.io/exported": "true"});
-    let mirror =
-        json!({"mirror.linkerd.io/mirrored-service": "true", "mirror.linkerd.io/cluster-name": "east"});
-    let is_access = |one: &Value| one["metadata"]["name"].as_str().unwrap().contains("remote-access");
-    let is_role = |one: &Value| one["kind"].as_str().unwrap().starts_with("ClusterRole");
-    let gateway = |all: &mut Vec<Value>, edit: &dyn Fn(&mut Value)| {
-        let is = |one: &&mut Value| one["kind"] == "Service" && one["metadata"]["name"] == "linkerd-gateway";
-        edit(all.iter_mut().find(is).unwrap());
-    };
-    type Edit<'e> = Box<dyn Fn(&mut Vec<Value>) + 'e>;
-    let cases: [(&str, Edit, &[&str], i32); 6] = [
-        ("as it is", Box::new(|_| {}), &[], 0),
-        ("no account", Box::new(|all| all.retain(|one| !is_access(one))), &["remote-access-missing"], 0),
-        (
-            "no role",
-            Box::new(|all| all.retain(|one| !(is_access(one) && is_role(one)))),
-            &["remote-access-refused"],
-            1,
-        ),
-        (
-            "another probe port",
-            Box::new(|all| gateway(all, &|one| one["spec"]["ports"][1]["port"] = json!(4199))),
-            &["gateway-probe-port-differs"],
-            1,
-        ),
-        (
-            "another address",
-            Box::new(|all| {
-                gateway(all, &|one| {
-                    one["status"] = json!({"loadBalancer": {"ingress": [{"ip": "192.0.2.9"}]}})
-                })
-            }),
-            &["gateway-address-differs"],
-            0,
-        ),
-        (
-            "the same address",
-            Box::new(|all| {
-                gateway(all, &|one| {
-                    one["status"] = json!({"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}})
-                })
-            }),
-            &[],
-            0,
-        ),
-    ];
-    for (name, edit, expected, exit) in cases {
-        let own = tempfile::tempdir().unwrap();
-        let west = [link("east", "cluster.local"), service("shop", "cart-east", &mirror)];
-        if !lay(own.path(), "west", "healthy-2.18-multicluster", &west) {
-            return;
-        }
-        lay_edited(own.path(), "east", "healthy-2.18-multicluster", |all| {
-            all.push(service("shop", "cart", &exported));
-            edit(all);
-        });
-        // The link by itself: what each cluster shows alone is left out.
-        let alone = ["--only", "control-plane-outdated", "--on-not-checked", "pass"];
-        let fleet = run(own.path(), &alone, exit);
-        let expected: Vec<String> = expected.iter().map(|check| format!("{check} west->east")).collect();
-        assert_eq!(mismatches(&fleet), expected, "{name}");
-        assert_eq!(fleet["links"]["fit"].as_array().unwrap().is_empty(), !expected.is_empty(), "{name}");
-        let never = run(own.path(), &[&alone[..], &["--fail-on", "never"]].concat(), 0);
-        assert_eq!(mismatches(&never), expected, "{name}");
-        let warning = if expected.is_empty() { 0 } else { 1 };
-        run(own.path(), &[&alone[..], &["--fail-on", "warning"]].concat(), warning);
     }
 }
 

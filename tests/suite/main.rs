@@ -22,6 +22,7 @@ mod deploy;
 mod diagnostics;
 mod diffs;
 mod dumps;
+mod ends;
 mod environments;
 #[cfg(feature = "live")]
 mod faults;

@@ -1,4 +1,4 @@
-//! The gateway of a link: whether it is there, under the identity, at the ports and the address that the link names.
+//! The gateway of a link: whether it is there and serves, under the identity, at the ports and the address that the link names.
 
 use super::{Mismatch, Pair};
 use crate::finding::Severity;
@@ -11,48 +11,61 @@ const PORT: &str = "gateway-port-differs";
 const PROBE: &str = "gateway-probe-port-differs";
 
 impl Pair<'_> {
-    /// What does not fit of the gateway that the link goes through.
-    pub(super) fn gateways(&self, services: &[Service]) -> Vec<Mismatch> {
+    /// What does not fit of the gateway that the link goes through; what could not be read of it.
+    pub(super) fn gateways(&self, services: &[Service], found: &mut Vec<Mismatch>) -> Option<String> {
         if !self.link.has_gateway() {
-            return Vec::new();
+            return None;
         }
-        match self.gateway(services) {
-            Ok(gateway) => {
-                let ports = [
-                    (PORT, "gatewayPort", &self.link.spec.gateway_port),
-                    (PROBE, "probeSpec.port", &self.link.spec.probe_spec.port),
-                ];
-                let ports = ports
-                    .into_iter()
-                    .filter_map(|(check, field, said)| self.port(gateway, check, field, said));
-                ports.chain(self.address(gateway)).collect()
+        let gateway = match self.gateway(services) {
+            Ok(gateway) => gateway,
+            Err(mismatch) => {
+                found.push(*mismatch);
+                return None;
             }
-            Err(mismatch) => vec![*mismatch],
+        };
+        let ports = [
+            (PORT, "gatewayPort", &self.link.spec.gateway_port),
+            (PROBE, "probeSpec.port", &self.link.spec.probe_spec.port),
+        ];
+        found.extend(
+            ports.into_iter().filter_map(|(check, field, said)| self.port(gateway, check, field, said)),
+        );
+        found.extend(self.address(gateway));
+        match self.serves(gateway) {
+            Ok(mismatch) => {
+                found.extend(mismatch);
+                None
+            }
+            Err(unread) => Some(unread),
         }
     }
 
     /// The gateway that the link means; what does not fit where there is none.
     fn gateway<'s>(&self, services: &'s [Service]) -> Result<&'s Service, Box<Mismatch>> {
         let (from, to) = (&self.line.from, &self.line.to);
-        let gateways: Vec<&Service> = services
-            .iter()
-            .filter(|service| service.metadata.annotation(GATEWAY_IDENTITY).is_some())
-            .collect();
+        let gateways: Vec<&Service> = services.iter().filter(|service| is_gateway(service)).collect();
         let said = &self.link.spec.gateway_identity;
-        if gateways.is_empty() {
+        let Some(first) = gateways.first() else {
             return Err(Box::new(self.mismatch(
                 "gateway-missing",
                 Severity::Error,
                 format!("the Link goes through a gateway, and {to} has none: no call to its mirrored services arrives"),
-                [(from, format!("Link {} spec.gatewayAddress: {}", self.line.link, self.link.spec.gateway_address)), (to, "no Service is a gateway".to_owned())],
+                [(from, self.address_here()), (to, "no Service is a gateway".to_owned())],
                 format!("Install the gateway in {to} (linkerd --context {to} multicluster install | kubectl --context {to} apply -f -), or link without one"),
             )));
-        }
+        };
         let by_identity =
-            |service: &&&Service| service.metadata.annotation(GATEWAY_IDENTITY) == Some(said.as_str());
-        let Some(gateway) = gateways.iter().find(by_identity) else {
-            let known = gateways[0].metadata.annotation(GATEWAY_IDENTITY).unwrap_or_default();
-            return Err(Box::new(self.mismatch(
+            |service: &&Service| service.metadata.annotation(GATEWAY_IDENTITY) == Some(said.as_str());
+        // Several Services may stand before one gateway: the one with the address of the link is meant, else one that serves.
+        let meant = |service: &&Service| {
+            let named = addresses(service).iter().any(|address| self.names(address));
+            (named, matches!(self.serves(service), Ok(None)))
+        };
+        let all = gateways.iter().copied().filter(by_identity);
+        // Of equals the first.
+        all.rev().max_by_key(meant).ok_or_else(|| {
+            let known = first.metadata.annotation(GATEWAY_IDENTITY).unwrap_or_default();
+            Box::new(self.mismatch(
                 "gateway-identity-differs",
                 Severity::Error,
                 format!(
@@ -60,18 +73,55 @@ impl Pair<'_> {
                 ),
                 [
                     (from, format!("Link {} spec.gatewayIdentity: {said}", self.line.link)),
-                    (
-                        to,
-                        format!(
-                            "Service {}/{} {GATEWAY_IDENTITY}: {known}",
-                            gateways[0].metadata.namespace, gateways[0].metadata.name
-                        ),
-                    ),
+                    (to, format!("{} {GATEWAY_IDENTITY}: {known}", shown(first))),
                 ],
                 self.link_again(),
-            )));
+            ))
+        })
+    }
+
+    /// Whether an address is one of those of the link.
+    fn names(&self, address: &str) -> bool {
+        self.link.spec.gateway_address.split(',').any(|said| said.trim() == address)
+    }
+
+    fn address_here(&self) -> String {
+        format!("Link {} spec.gatewayAddress: {}", self.line.link, self.link.spec.gateway_address)
+    }
+
+    /// Whether anything takes calls behind the gateway.
+    ///
+    /// # Errors
+    /// What could not be read to tell it.
+    fn serves(&self, gateway: &Service) -> Result<Option<Mismatch>, String> {
+        let (from, to) = (&self.line.from, &self.line.to);
+        // Whatever it leads to is outside of the cluster.
+        if &*gateway.spec.kind == "ExternalName" {
+            return Ok(None);
+        }
+        let Some(dead) = self.there.serving.dead(gateway) else { return Ok(None) };
+        let dead =
+            dead.map_err(|unread| format!("{unread} of {to}, which tell whether its gateway is ready"))?;
+        let kubectl = format!("kubectl --context {to} -n {}", gateway.metadata.namespace);
+        let selector: Vec<String> =
+            gateway.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let fix = match (dead.scaled_to_zero.as_slice(), selector.is_empty()) {
+            ([name, ..], _) => format!("Start it again: {kubectl} scale deployment/{name} --replicas=1"),
+            ([], false) => {
+                format!("See what keeps its pods: {kubectl} describe pods -l {}", selector.join(","))
+            }
+            ([], true) => format!(
+                "Give it endpoints: {kubectl} get endpointslices -l kubernetes.io/service-name={}",
+                gateway.metadata.name
+            ),
         };
-        Ok(gateway)
+        Ok(Some(self.mismatch(
+            "gateway-not-ready",
+            Severity::Error,
+            format!("the Link goes through the gateway of {to}, and nothing takes calls there: no call from {from} to its mirrored services arrives"),
+            [(from, self.address_here()), (to, format!("{}: {}", shown(gateway), dead.evidence))],
+            fix,
+        )))
     }
 
     /// A port that the link names and the gateway does not have.
@@ -90,41 +140,53 @@ impl Pair<'_> {
             _ => format!("the Link goes to a port that the gateway of {to} does not have"),
         };
         let ports: Vec<String> = gateway.spec.ports.iter().map(|port| port.port.to_string()).collect();
-        let there = format!(
-            "Service {}/{} spec.ports: {}",
-            gateway.metadata.namespace,
-            gateway.metadata.name,
-            ports.join(", ")
-        );
+        let there = format!("{} spec.ports: {}", shown(gateway), ports.join(", "));
         let here = format!("Link {} spec.{field}: {said}", self.line.link);
         Some(self.mismatch(check, Severity::Error, message, [(from, here), (to, there)], self.link_again()))
     }
 
-    /// Addresses of the link of which the load balancer of the gateway has none any more. A link may name others on purpose
-    /// (`--gateway-addresses`), so that this is no error.
+    /// A load balancer that has no address, or none of those of the link. A link may name others on purpose
+    /// (`--gateway-addresses`), so that neither is an error.
     fn address(&self, gateway: &Service) -> Option<Mismatch> {
         let (from, to) = (&self.line.from, &self.line.to);
-        let said = &self.link.spec.gateway_address;
-        let there: Vec<&str> = gateway
-            .status
-            .load_balancer
-            .ingress
-            .iter()
-            .flat_map(|one| [one.ip.as_str(), one.hostname.as_str()])
-            .filter(|address| !address.is_empty())
-            .collect();
-        if there.is_empty() || said.split(',').any(|address| there.contains(&address.trim())) {
+        let there = addresses(gateway);
+        let ingress = |said: &str| format!("{} status.loadBalancer.ingress: {said}", shown(gateway));
+        if there.is_empty() && &*gateway.spec.kind == "LoadBalancer" {
+            return Some(self.mismatch(
+                "gateway-without-address",
+                Severity::Warning,
+                format!("the gateway of {to} is of type LoadBalancer and has no address: unless the Link's address leads there another way, no call over the link arrives"),
+                [(from, self.address_here()), (to, ingress("none"))],
+                format!("See why no load balancer was made: kubectl --context {to} -n {} describe service {}. Then: {}", gateway.metadata.namespace, gateway.metadata.name, self.link_again()),
+            ));
+        }
+        if there.is_empty() || there.iter().any(|address| self.names(address)) {
             return None;
         }
         Some(self.mismatch(
             "gateway-address-differs",
             Severity::Warning,
             format!("the Link goes to an address that the load balancer of the gateway of {to} does not have: unless it was given on purpose, no call over the link arrives"),
-            [
-                (from, format!("Link {} spec.gatewayAddress: {said}", self.line.link)),
-                (to, format!("Service {}/{} status.loadBalancer.ingress: {}", gateway.metadata.namespace, gateway.metadata.name, there.join(", "))),
-            ],
+            [(from, self.address_here()), (to, ingress(&there.join(", ")))],
             self.link_again(),
         ))
     }
+}
+
+/// Whether a Service is a gateway for other clusters.
+pub(super) fn is_gateway(service: &Service) -> bool {
+    service.metadata.annotation(GATEWAY_IDENTITY).is_some()
+}
+
+fn shown(gateway: &Service) -> String {
+    format!("Service {}/{}", gateway.metadata.namespace, gateway.metadata.name)
+}
+
+/// The addresses that a load balancer has.
+fn addresses(gateway: &Service) -> Vec<&str> {
+    let ingress = gateway.status.load_balancer.ingress.iter();
+    ingress
+        .flat_map(|one| [one.ip.as_str(), one.hostname.as_str()])
+        .filter(|address| !address.is_empty())
+        .collect()
 }

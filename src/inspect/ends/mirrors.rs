@@ -1,0 +1,244 @@
+//! What one cluster exports, and what the other one has of it: mirrors, and members of federated services.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{CLUSTER, Mismatch, Pair};
+use crate::finding::Severity;
+use crate::objects::service::REMOTE_DISCOVERY;
+use crate::objects::{LabelSelector, Service};
+
+const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
+const EXPORTED: &str = "mirror.linkerd.io/exported";
+const FEDERATED: &str = "mirror.linkerd.io/federated";
+/// The label of a mirror of one pod of a headless service, with the name of that service's mirror.
+const OF_HEADLESS: &str = "mirror.linkerd.io/headless-mirror-svc-name";
+/// How many services are named.
+const NAMED: usize = 5;
+
+/// Namespace and name of a service over there.
+type Key<'s> = (&'s str, &'s str);
+
+/// One way in which services of the other cluster come here.
+struct Way<'o> {
+    /// What chooses them, as the link says it or by default.
+    chosen_by: Vec<LabelSelector>,
+    /// That by which they are sure to come: an old link says nothing of what its release does not have.
+    wanted_by: Vec<LabelSelector>,
+    /// The label by which they are chosen unless the link says otherwise.
+    label: &'static str,
+    /// What there is of them here.
+    here: BTreeSet<Key<'o>>,
+    said: Said,
+}
+
+/// What is said of one way.
+struct Said {
+    /// Of a service over there that is not here, and of one that should be.
+    missing: (&'static str, &'static str),
+    /// Of one that is here and not there.
+    gone: (&'static str, &'static str),
+    /// Of one that is here, and there, and not chosen.
+    withdrawn: (&'static str, &'static str),
+    /// What it is here.
+    here: &'static str,
+}
+
+const MIRRORS: Said = Said {
+    missing: ("exported-service-not-mirrored", "exports services that are not mirrored in"),
+    gone: ("mirror-of-nothing", "calls to them go nowhere"),
+    withdrawn: ("mirror-no-longer-exported", "calls still go there, and nothing updates the mirrors"),
+    here: "mirrors of services",
+};
+const MEMBERS: Said = Said {
+    missing: ("exported-service-not-federated", "exports services that are in no federated service in"),
+    gone: ("federated-member-of-nothing", "what is left of the federated service bears all calls"),
+    withdrawn: ("federated-member-not-exported", "a share of the calls still goes there"),
+    here: "federated services with members",
+};
+
+fn named(all: &[Key<'_>]) -> String {
+    let mut words: Vec<String> =
+        all.iter().take(NAMED).map(|(namespace, name)| format!("{namespace}/{name}")).collect();
+    if all.len() > NAMED {
+        words.push(format!("{} more", all.len() - NAMED));
+    }
+    words.join(", ")
+}
+
+impl Pair<'_> {
+    /// What is exported over there and not here, and what is here and not there, or not exported any more.
+    pub(super) fn mirrors(
+        &self,
+        own: &[Service],
+        theirs: &[Service],
+        namespaces: &BTreeSet<String>,
+    ) -> Vec<Mismatch> {
+        let there: BTreeMap<Key<'_>, &Service> =
+            theirs.iter().map(|service| (service.metadata.key(), service)).collect();
+        let mut found = Vec::new();
+        let mut homeless = BTreeSet::new();
+        for way in self.ways(own) {
+            let is =
+                |by: &[LabelSelector], one: &Service| by.iter().any(|by| by.matches(&one.metadata.labels));
+            let wanted = theirs.iter().filter(|one| is(&way.wanted_by, one)).map(|one| one.metadata.key());
+            let (missing, no_home): (Vec<_>, Vec<_>) = wanted
+                .filter(|key| !way.here.contains(key))
+                .partition(|(namespace, _)| namespaces.contains(*namespace));
+            homeless.extend(no_home);
+            let (stays, gone): (Vec<_>, Vec<_>) =
+                way.here.iter().copied().partition(|key| there.contains_key(key));
+            let withdrawn: Vec<Key<'_>> = stays
+                .into_iter()
+                .filter(|key| there.get(key).is_some_and(|one| !is(&way.chosen_by, one)))
+                .collect();
+            found.extend(self.missing(&way, &missing));
+            found.extend(self.gone(&way, &gone));
+            found.extend(self.withdrawn(&way, &withdrawn));
+        }
+        found.extend(self.homeless(&homeless.into_iter().collect::<Vec<_>>()));
+        found
+    }
+
+    fn ways<'o>(&self, own: &'o [Service]) -> [Way<'o>; 2] {
+        let spec = &self.link.spec;
+        let said = |selector: &Option<LabelSelector>| {
+            selector.clone().filter(|said| *said != LabelSelector::default())
+        };
+        let or = |said: Option<LabelSelector>, key: &str, value: &str| {
+            said.or_else(|| LabelSelector::parse(&format!("{key}={value}")))
+        };
+        let exported = or(said(&spec.selector), EXPORTED, "true");
+        let discovered = said(&spec.remote_discovery_selector);
+        let federated = said(&spec.federated_service_selector);
+        let discovered_by = or(discovered.clone(), EXPORTED, "remote-discovery");
+        let federated_by = or(federated.clone(), FEDERATED, "member");
+        [
+            Way {
+                chosen_by: exported.clone().into_iter().chain(discovered_by).collect(),
+                wanted_by: exported.into_iter().chain(discovered).collect(),
+                label: EXPORTED,
+                here: self.mirrored(own),
+                said: MIRRORS,
+            },
+            Way {
+                chosen_by: federated_by.into_iter().collect(),
+                wanted_by: federated.into_iter().collect(),
+                label: FEDERATED,
+                here: self.members(own),
+                said: MEMBERS,
+            },
+        ]
+    }
+
+    /// What is mirrored here, by the service that it is of. The pods of a headless service have mirrors of their own, which go
+    /// with that of the service.
+    fn mirrored<'o>(&self, own: &'o [Service]) -> BTreeSet<Key<'o>> {
+        let to = self.line.to.as_str();
+        let ending = format!("-{to}");
+        let mirrors = own
+            .iter()
+            .map(|service| &service.metadata)
+            .filter(|meta| meta.label(MIRRORED) == Some("true") && meta.label(CLUSTER) == Some(to));
+        let keys = mirrors.filter_map(|meta| {
+            let name = meta.label(OF_HEADLESS).unwrap_or(&meta.name);
+            Some((&*meta.namespace, name.strip_suffix(&ending)?))
+        });
+        keys.collect()
+    }
+
+    /// The services over there that federated services here have as members.
+    fn members<'o>(&self, own: &'o [Service]) -> BTreeSet<Key<'o>> {
+        let mut all = BTreeSet::new();
+        for meta in own.iter().map(|service| &service.metadata) {
+            let members = meta.annotation(REMOTE_DISCOVERY).unwrap_or_default().split(',');
+            let members = members.filter_map(|member| member.trim().split_once('@'));
+            let of_it = members.filter(|(_, cluster)| *cluster == self.line.to);
+            all.extend(of_it.map(|(name, _)| (&*meta.namespace, name)));
+        }
+        all
+    }
+
+    fn missing(&self, way: &Way<'_>, missing: &[Key<'_>]) -> Option<Mismatch> {
+        let (from, to) = (&self.line.from, &self.line.to);
+        let (check, said) = way.said.missing;
+        (!missing.is_empty()).then(|| {
+            self.mismatch(
+                check,
+                Severity::Warning,
+                format!(
+                    "{to} {said} {from}: the controller of the Link does not reach {to}, or may not read it"
+                ),
+                [
+                    (to, format!("{} on {}", way.label, named(missing))),
+                    (from, format!("has none of them among its {}", way.said.here)),
+                ],
+                self.ask_controller(),
+            )
+        })
+    }
+
+    fn gone(&self, way: &Way<'_>, gone: &[Key<'_>]) -> Option<Mismatch> {
+        let (from, to) = (&self.line.from, &self.line.to);
+        let (check, harm) = way.said.gone;
+        (!gone.is_empty()).then(|| {
+            self.mismatch(
+                check,
+                Severity::Warning,
+                format!("{from} has {} that {to} does not have: {harm}", way.said.here),
+                [
+                    (from, format!("{} {}", way.said.here, named(gone))),
+                    (to, "has no such services".to_owned()),
+                ],
+                self.has_not_cleaned_up(),
+            )
+        })
+    }
+
+    fn withdrawn(&self, way: &Way<'_>, withdrawn: &[Key<'_>]) -> Option<Mismatch> {
+        let (from, to) = (&self.line.from, &self.line.to);
+        let (check, harm) = way.said.withdrawn;
+        (!withdrawn.is_empty()).then(|| {
+            self.mismatch(
+                check,
+                Severity::Warning,
+                format!("{from} has {} that {to} no longer exports: {harm}", way.said.here),
+                [
+                    (from, format!("{} {}", way.said.here, named(withdrawn))),
+                    (to, format!("its labels ({}) are not those that the Link selects", way.label)),
+                ],
+                self.has_not_cleaned_up(),
+            )
+        })
+    }
+
+    fn homeless(&self, homeless: &[Key<'_>]) -> Option<Mismatch> {
+        let (from, to) = (&self.line.from, &self.line.to);
+        (!homeless.is_empty()).then(|| {
+            self.mismatch(
+                "exported-service-without-namespace",
+                Severity::Warning,
+                format!("{to} exports services of namespaces that {from} does not have: they are not mirrored"),
+                [
+                    (to, format!("exports {}", named(homeless))),
+                    (from, "has no such namespaces".to_owned()),
+                ],
+                format!("Create the namespaces in {from}, or have its multicluster chart do so (controllerDefaults.enableNamespaceCreation, enableNamespaceCreation)"),
+            )
+        })
+    }
+
+    fn ask_controller(&self) -> String {
+        let from = &self.line.from;
+        format!(
+            "See what the controller of the Link says in {from}: meshdoctor check --context {from} --only multicluster --probe --logs"
+        )
+    }
+
+    fn has_not_cleaned_up(&self) -> String {
+        let from = &self.line.from;
+        format!(
+            "The controller of the Link in {from} takes such away by itself, and has not. {}",
+            self.ask_controller()
+        )
+    }
+}
