@@ -87,7 +87,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --from 'With --to: the release that is installed, where the evidence does not tell'
             cand --expected-version 'The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and meshdoctor''s release data say'
             cand --fail-on 'Exit with 1 when there is a finding of at least this severity; with :observed what is inferred (''likely'') does not count. By default error, and with --verify warning'
-            cand --severity 'How bad the findings of a check are here: error, warning or info. Its lesser findings stay no worse than they are. Repeatable; leave a check out with --skip'
+            cand --severity 'How bad the findings of a check are here: error, warning or info. Below the severity of its card, the most that they may have; else that of every one, also of what is only an info by itself. Repeatable; leave a check out with --skip'
             cand --param 'A parameter of a check, in the place of what its card says: trust-anchor-expiring.days=30. ''explain CHECK'' shows which there are. Repeatable'
             cand --on-not-checked 'What it means for the exit status when evidence that was asked for could not be had'
             cand --waivers 'Findings that are accepted: a YAML file of waivers, each with check or fingerprint, scope, reason, owner and expiry. They stay in the report, marked, and do not count. Waivers that have expired, are unused, accept everything or name no check are findings. Repeatable'

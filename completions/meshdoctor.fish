@@ -105,7 +105,7 @@ info\t''
 never\t''
 error:observed\t''
 warning:observed\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l severity -d 'How bad the findings of a check are here: error, warning or info. Its lesser findings stay no worse than they are. Repeatable; leave a check out with --skip' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l severity -d 'How bad the findings of a check are here: error, warning or info. Below the severity of its card, the most that they may have; else that of every one, also of what is only an info by itself. Repeatable; leave a check out with --skip' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l param -d 'A parameter of a check, in the place of what its card says: trust-anchor-expiring.days=30. \'explain CHECK\' shows which there are. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l on-not-checked -d 'What it means for the exit status when evidence that was asked for could not be had' -r -f -a "fail\t'Exit with 4'
 pass\t'Exit with 0'"

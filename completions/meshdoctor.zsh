@@ -83,7 +83,7 @@ _arguments "${_arguments_options[@]}" : \
 '--from=[With --to\: the release that is installed, where the evidence does not tell]:RELEASE:_default' \
 '--expected-version=[The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and meshdoctor'\''s release data say]:VERSION:_default' \
 '--fail-on=[Exit with 1 when there is a finding of at least this severity; with \:observed what is inferred ('\''likely'\'') does not count. By default error, and with --verify warning]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
-'(--verify)*--severity=[How bad the findings of a check are here\: error, warning or info. Its lesser findings stay no worse than they are. Repeatable; leave a check out with --skip]:CHECK=SEVERITY:_default' \
+'(--verify)*--severity=[How bad the findings of a check are here\: error, warning or info. Below the severity of its card, the most that they may have; else that of every one, also of what is only an info by itself. Repeatable; leave a check out with --skip]:CHECK=SEVERITY:_default' \
 '(--verify)*--param=[A parameter of a check, in the place of what its card says\: trust-anchor-expiring.days=30. '\''explain CHECK'\'' shows which there are. Repeatable]:CHECK.NAME=VALUE:_default' \
 '(--verify)--on-not-checked=[What it means for the exit status when evidence that was asked for could not be had]:ON_NOT_CHECKED:((fail\:"Exit with 4"
 pass\:"Exit with 0"))' \

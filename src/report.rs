@@ -209,13 +209,14 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     assemble(question, collected, results)
 }
 
-/// How bad findings are where the run says it: what is as bad as its check's card says gets the severity that is asked for, and what is
-/// less bad stays no worse than that.
+/// How bad findings are where the run says it. A severity below that of the check's card is the most that its findings may have; any
+/// other is that of every one of them, so that what is only an info by itself can be made to count.
 fn regraded(results: &mut [CheckResult], policy: &Policy) {
     for finding in results.iter_mut().flat_map(|result| &mut result.findings) {
         let Some(asked) = policy.severities.get(finding.check) else { continue };
         let card = crate::checks::find(finding.check).map(|check| check.card().front.severity);
-        finding.severity = if card == Some(finding.severity) { *asked } else { finding.severity.min(*asked) };
+        finding.severity =
+            if card.is_some_and(|card| *asked >= card) { *asked } else { finding.severity.min(*asked) };
     }
 }
 

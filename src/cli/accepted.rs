@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::Check;
 use super::stop::Stop;
-use super::verify;
+use super::{config, verify};
 use crate::policy::{Baseline, Waiver, read_waivers};
 use crate::render::document::About;
 
@@ -15,19 +15,20 @@ const MOST: u64 = 4 << 20;
 pub(super) fn waivers(args: &Check) -> Result<Vec<Waiver>, Stop> {
     let mut all = Vec::new();
     for path in &args.waivers {
+        let flag = config::flag("waivers", &path.display().to_string());
         verify::apart(args, path, "--waivers")?;
-        let text = text(path)?;
+        let text = text(path, &flag)?;
         let read = read_waivers(&path.display().to_string(), &text).map_err(|error| {
-            Stop::usage(format!("--waivers: {error}"), "docs/waivers.md says what a waiver says")
+            Stop::usage(format!("{flag}: {error}"), "docs/waivers.md says what a waiver says")
         })?;
         all.extend(read);
     }
     Ok(all)
 }
 
-fn text(path: &Path) -> Result<String, Stop> {
+fn text(path: &Path, flag: &str) -> Result<String, Stop> {
     let unreadable = |why: String| {
-        Stop::usage(format!("--waivers: cannot read {}: {why}", path.display()), "name a file of waivers")
+        Stop::usage(format!("{flag}: cannot read {}: {why}", path.display()), "name a file of waivers")
     };
     let size = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
     if size > MOST {
@@ -39,6 +40,8 @@ fn text(path: &Path) -> Result<String, Stop> {
 /// An earlier report, as far as it says what is known.
 pub(super) struct Earlier {
     file: String,
+    /// How it was named, for messages.
+    flag: String,
     uid: Option<String>,
     pub(super) baseline: Baseline,
 }
@@ -47,9 +50,10 @@ pub(super) struct Earlier {
 pub(super) fn baseline(args: &Check) -> Result<Option<Earlier>, Stop> {
     let Some(path) = &args.baseline else { return Ok(None) };
     verify::apart(args, path, "--baseline")?;
-    let document = verify::read(path, "--baseline")?;
+    let flag = config::flag("baseline", &path.display().to_string());
+    let document = verify::read(path, "--baseline").map_err(|stop| config::placed(stop, "baseline", path))?;
     if document.run.judged_at.is_none() {
-        let cause = format!("--baseline: {} is of a run that came to no result", path.display());
+        let cause = format!("{flag}: {} is of a run that came to no result", path.display());
         return Err(Stop::usage(cause, "give the report of a run that looked at a cluster"));
     }
     let mut baseline = Baseline::default();
@@ -60,7 +64,7 @@ pub(super) fn baseline(args: &Check) -> Result<Option<Earlier>, Stop> {
         }
     }
     let uid = document.subject.and_then(|subject| subject.cluster).map(|cluster| cluster.uid);
-    Ok(Some(Earlier { file: path.display().to_string(), uid, baseline }))
+    Ok(Some(Earlier { file: path.display().to_string(), flag, uid, baseline }))
 }
 
 impl Earlier {
@@ -68,7 +72,7 @@ impl Earlier {
     pub(super) fn is_of(&self, uid: Option<&str>) -> Result<(), Stop> {
         match (&self.uid, uid) {
             (Some(then), Some(now)) if then != now => Err(Stop::usage(
-                format!("--baseline: {} is the report of another cluster", self.file),
+                format!("{}: {} is the report of another cluster", self.flag, self.file),
                 "give a report of the cluster that is checked",
             )),
             _ => Ok(()),

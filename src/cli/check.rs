@@ -13,7 +13,7 @@ use super::output;
 use super::stop::Stop;
 use super::values::{Format, Output};
 use super::wait::Wait;
-use super::{accepted, again, change, chart, config, files, fleet, params, publish};
+use super::{accepted, again, change, chart, config, files, fleet, params, publish, verify};
 use crate::card::Mode;
 use crate::chart::gitops::Installed;
 use crate::checks::{self, Settings, Upgrade};
@@ -44,20 +44,9 @@ pub(super) type Watch<'a> = &'a mut dyn FnMut(&Cluster);
 /// One cluster.
 pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> {
     if let Some(path) = &args.verify {
-        return super::verify::run(args, path);
+        return verify::run(args, path);
     }
     let began = Instant::now();
-    let plan = |output: &Output| output.format == Format::Plan;
-    if args.rehearsal.to.is_none() && args.report.output.iter().any(plan) {
-        let next = "name the release that you are about to upgrade to: --to 2.20";
-        return Err(Stop::usage("-o plan is the plan of an upgrade", next).into());
-    }
-    one_standard_output(&args.report.output)?;
-    let save = args.save.as_deref().map(|path| ("--save", path));
-    files::apart(&args.report.output, save, Some(&args.evidence))?;
-    if let Some((flag, path)) = save {
-        files::not_there(flag, path, args.force)?;
-    }
     asks_well(args)?;
     let opened = evidence::open(&args.evidence, &args.verbosity)?;
     let again = opened.as_ref().and_then(|captured| again::asked(args, captured.asked()?)).transpose()?;
@@ -192,8 +181,37 @@ fn charts(
     collected.uncollected.set_aside.extend(unknown);
 }
 
+/// Refuses all that a run refuses whatever it reads.
+pub(super) fn is_well_asked(args: &Check) -> anyhow::Result<()> {
+    if let Some(path) = &args.verify {
+        let read = verify::read(path, "--verify").map(|_| ());
+        return Ok(read.map_err(|stop| config::placed(stop, "verify", path))?);
+    }
+    if fleet::is_meant(args) {
+        fleet::refuse(args)?;
+    }
+    asks_well(args)?;
+    accepted::baseline(args)?;
+    let loaded = knowledge(args)?;
+    let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
+    upgrade(&args.rehearsal, knowledge)?;
+    chart::given(args, knowledge)?;
+    Ok(())
+}
+
 /// What is wrong with flags themselves is said before anything is read, so also where what they read is not there.
 fn asks_well(args: &Check) -> anyhow::Result<()> {
+    let plan = |output: &Output| output.format == Format::Plan;
+    if args.rehearsal.to.is_none() && args.report.output.iter().any(plan) {
+        let next = "name the release that you are about to upgrade to: --to 2.20";
+        return Err(Stop::usage("-o plan is the plan of an upgrade", next).into());
+    }
+    one_standard_output(&args.report.output)?;
+    let save = args.save.as_deref().map(|path| ("--save", path));
+    files::apart(&args.report.output, save, Some(&args.evidence))?;
+    if let Some((flag, path)) = save {
+        files::not_there(flag, path, args.force)?;
+    }
     select(&policy_of(args)?)?;
     params::set(&args.param)?;
     evidence::reads_input_once(&args.evidence)
@@ -232,7 +250,7 @@ fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>
         let check = checks::find(name).ok_or_else(|| {
             let near = closest(name, checks::all().map(|check| check.id));
             let perhaps = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
-            let place = config::place(&format!("--severity={name}={severity}"));
+            let place = config::place("severity", &format!("{name}={severity}"));
             let place = place.unwrap_or_else(|| "--severity".to_owned());
             Stop::usage(
                 format!("{place}: there is no check {name}{perhaps}"),
@@ -311,9 +329,8 @@ pub(super) fn saved(read: &Read, status: u8) -> anyhow::Result<u8> {
 
 pub(super) fn select(policy: &Policy) -> anyhow::Result<Vec<&'static checks::Check>> {
     let checks = policy.select().map_err(|error| {
-        let flag = if policy.only.contains(&error.word) { "--only" } else { "--skip" };
-        let place = super::config::place(&format!("{flag}={}", error.word));
-        let said = place.map_or(flag.to_owned(), |place| format!("{place}: {flag}"));
+        let flag = if policy.only.contains(&error.word) { "only" } else { "skip" };
+        let said = config::flag(flag, &error.word);
         Stop::usage(format!("{said}: {error}"), "meshdoctor list shows every check")
     })?;
     if checks.is_empty() {

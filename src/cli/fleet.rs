@@ -109,7 +109,7 @@ fn status(fleet: &render::Fleet, gate: Gate, not_checked_passes: bool) -> u8 {
 }
 
 /// Flags that say something of one cluster.
-fn refuse(args: &Check) -> Result<(), Stop> {
+pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
     let one: [(&str, bool); 9] = [
         ("--verify", args.verify.is_some()),
         ("--baseline", args.baseline.is_some()),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::config;
+use super::config::{self, Written};
 use super::stop::Stop;
 use super::values::Parameter;
 use crate::checks;
@@ -21,13 +21,30 @@ pub(super) fn set(asked: &[Parameter]) -> Result<Params, Stop> {
     for Parameter { check, name, value } in asked {
         let wrong = |(why, next): (String, String)| {
             let flag = format!("--param {check}.{name}");
-            let place = config::place(&format!("--param={check}.{name}={value}"));
+            let place = config::place("param", &format!("{check}.{name}={value}"));
             Stop::usage(format!("{}: {why}", place.unwrap_or(flag)), next)
         };
         let (id, read) = one(check, name, value).map_err(wrong)?;
+        let written = config::setting("param", &format!("{check}.{name}={value}"));
+        if let Some(other) = written.and_then(|(_, setting)| other_kind(&read, setting.written)) {
+            let next = format!("meshdoctor explain {id} shows the parameters that it has");
+            return Err(wrong((format!("{check}: {name} is {other}"), next)));
+        }
         params.entry(id.to_owned()).or_default().insert(name.clone(), read);
     }
     Ok(params)
+}
+
+/// What a parameter is, where a file writes it as something else.
+fn other_kind(value: &serde_json::Value, written: Written) -> Option<&'static str> {
+    match (value, written) {
+        (serde_json::Value::Number(_), Written::Text) => Some("a number: write it without quotes"),
+        (serde_json::Value::Bool(_), Written::Text) => Some("true or false: write it without quotes"),
+        (serde_json::Value::String(_), Written::Number | Written::Truth) => {
+            Some("a text: write it in quotes")
+        }
+        _ => None,
+    }
 }
 
 /// One parameter: its check, and its value; else what is wrong, and what to do next.

@@ -9,13 +9,13 @@ use std::time::Instant;
 use anyhow::Context;
 
 use super::args::Check;
-use super::check;
 use super::evidence::{self, Way};
 use super::output;
 use super::params::Params;
 use super::role;
 use super::stop::Stop;
 use super::values::{Format, Output};
+use super::{check, config};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade, evaluate};
 use crate::item::{Item, Kind};
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     forms(&args.report.output)?;
     check::one_standard_output(&args.report.output)?;
     apart(args, path, "--verify")?;
-    let document = read(path, "--verify")?;
+    let document = read(path, "--verify").map_err(|stop| config::placed(stop, "verify", path))?;
     let asked = asked(&document);
     let selected = selected(args, asked.mode)?;
     let mut earlier = earlier(&document, path)?;

@@ -122,14 +122,76 @@ fn what_no_command_takes_is_told_by_line() {
             "[severity]\ninjector-fails-open = 3\n",
             "meshdoctor.toml:2: the severity of injector-fails-open is a text",
         ),
+        // Two that do not go together, beside one that is only wrong where it stands alone.
+        (
+            "[check]\nsave = \"b\"\nforce = true\nquiet = true\n\nverbose = 1\n",
+            "meshdoctor.toml:6: the argument '--quiet' cannot be used with '--verbose[=<LEVEL>]' (line 4)",
+        ),
+        ("[check]\nskip = [\n  \"viz\",\n  \"cnii\",\n]\n", "meshdoctor.toml:4: --skip: no check"),
+        ("check.fail-on = \"often\"\n", "meshdoctor.toml:1: invalid value 'often'"),
+        ("[check]\n\nwaivers = \"gone.yaml\"\n", "meshdoctor.toml:3: --waivers: cannot read "),
+        ("[check]\nbaseline = \"gone.json\"\n", "meshdoctor.toml:2: --baseline: cannot read the report "),
+        // Types.
+        ("[check]\nkubeconfig = 3\n", "meshdoctor.toml:2: kubeconfig is a text: write it in quotes"),
+        ("[check]\nto = 2.20\n", "meshdoctor.toml:2: to is a text: write it in quotes"),
+        (
+            "[check]\nparallel = \"3\"\n",
+            "meshdoctor.toml:2: parallel is a whole number: write it without quotes",
+        ),
+        (
+            "[check]\ntimeout = true\n",
+            "meshdoctor.toml:2: timeout is a text such as \"30s\", or a whole number of seconds",
+        ),
+        ("[check]\nat = 3\n", "meshdoctor.toml:2: at is a moment such as"),
+        ("[check]\nfail-on = [\"error\"]\n", "meshdoctor.toml:2: fail-on takes one value, and no list"),
+        (
+            "[params.trust-anchor-expiring]\ndays = \"30\"\n",
+            "meshdoctor.toml:2: trust-anchor-expiring: days is a number: write it without quotes",
+        ),
+        ("[check]\noutput = [\"json\", \"yaml\"]\n", "-o json and -o yaml both write to standard output"),
     ] {
         let output = run(own.path(), config, &["check", "--manifests", "."]);
         assert_eq!(output.status.code(), Some(2), "{config}: {}", told(&output));
         assert!(told(&output).contains(said), "{config}: {}", told(&output));
+        // Whoever asks what the file sets is told the same.
+        let shown = run(own.path(), config, &["config"]);
+        assert_eq!(shown.status.code(), Some(2), "{config}: {}", told(&shown));
+        assert!(told(&shown).contains(said), "{config}: {}", told(&shown));
+    }
+    // What the command line may still say is no mistake of the file.
+    let config = "[check]\nfail-on = \"never\"\nforce = true\n";
+    let said = "meshdoctor.toml:3: the following required arguments were not provided: --save <PATH>";
+    for (command, status) in [("check", 2), ("config", 0)] {
+        let output = run(own.path(), config, &[command]);
+        assert_eq!(output.status.code(), Some(status), "{}", told(&output));
+        assert!(told(&output).contains(said), "{}", told(&output));
     }
     let missing =
         meshdoctor(&["check", "--config", "nowhere.toml"]).current_dir(own.path()).output().unwrap();
     assert_eq!(missing.status.code(), Some(2), "{}", told(&missing));
+}
+
+/// A severity that is no less than its card's is that of every finding, also of what is only an info by itself; the configuration is
+/// taken as the command line is.
+#[test]
+fn what_is_only_an_info_can_be_made_to_count() {
+    let own = tempfile::tempdir().unwrap();
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
+    let words =
+        ["check", "--bundle", dump, "--complete", "all", "--only", "injector-fails-open", "-o", "short"];
+    let config = "[severity]\ninjector-fails-open = \"error\"\n";
+    let raised = run(own.path(), config, &words);
+    assert_eq!(raised.status.code(), Some(1), "{}", told(&raised));
+    assert!(told(&raised).contains("error injector-fails-open"), "{}", told(&raised));
+    // Below that of the card it is the most: an info stays one.
+    let capped = run(own.path(), "[severity]\ninjector-fails-open = \"warning\"\n", &words);
+    assert!(told(&capped).contains("info injector-fails-open"), "{}", told(&capped));
+    let shown = run(own.path(), config, &["config"]);
+    assert!(
+        told(&shown).contains("--severity=injector-fails-open=error   (else error at most)"),
+        "{}",
+        told(&shown)
+    );
 }
 
 /// Cards of a user are the same for every command, also where the file says them for `check`.

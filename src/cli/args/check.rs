@@ -61,8 +61,8 @@ pub struct Check {
     /// count. By default error, and with --verify warning.
     #[arg(long, value_enum, help_heading = "Checks")]
     pub fail_on: Option<FailOn>,
-    /// How bad the findings of a check are here: error, warning or info. Its lesser findings stay no worse than they are.
-    /// Repeatable; leave a check out with --skip.
+    /// How bad the findings of a check are here: error, warning or info. Below the severity of its card, the most that they
+    /// may have; else that of every one, also of what is only an info by itself. Repeatable; leave a check out with --skip.
     #[arg(long, value_name = "CHECK=SEVERITY", value_parser = severity, conflicts_with = "verify", help_heading = "Checks")]
     pub severity: Vec<(String, Severity)>,
     /// A parameter of a check, in the place of what its card says: trust-anchor-expiring.days=30. 'explain CHECK' shows which
