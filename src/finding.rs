@@ -192,6 +192,8 @@ pub struct Finding {
     pub begins_with: Option<LinkerdVersion>,
     /// What it is to the gate; filled in by the report.
     pub standing: Standing,
+    /// Those of its subjects that are accepted, where not all are; filled in by the report.
+    pub waived_in_part: Vec<(Subject, WaivedBy)>,
     /// Where its objects stand in the manifests that were given.
     pub written: Vec<Written>,
     /// What was found, in half a line that says it all to who knows the check: `edge-25.4.4; newest known edge-26.8.3`.
@@ -226,6 +228,7 @@ impl Finding {
             when: When::default(),
             begins_with: None,
             standing: Standing::default(),
+            waived_in_part: Vec::new(),
             written: Vec::new(),
             fact: None,
         }

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use crate::card::Mode;
 use crate::checks::{self, Check};
-use crate::finding::{Confidence, Finding, Severity, Standing, WaivedBy, When};
+use crate::finding::{Confidence, Finding, Severity, Standing, Subject, WaivedBy, When};
 use crate::item::Item;
 use crate::model::skew::Skew;
 
@@ -104,10 +104,10 @@ pub struct UnknownCheck {
 impl Policy {
     /// What a finding is to the gate at a moment. It is waived where every one of its subjects is.
     pub fn standing(&self, finding: &Finding, at: Timestamp) -> Standing {
-        let by = |subject| self.waivers.iter().filter(move |waiver| waiver.accepts(finding, subject, at));
-        let mut waived: Vec<WaivedBy> =
-            finding.subjects.iter().flat_map(by).map(|waiver| waiver.by().clone()).collect();
-        if !waived.is_empty() && finding.subjects.iter().all(|subject| by(subject).next().is_some()) {
+        let accepted = self.accepted(finding, at);
+        let is_accepted = |subject: &Subject| accepted.iter().any(|(of, _)| of == subject);
+        if !accepted.is_empty() && finding.subjects.iter().all(is_accepted) {
+            let mut waived: Vec<WaivedBy> = accepted.into_iter().map(|(_, by)| by).collect();
             waived.sort();
             waived.dedup();
             return Standing::Waived(waived);
@@ -117,6 +117,13 @@ impl Policy {
             _ if self.fails(finding) => Standing::Fails,
             _ => Standing::Passes,
         }
+    }
+
+    /// The subjects of a finding that waivers accept, each with its waiver.
+    pub fn accepted(&self, finding: &Finding, at: Timestamp) -> Vec<(Subject, WaivedBy)> {
+        let by = |subject| self.waivers.iter().filter(move |waiver| waiver.accepts(finding, subject, at));
+        let of = |subject| by(subject).map(move |waiver| (Subject::clone(subject), waiver.by().clone()));
+        finding.subjects.iter().flat_map(of).collect()
     }
 
     /// Whether a finding fails the run.

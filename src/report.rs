@@ -238,6 +238,9 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     findings.extend(policy::problems(&question.policy.waivers, &findings, cluster.at));
     for finding in &mut findings {
         finding.standing = question.policy.standing(finding, cluster.at);
+        if !finding.is_waived() {
+            finding.waived_in_part = question.policy.accepted(finding, cluster.at);
+        }
     }
     stand_alone(&mut findings);
     let connection = &question.settings.rerun.connection;

@@ -73,6 +73,23 @@ impl Subject {
         Subject::Thing { thing: thing.to_owned() }
     }
 
+    /// The namespace that it is in, or that it is; `None` of what is no object.
+    pub(crate) fn namespace(&self) -> Option<&str> {
+        match self {
+            Subject::Object { kind, name, .. } if kind == "Namespace" => Some(name),
+            Subject::Object { namespace, .. } => Some(namespace),
+            Subject::Node { .. } | Subject::Thing { .. } => None,
+        }
+    }
+
+    /// The node that it is, or that its file is on.
+    pub(crate) fn node_name(&self) -> Option<&str> {
+        match self {
+            Subject::Node { node, .. } => Some(node),
+            Subject::Object { .. } | Subject::Thing { .. } => None,
+        }
+    }
+
     /// What stays the same when the same trouble is seen again: no pods, no lines.
     pub(super) fn stable(&self) -> String {
         match self {

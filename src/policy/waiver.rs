@@ -17,8 +17,9 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Wai
 use crate::yaml;
 
 /// What is wrong with a waiver: the id of the finding, and what it says.
-pub const PROBLEMS: [(&str, &str); 5] = [
+pub const PROBLEMS: [(&str, &str); 6] = [
     ("waiver-expired", "A waiver has expired"),
+    ("waiver-misplaced", "A waiver stands on a pod that something made"),
     ("waiver-too-broad", "A waiver accepts everything that a check finds"),
     ("waiver-unknown-check", "A waiver names no check"),
     ("waiver-unreadable", "A waiver cannot be read"),
@@ -32,6 +33,8 @@ enum What {
     Fingerprint(String),
     /// It stands on an object and says nothing that could be accepted; what is wrong with it.
     Unreadable(String),
+    /// It stands where it will not stay; why.
+    Misplaced(String),
 }
 
 /// Where; `*` stands for any text.
@@ -120,7 +123,7 @@ fn waiver(file: &str, line: u64, entry: Entry) -> Result<Waiver, String> {
     let scope = match (&what, entry.scope) {
         (_, Some(scope)) => scope,
         (What::Fingerprint(_), None) => Scope::default(),
-        (What::Check(_) | What::Unreadable(_), None) => {
+        (What::Check(_) | What::Unreadable(_) | What::Misplaced(_), None) => {
             return Err("the waiver has no scope: namespace, object or node".to_owned());
         }
     };
@@ -158,7 +161,7 @@ impl Waiver {
             What::Fingerprint(print) => {
                 finding.fingerprint().0 == *print || finding.subject_fingerprint(subject).0 == *print
             }
-            What::Unreadable(_) => false,
+            What::Unreadable(_) | What::Misplaced(_) => false,
         };
         meant && self.scope.holds(subject)
     }
@@ -167,6 +170,7 @@ impl Waiver {
     fn problem(&self, at: Timestamp) -> Option<&'static str> {
         match &self.what {
             What::Unreadable(_) => Some("waiver-unreadable"),
+            What::Misplaced(_) => Some("waiver-misplaced"),
             What::Check(word) if checks::find(word).is_none() => Some("waiver-unknown-check"),
             What::Check(_) if self.scope.is_everything() => Some("waiver-too-broad"),
             What::Check(_) | What::Fingerprint(_) => {
@@ -179,7 +183,7 @@ impl Waiver {
         let what = match &self.what {
             What::Check(word) => word.clone(),
             What::Fingerprint(print) => format!("fingerprint {print}"),
-            What::Unreadable(_) => "nothing".to_owned(),
+            What::Unreadable(_) | What::Misplaced(_) => "nothing".to_owned(),
         };
         let Scope { namespace, object, node } = &self.scope;
         let parts = [("namespace", namespace), ("object", object), ("node", node)];
@@ -200,12 +204,12 @@ impl Scope {
             pattern.as_ref().is_none_or(|pattern| texts.iter().any(|text| matches(pattern, text)))
         };
         match subject {
-            Subject::Object { kind, namespace, name, .. } => {
-                let home = if kind == "Namespace" { name } else { namespace };
-                let (short, full) = (format!("{kind} {name}"), format!("{kind} {namespace}/{name}"));
+            Subject::Object { .. } => {
+                let texts = object_texts(subject);
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                 self.node.is_none()
-                    && fits(&self.namespace, &[home])
-                    && fits(&self.object, &[name, &short, &full])
+                    && fits(&self.namespace, &[subject.namespace().unwrap_or_default()])
+                    && fits(&self.object, &texts)
             }
             Subject::Node { node, .. } => {
                 self.namespace.is_none() && self.object.is_none() && fits(&self.node, &[node])
@@ -236,7 +240,7 @@ pub fn problems(waivers: &[Waiver], findings: &[Finding], at: Timestamp) -> Vec<
     };
     let each = waivers.iter().filter_map(|waiver| {
         let problem = waiver.problem(at).or_else(|| (!is_used(waiver)).then_some("waiver-unused"))?;
-        Some(problem_of(waiver, problem))
+        Some(problem_of(waiver, problem, findings))
     });
     each.collect()
 }
@@ -250,7 +254,49 @@ fn meant(what: &What) -> String {
     nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default()
 }
 
-fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
+/// What was found of a waiver's check nearest to where it holds, where its scope holds nothing of it.
+fn nearest(waiver: &Waiver, findings: &[Finding]) -> Option<String> {
+    let everywhere = Waiver { scope: Scope::default(), ..waiver.clone() };
+    let found = || {
+        let each = |finding: &'_ Finding| -> Vec<Subject> {
+            finding.subjects.iter().filter(|subject| everywhere.is_about(finding, subject)).cloned().collect()
+        };
+        findings.iter().flat_map(each)
+    };
+    let texts =
+        |of: fn(&Subject) -> Vec<String>| found().flat_map(|subject| of(&subject)).collect::<Vec<_>>();
+    let Scope { namespace, object, node } = &waiver.scope;
+    let parts = [
+        (object, texts(object_texts), "the object"),
+        (
+            namespace,
+            texts(|subject| subject.namespace().map(str::to_owned).into_iter().collect()),
+            "the namespace",
+        ),
+        (node, texts(|subject| subject.node_name().map(str::to_owned).into_iter().collect()), "the node"),
+    ];
+    parts.into_iter().find_map(|(pattern, texts, what)| {
+        let pattern = pattern.as_ref()?;
+        if texts.iter().any(|text| matches(pattern, text)) {
+            return None;
+        }
+        let near = crate::nearest::closest(&pattern.replace('*', ""), texts.iter().map(String::as_str))?;
+        Some(format!("; {what} that was found is {near}, was it meant?"))
+    })
+}
+
+/// The ways in which a scope names an object.
+fn object_texts(subject: &Subject) -> Vec<String> {
+    match subject {
+        Subject::Object { kind, namespace, name, .. } => {
+            vec![name.clone(), format!("{kind} {name}"), format!("{kind} {namespace}/{name}")]
+        }
+        Subject::Thing { thing } => vec![thing.clone()],
+        Subject::Node { .. } => Vec::new(),
+    }
+}
+
+fn problem_of(waiver: &Waiver, problem: &'static str, findings: &[Finding]) -> Finding {
     let (message, step) = match problem {
         "waiver-expired" => (
             "the waiver has expired: what it was for counts again",
@@ -264,6 +310,10 @@ fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
             "the annotation holds no waiver that can be read, so it accepts nothing",
             "Write a list of waivers, each with check or fingerprint, reason, owner and expires",
         ),
+        "waiver-misplaced" => (
+            "the waiver stands on a pod that something made and makes anew, so it accepts nothing",
+            "Write it on what made the pod: among its own annotations, not those of its template",
+        ),
         "waiver-unknown-check" => (
             "no check has the name that the waiver gives, so it accepts nothing",
             "Write the id as meshdoctor list has it",
@@ -275,7 +325,7 @@ fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
     };
     let by = &waiver.by;
     let said = match &waiver.what {
-        What::Unreadable(why) => why.clone(),
+        What::Unreadable(why) | What::Misplaced(why) => why.clone(),
         What::Check(_) | What::Fingerprint(_) => {
             format!("{} ({}, until {}): {}", waiver.words(), by.owner, by.expires, by.reason)
         }
@@ -283,9 +333,10 @@ fn problem_of(waiver: &Waiver, problem: &'static str) -> Finding {
     // What was not looked for is unused as well.
     let severity = if problem == "waiver-unused" { Severity::Info } else { Severity::Warning };
     let object = format!("waiver of {}", waiver.words());
+    let near = (problem == "waiver-unused").then(|| nearest(waiver, findings)).flatten().unwrap_or_default();
     let mut finding = Finding::new(problem, severity, Subject::thing(&object), message)
         .evidence(Evidence::other(by.place(), said))
-        .remedy(Remedy::new().step(StepKind::Note, format!("{step}{}", meant(&waiver.what))))
+        .remedy(Remedy::new().step(StepKind::Note, format!("{step}{}{near}", meant(&waiver.what))))
         .parameter(by.reason.clone())
         .explains_nothing()
         .fails_rows([]);

@@ -58,7 +58,7 @@ pub struct Document {
     pub nodes: Vec<Node>,
     /// What explains what: every finding that is named in another's `causedBy`.
     pub causes: Vec<Cause>,
-    /// Findings that are waived, and by whom.
+    /// Findings that are waived, as a whole or in part, and by whom.
     pub waivers: Vec<Waived>,
     /// What the border replaced or dropped.
     pub redaction: Redaction,
@@ -177,6 +177,9 @@ pub struct Verdict {
     /// Findings that are waived (`--waivers`); no other figure has them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waived: usize,
+    /// Findings of which some subjects are waived; they count for the others, and every other figure has them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waived_in_part: usize,
     /// Findings that were in the baseline (`--baseline`), below the gate as well.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_baseline: usize,
@@ -323,6 +326,9 @@ pub struct Waived {
     pub check: String,
     /// Its fingerprint.
     pub fingerprint: String,
+    /// The subjects that are accepted, where not all are: the finding then counts for the others. Empty where all are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subjects: Vec<String>,
     /// The waivers that accept it.
     pub by: Vec<WaivedBy>,
 }

@@ -7,7 +7,9 @@ use super::look::Look;
 use super::text::{clean, shortened, some_of, thousands, width, with_short_ids, wrap, wrap_from};
 use super::{repair, subject};
 use crate::command::Command;
-use crate::finding::{Confidence, Evidence, Finding, Moment, Place, Severity, Standing, Step, When, Written};
+use crate::finding::{
+    Confidence, Evidence, Finding, Moment, Place, Severity, Standing, Step, Subject, WaivedBy, When, Written,
+};
 
 /// Where the contents of a labelled block begin.
 pub const INDENT: usize = 12;
@@ -108,6 +110,10 @@ impl Printer {
         let standing: Vec<String> = standing(finding).iter().map(|line| clean(line).into_owned()).collect();
         let standing = standing.iter().flat_map(|line| wrap(line, self.look.prose() - INDENT)).collect();
         lines.extend(self.labelled(if finding.is_waived() { "waived" } else { "baseline" }, standing));
+        let in_part: Vec<String> =
+            waived_in_part(finding).iter().map(|line| clean(line).into_owned()).collect();
+        let in_part = in_part.iter().flat_map(|line| wrap(line, self.look.prose() - INDENT)).collect();
+        lines.extend(self.labelled("waived", in_part));
         if in_full {
             lines.extend(self.labelled("evidence", self.evidence(&finding.evidence)));
             lines.extend(self.labelled("manifest", self.written(finding)));
@@ -356,6 +362,14 @@ pub fn standing(finding: &Finding) -> Vec<String> {
             .map(|by| format!("until {} by {}: {} ({})", by.expires, by.owner, by.reason, by.place()))
             .collect(),
     }
+}
+
+/// Which of its subjects are accepted, where not all are; nothing else.
+pub fn waived_in_part(finding: &Finding) -> Vec<String> {
+    let line = |(subject, by): &(Subject, WaivedBy)| {
+        format!("{subject} alone, until {} by {}: {} ({})", by.expires, by.owner, by.reason, by.place())
+    };
+    finding.waived_in_part.iter().map(line).collect()
 }
 
 #[cfg(test)]

@@ -104,5 +104,7 @@ pub(super) fn notes(finding: &Finding) -> Vec<String> {
         true => clean(&format!("waived {words}")).into_owned(),
         false => "in the baseline".to_owned(),
     });
-    likely.into_iter().chain(when).map(str::to_owned).chain(standing).collect()
+    let in_part = super::finding::waived_in_part(finding);
+    let in_part = in_part.iter().map(|words| clean(&format!("waived for {words}")).into_owned());
+    likely.into_iter().chain(when).map(str::to_owned).chain(standing).chain(in_part).collect()
 }

@@ -247,6 +247,9 @@ pub fn result_line(report: &Report) -> String {
     if verdict.waived > 0 {
         found.push(format!("{} waived", verdict.waived));
     }
+    if verdict.waived_in_part > 0 {
+        found.push(format!("{} waived in part", verdict.waived_in_part));
+    }
     if verdict.in_baseline > 0 {
         found.push(format!("{} in the baseline", verdict.in_baseline));
     }

@@ -21,6 +21,8 @@ pub struct RunResult {
     pub findings: Counts,
     /// Findings that are waived; no other figure has them.
     pub waived: usize,
+    /// Findings of which some subjects are waived, and which count for the others.
+    pub waived_in_part: usize,
     /// Findings that were in the baseline, below the gate as well.
     pub in_baseline: usize,
     /// Findings that are inferred, and were not wanted (`--confidence observed`); nothing else has them.
@@ -105,6 +107,7 @@ pub(super) fn verdict(
         roots: Counts::of(findings.iter().filter(|finding| finding.caused_by.is_empty()).filter(counts)),
         findings: Counts::of(findings.iter().filter(counts)),
         waived: findings.iter().filter(|finding| finding.is_waived()).count(),
+        waived_in_part: findings.iter().filter(|finding| !finding.waived_in_part.is_empty()).count(),
         in_baseline: findings.iter().filter(|finding| finding.standing == Standing::InBaseline).count(),
         passed: count(|o| matches!(o, Outcome::Pass)),
         not_applicable: count(|o| matches!(o, Outcome::NotApplicable(_))),

@@ -135,6 +135,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
             roots: counts(findings.iter().filter(|finding| finding.caused_by.is_empty())),
             findings: counts(findings.iter()),
             waived: 0,
+            waived_in_part: 0,
             in_baseline: 0,
             inferred: 0,
             passed: count(|o| *o == Outcome::Pass),

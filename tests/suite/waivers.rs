@@ -223,6 +223,93 @@ fn a_baseline_leaves_what_is_new() {
     assert_eq!(fs::read(dir.join("base.json")).unwrap(), before);
 }
 
+/// One of two subjects of a finding: it counts for the other, and every form that people read says which is accepted.
+#[test]
+fn a_finding_that_is_waived_in_part_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    write(dir, &[deployment("web", "linkerd.io/injekt"), deployment("api", "linkerd.io/injekt")]);
+    let (_, whole) = report(dir, &[]);
+    assert_eq!(whole["findings"][0]["subjects"].as_array().unwrap().len(), 2, "one finding of two");
+    assert_eq!(whole["verdict"].get("waivedInPart"), None);
+    waivers(dir, &[waiver("check: annotation-unknown", "{object: web}", "2027-01-01")]);
+    let (status, document) = report(dir, &["--waivers", "w.yaml"]);
+    assert_eq!(status, 1, "{document:#}");
+    assert_eq!(document["verdict"]["waivedInPart"], 1);
+    assert_eq!(document["verdict"].get("waived"), None);
+    assert_eq!(document["verdict"]["findings"], whole["verdict"]["findings"]);
+    assert_eq!(document["waivers"][0]["subjects"], json!(["Deployment shop/web"]));
+    assert_eq!(document["waivers"][0]["by"][0]["line"], 2);
+    assert_eq!(document["findings"][0].get("waived"), None);
+    for (form, said) in [
+        ("table", "Deployment shop/web alone, until 2027-01-01 by team-shop: until the move (w.yaml:2)"),
+        ("table", ", 1 waived in part;"),
+        ("short", "waived for Deployment shop/web alone, until 2027-01-01"),
+        ("markdown", "(waived for Deployment shop/web alone, until 2027-01-01"),
+        ("html", "<dt>Waived</dt><dd>Deployment shop/web alone</dd>"),
+    ] {
+        let (_, out, _) = check(dir, &["--waivers", "w.yaml", "-o", form]);
+        assert!(out.contains(said), "{form}: {out}");
+    }
+}
+
+/// What a scope may have meant, where nothing that was found is of it.
+#[test]
+fn a_waiver_that_is_unused_names_what_is_spelled_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    write(dir, &[deployment("storefront", "linkerd.io/injekt")]);
+    for (scope, said) in [
+        ("{object: storefrnt}", Some("the object that was found is storefront, was it meant?")),
+        (
+            "{object: Deployment shop/storefont}",
+            Some("the object that was found is Deployment shop/storefront"),
+        ),
+        ("{namespace: shopp}", Some("the namespace that was found is shop, was it meant?")),
+        ("{object: elsewhere}", None),
+    ] {
+        waivers(dir, &[waiver("check: annotation-unknown", scope, "2027-01-01")]);
+        let (_, document) = report(dir, &["--waivers", "w.yaml"]);
+        let unused = document["findings"].as_array().unwrap().iter().find(|f| f["check"] == "waiver-unused");
+        let unused = unused.unwrap_or_else(|| panic!("{scope}: {document:#}")).to_string();
+        match said {
+            Some(said) => assert!(unused.contains(said), "{scope}: {unused}"),
+            None => assert!(!unused.contains("was it meant"), "{scope}: {unused}"),
+        }
+    }
+}
+
+/// What stands on a pod that a Deployment made is gone with the next rollout: it accepts nothing, and is told once, at the Deployment.
+#[test]
+fn a_waiver_on_a_pod_that_something_made_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dump = cluster("5d9f7c6b8", "x0kq2", 0);
+    let text = "- check: pod-missing-proxy\n  reason: r\n  owner: o\n  expires: 2027-01-01\n";
+    let items = dump["items"].as_array_mut().unwrap();
+    let pod = items.iter_mut().find(|object| object["kind"] == "Pod").unwrap();
+    pod["metadata"]["annotations"] = json!({"meshdoctor.io/ignore": text});
+    let mut second = pod.clone();
+    second["metadata"]["name"] = "web-5d9f7c6b8-other".into();
+    let mut bare = pod.clone();
+    bare["metadata"]["name"] = "alone".into();
+    bare["metadata"]["labels"] = json!({});
+    bare["metadata"].as_object_mut().unwrap().remove("ownerReferences");
+    items.extend([second, bare]);
+    fs::write(folder.path().join("dump.json"), dump.to_string()).unwrap();
+    let base = ["check", "--bundle", "dump.json", "--complete", "all", "--at", TODAY, "-o", "json"];
+    let output = meshdoctor(&[&base[..], &["--only", "pod-missing-proxy"]].concat())
+        .current_dir(folder.path())
+        .output();
+    let document: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let findings = document["findings"].as_array().unwrap();
+    let misplaced: Vec<&Value> = findings.iter().filter(|f| f["check"] == "waiver-misplaced").collect();
+    assert_eq!(misplaced.len(), 1, "{document:#}");
+    assert!(misplaced[0].to_string().contains("Deployment shop/web made"), "{document:#}");
+    let accepted = document["waivers"].to_string();
+    assert!(accepted.contains("Pod shop/alone metadata.annotations"), "{document:#}");
+    assert!(!accepted.contains("Pod shop/web-"), "{document:#}");
+}
+
 /// A cluster in which a pod of an injected namespace has no proxy, under any names that a rollout may give.
 fn cluster(hash: &str, pod: &str, restarts: u32) -> Value {
     let owner = |kind: &str, name: &str| json!([{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": name, "controller": true}]);

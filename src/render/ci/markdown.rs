@@ -67,7 +67,9 @@ pub fn failure(failure: &Failure) -> String {
 /// Why a finding does not count.
 fn standing(finding: &Finding) -> String {
     let words = super::super::finding::standing(finding);
+    let in_part = super::super::finding::waived_in_part(finding);
     match (finding.is_waived(), words.is_empty()) {
+        (_, true) if !in_part.is_empty() => format!(" (waived for {})", in_part.join("; ")),
         (_, true) => String::new(),
         (true, false) => format!(" (waived {})", words.join("; ")),
         (false, false) => " (in the baseline)".to_owned(),

@@ -87,10 +87,20 @@ impl From<&Report> for Document {
 }
 
 fn waived(finding: &finding::Finding) -> Option<Waived> {
-    finding.is_waived().then(|| Waived {
+    let in_part = &finding.waived_in_part;
+    let distinct = |mut by: Vec<finding::WaivedBy>| {
+        by.sort();
+        by.dedup();
+        by
+    };
+    (finding.is_waived() || !in_part.is_empty()).then(|| Waived {
         check: finding.check.to_owned(),
         fingerprint: finding.fingerprint().0,
-        by: finding.waived_by().to_vec(),
+        subjects: in_part.iter().map(|(subject, _)| subject.to_string()).collect(),
+        by: match in_part.is_empty() {
+            true => finding.waived_by().to_vec(),
+            false => distinct(in_part.iter().map(|(_, by)| by.clone()).collect()),
+        },
     })
 }
 
@@ -174,6 +184,7 @@ fn verdict(report: &Report) -> Verdict {
         roots: counts(verdict.roots),
         findings: counts(verdict.findings),
         waived: verdict.waived,
+        waived_in_part: verdict.waived_in_part,
         in_baseline: verdict.in_baseline,
         inferred: verdict.inferred,
         checks: Tally {

@@ -65,12 +65,15 @@ fn article(document: &Document, finding: &Finding, body: &mut String) {
         );
     }
     let waived = document.waivers.iter().filter(|waived| waived.fingerprint == finding.fingerprint);
-    if let Some(by) = waived
-        .filter(|waived| finding.waived && waived.check == finding.check)
-        .map(|waived| &waived.by)
+    if let Some((subjects, by)) = waived
+        .filter(|waived| waived.check == finding.check)
+        .map(|waived| (&waived.subjects, &waived.by))
         .next()
     {
         body.push_str("<dt>Waived</dt>");
+        if !subjects.is_empty() {
+            _ = write!(body, "<dd>{} alone</dd>", escaped(&subjects.join(", ")));
+        }
         for by in by {
             let words = format!("until {} by {}: {} ({})", by.expires, by.owner, by.reason, by.place());
             _ = write!(body, "<dd>{}</dd>", escaped(&words));
