@@ -37,6 +37,7 @@ mod restart;
 mod rewrite;
 mod serving;
 mod settings;
+mod sockets;
 mod stops;
 mod trust_roots;
 mod unjudged;

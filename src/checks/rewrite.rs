@@ -3,11 +3,14 @@
 
 use serde_json::{Map, Value};
 
+use super::Context;
 use crate::command::{Call, Command, kubectl, program};
 use crate::finding::{Remedy, StepKind};
 use crate::item::Kind;
 use crate::model::annotated::Annotated;
 use crate::model::managed_by::ManagedBy;
+use crate::model::owners::Owner;
+use crate::objects::{DaemonSet, Deployment, Meta, StatefulSet, Workload};
 
 /// An annotation or label with the value it is to have; `None` removes it.
 pub(super) type Change<'a> = (&'a str, Option<&'a str>);
@@ -69,6 +72,31 @@ pub(super) fn template(
             patch(&["spec", "template", "metadata"])
         }),
     }
+}
+
+/// Adds the step that changes annotations in the pod template of what owns pods: by a command where that is a workload. Uses
+/// `deployments.apps`, `statefulsets.apps` and `daemonsets.apps`, to know who manages it.
+pub(super) fn of_owner(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    owner: &Owner,
+    changes: &[Change<'_>],
+) -> Remedy {
+    let (kind, all): (_, &[Workload]) = match owner.kind.as_str() {
+        "Deployment" => (Kind::Deployment, ctx.hints::<Deployment>()),
+        "StatefulSet" => (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
+        "DaemonSet" => (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
+        _ => {
+            let text = format!("{act} in the pod template of what makes the pods");
+            return remedy.step(StepKind::Annotation, text);
+        }
+    };
+    let mut metas = all.iter().map(|workload| &workload.metadata);
+    let known = metas.find(|meta| meta.namespace == owner.namespace && meta.name == owner.name);
+    let bare = Meta { name: owner.name.clone(), namespace: owner.namespace.clone(), ..Meta::default() };
+    let object = Annotated { kind, meta: known.unwrap_or(&bare), sites: vec![] };
+    template(remedy, Act::Put(act), &object, changes)
 }
 
 /// Adds the step that changes annotations of the object itself, rather than of its template.

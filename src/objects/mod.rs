@@ -21,7 +21,9 @@ mod endpoint_slice;
 mod endpoints;
 mod event;
 mod external_workload;
+mod felix_configuration;
 mod foreign;
+mod horizontal_pod_autoscaler;
 mod http_local_rate_limit_policy;
 mod ingress;
 mod ingress_class;
@@ -166,6 +168,7 @@ kinds! {
     webhook_configuration::ValidatingWebhookConfiguration,
     api_service::APIService,
     pod_disruption_budget::PodDisruptionBudget,
+    horizontal_pod_autoscaler::HorizontalPodAutoscaler,
     resource_quota::ResourceQuota,
     limit_range::LimitRange,
     network_policy::NetworkPolicy,
@@ -174,6 +177,7 @@ kinds! {
     calico_network_policy::CalicoNetworkPolicy,
     calico_network_policy::CalicoGlobalNetworkPolicy,
     calico_network_policy::CalicoTier,
+    felix_configuration::FelixConfiguration,
     ingress::Ingress,
     ingress_class::IngressClass,
     lease::Lease,

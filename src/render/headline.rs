@@ -41,7 +41,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let held = coverage::held(&report.coverage.unread);
     let words = match held.is_empty() {
         true => passed,
-        false => format!("{passed}; {} are not checked", held.join(", ")),
+        false => format!("{passed}; not checked: {}", held.join(", ")),
     };
     let mut lines = said("HEALTHY", &words, look.good("HEALTHY"), look);
     let checked = wrap(&by_category(report), look.prose() - 9);

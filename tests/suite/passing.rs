@@ -47,6 +47,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "Entities[]",
             "authentication.mode",
             "notProtocol",
+            "bpfConnectTimeLoadBalancing",
         ],
     ),
     (

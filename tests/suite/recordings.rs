@@ -170,6 +170,8 @@ const NOT_RECORDED: &[Kind] = &[
     Kind::CalicoNetworkPolicy,
     Kind::CalicoGlobalNetworkPolicy,
     Kind::CalicoTier,
+    Kind::FelixConfiguration,
+    Kind::HorizontalPodAutoscaler,
     Kind::ServerAuthorization,
     Kind::AuthorizationPolicy,
     Kind::MeshTLSAuthentication,

@@ -2,6 +2,7 @@
 
 use super::{Check, row};
 
+mod api_server_port_redirected;
 mod api_server_unreadable;
 mod cluster_dns_not_ready;
 mod cluster_domain_not_served;
@@ -42,6 +43,7 @@ mod validator_webhook_missing;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
+    row!("control-plane", "api-server-port-redirected", api_server_port_redirected),
     row!("control-plane", "api-server-unreadable", api_server_unreadable),
     row!("control-plane", "cluster-dns-not-ready", cluster_dns_not_ready),
     row!("control-plane", "cluster-domain-not-served", cluster_domain_not_served),

@@ -3,7 +3,9 @@
 use super::{Check, row};
 
 mod app_runs_as_proxy;
+mod autoscaler_held_by_proxy;
 mod await_hook_failing;
+mod calico_connect_time_balancing;
 mod cilium_socket_balancing;
 mod data_plane_namespace_missing;
 mod exposed;
@@ -33,7 +35,9 @@ pub(super) use data_plane_namespace_missing::judge as namespace_missing;
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "app-runs-as-proxy", app_runs_as_proxy),
+    row!("data-plane", "autoscaler-held-by-proxy", autoscaler_held_by_proxy),
     row!("data-plane", "await-hook-failing", await_hook_failing),
+    row!("data-plane", "calico-connect-time-balancing", calico_connect_time_balancing),
     row!("data-plane", "cilium-socket-balancing", cilium_socket_balancing),
     row!("data-plane", "data-plane-namespace-missing", data_plane_namespace_missing),
     row!("data-plane", "init-container-before-proxy", init_container_before_proxy),

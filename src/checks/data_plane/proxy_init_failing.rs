@@ -114,6 +114,12 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[String], signature: &Signatu
                       their image load them at boot";
             (remedy.step(StepKind::Note, or), again)
         }
+        "init-target-missing" => {
+            let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
+            let load = program("modprobe").words("-a xt_REDIRECT xt_owner xt_multiport xt_comment");
+            let or = "Or load the modules on the nodes that are named, as root on the host, and have their image load them at boot";
+            (remedy.run(StepKind::Command, or, load), again)
+        }
         "init-nft-missing" => {
             let load = program("modprobe").words("-a nf_tables nft_compat xt_REDIRECT xt_owner xt_multiport");
             let remedy = remedy.run(

@@ -25,6 +25,7 @@ mod scc_refuses_proxy;
 mod token_not_mounted;
 pub(super) mod unmeshed;
 mod webhook_unreachable;
+mod windows_pod_injected;
 mod workload_half_meshed;
 
 /// In alphabetical order.
@@ -48,5 +49,6 @@ pub(super) static TABLE: &[Check] = &[
     row!("injection", "scc-refuses-proxy", scc_refuses_proxy),
     row!("injection", "token-not-mounted", token_not_mounted),
     row!("injection", "webhook-unreachable", webhook_unreachable),
+    row!("injection", "windows-pod-injected", windows_pod_injected),
     row!("injection", "workload-half-meshed", workload_half_meshed),
 ];

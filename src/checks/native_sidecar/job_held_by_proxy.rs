@@ -68,7 +68,14 @@ fn finding(
     pod: &Pod,
     ended: &[(&str, &Terminated)],
 ) -> Finding {
-    let message = "the application has finished and linkerd-proxy, an ordinary container, keeps running: the pod never completes, nor does its Job";
+    let waits = match owner.kind.as_str() {
+        "Job" | "CronJob" => ", nor does its Job".to_owned(),
+        "Pod" => String::new(),
+        kind => format!(", and its {kind} waits for it"),
+    };
+    let message = format!(
+        "the application has finished and linkerd-proxy, an ordinary container, keeps running: the pod never completes{waits}"
+    );
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let over = ended.iter().map(|(name, terminated)| {
         let at = terminated.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
@@ -116,7 +123,7 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     }
     let remedy = remedy.step(
         StepKind::Annotation,
-        format!("Or keep the Job out of the mesh, where nothing that it calls requires a mesh identity: {INJECT}: disabled in its pod template"),
+        format!("Or keep its pods out of the mesh, where nothing that they call requires a mesh identity: {INJECT}: disabled in the pod template"),
     );
     let namespace = &pod.metadata.namespace;
     match pod.metadata.controller().filter(|controller| controller.kind == "Job") {

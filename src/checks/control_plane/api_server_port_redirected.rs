@@ -1,0 +1,104 @@
+//! `api-server-port-redirected`: calls of the control plane to the API server go to its own proxies, before these are up.
+
+use crate::checks::sockets::{self, AtSockets};
+use crate::checks::upgrade::{self, Options};
+use crate::checks::{Context, Judgement, Unjudged, Verdict};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::item::Scope;
+use crate::model::installed::COMPONENT;
+use crate::model::owners::Owner;
+use crate::model::skipped::{OUT, skipped};
+use crate::objects::container::INIT_CONTAINER;
+use crate::objects::{ConfigMap, FelixConfiguration, Pod, Service, TargetPort};
+
+/// The Service of the API server.
+const API_SERVER: (&str, &str) = ("default", "kubernetes");
+/// What the chart has linkerd-init leave aside in the control plane.
+const USUAL: [u16; 2] = [443, 6443];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let config = ctx.named::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config");
+    let (pods, services) = (ctx.seen::<Pod>(), ctx.seen::<Service>());
+    let (config, pods, services) = (config?, pods?, services?);
+    let of_calico = || sockets::calico(ctx.hints::<FelixConfiguration>());
+    let Some(at_sockets) = config.and_then(sockets::cilium).or_else(of_calico) else {
+        return Err(Unjudged::not_applicable(
+            "no network plugin is known to pick the API server's address where a process connects",
+        ));
+    };
+    let Some((port, said)) = services.iter().find_map(port) else { return Ok(Verdict::fine()) };
+    let home = &ctx.namespaces().control_plane;
+    let mut owners: Vec<Owner> = Vec::new();
+    let mut evidence: Vec<Evidence> = Vec::new();
+    for pod in
+        pods.iter().filter(|pod| pod.metadata.namespace == *home && pod.metadata.label(COMPONENT).is_some())
+    {
+        let waits = pod.condition("Ready").is_some_and(|ready| ready.status != "True");
+        // linkerd-cni asks for the ports of the API server itself.
+        if !waits || pod.spec.container(INIT_CONTAINER).is_none() || pod.is_finished() {
+            continue;
+        }
+        let Some(left_aside) = skipped(pod, OUT).filter(|skipped| !skipped.holds(port)) else { continue };
+        let owner = ctx.owners().of(pod);
+        if !owners.contains(&owner) {
+            evidence.push(left_aside.by());
+            owners.push(owner);
+        }
+    }
+    owners.sort();
+    Ok(finding(ctx, &owners, port, said, evidence, at_sockets).into_iter().collect::<Vec<_>>().into())
+}
+
+/// The port on which the API server itself is called, where it is the Service's.
+fn port(service: &Service) -> Option<(u16, Evidence)> {
+    let (namespace, name) = API_SERVER;
+    if service.metadata.namespace != namespace || service.metadata.name != name {
+        return None;
+    }
+    let first = service.spec.ports.first()?;
+    let port = match &first.target_port {
+        Some(TargetPort::Number(port)) if *port != 0 => *port,
+        Some(TargetPort::Name(_)) => return None,
+        _ => first.port,
+    };
+    let path = format!("spec.ports[{}].targetPort", first.port);
+    Some((port, Evidence::field(format!("Service {namespace}/{name}"), path, port.to_string())))
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    owners: &[Owner],
+    port: u16,
+    said: Evidence,
+    evidence: Vec<Evidence>,
+    at_sockets: AtSockets,
+) -> Option<Finding> {
+    let (first, others) = owners.split_first()?;
+    let message = format!(
+        "the control plane is not ready, and its calls to the API server are most likely redirected to its own proxy: the network plugin sends them to \
+         port {port}, which linkerd-init does not leave aside"
+    );
+    let ports = USUAL.into_iter().chain((!USUAL.contains(&port)).then_some(port));
+    let ports = ports.map(|port| port.to_string()).collect::<Vec<_>>().join(",");
+    let options = Options::none().set("proxyInit.kubeAPIServerPorts", ports);
+    let remedy = upgrade::step(
+        ctx,
+        Remedy::new(),
+        StepKind::ChartValue,
+        "Have linkerd-init of the control plane leave the port of the API server aside",
+        options,
+    )
+    .step(
+        StepKind::Note,
+        "Or keep the network plugin from picking addresses where processes of pods connect, which the proxies of applications need \
+         anyway: cilium-socket-balancing and calico-connect-time-balancing say how",
+    );
+    let finding = ctx
+        .finding(first.subject(Vec::new()), message)
+        .evidence(said)
+        .evidences(evidence)
+        .evidences(at_sockets.evidence)
+        .remedy(remedy)
+        .likely();
+    Some(others.iter().fold(finding, |finding, owner| finding.subject(owner.subject(Vec::new()))))
+}

@@ -1,0 +1,60 @@
+//! Whether a network plugin chooses the pod behind a Service where a process of a pod connects. The address of the Service is
+//! gone then before rules of the pod's network and its proxy see the connection.
+
+use crate::finding::Evidence;
+use crate::objects::{ConfigMap, FelixConfiguration};
+
+/// Whether Cilium stands in for kube-proxy.
+const REPLACES: &str = "kube-proxy-replacement";
+/// Whether it balances where a process connects.
+const SOCKET: &str = "bpf-lb-sock";
+/// Whether it does so for processes in the network of the host alone.
+pub(super) const HOST_ONLY: &str = "bpf-lb-sock-hostns-only";
+
+/// What says so.
+pub(super) struct AtSockets {
+    /// The settings.
+    pub(super) evidence: Vec<Evidence>,
+    /// Whether they say it, rather than leave it at the default.
+    pub(super) said: bool,
+}
+
+/// Of Cilium, by its ConfigMap in kube-system.
+pub(super) fn cilium(config: &ConfigMap) -> Option<AtSockets> {
+    let setting = |key: &str| config.data.get(key).map(String::as_str);
+    // Who replaces kube-proxy balances at sockets as well, unless it is told not to.
+    let replaces = matches!(setting(REPLACES), Some("true" | "strict"));
+    let at_sockets = match setting(SOCKET) {
+        Some(said) => said == "true",
+        None => replaces,
+    };
+    if !at_sockets || setting(HOST_ONLY) == Some("true") {
+        return None;
+    }
+    let said = |key: &str| {
+        let value = setting(key).unwrap_or("not set");
+        Evidence::field("ConfigMap kube-system/cilium-config", format!("data.{key}"), value)
+    };
+    let evidence = vec![said(REPLACES), said(SOCKET), said(HOST_ONLY)];
+    Some(AtSockets { evidence, said: setting(SOCKET).is_some() })
+}
+
+/// Of Calico, by the configuration of all nodes. Nodes of their own and the environment of calico-node may say otherwise.
+pub(super) fn calico(configurations: &[FelixConfiguration]) -> Option<AtSockets> {
+    let spec = &configurations.iter().find(|one| one.metadata.name == "default")?.spec;
+    let (now, before) =
+        (spec.bpf_connect_time_load_balancing.as_str(), spec.bpf_connect_time_load_balancing_enabled);
+    // Both are on by themselves, and TCP is all that the proxy is about.
+    if spec.bpf_enabled != Some(true) || now.eq_ignore_ascii_case("disabled") || before == Some(false) {
+        return None;
+    }
+    let field = |path: &str, said: String| {
+        Evidence::field("FelixConfiguration default", format!("spec.{path}"), said)
+    };
+    let how = match (now, before) {
+        ("", Some(on)) => field("bpfConnectTimeLoadBalancingEnabled", on.to_string()),
+        ("", None) => field("bpfConnectTimeLoadBalancing", "not set".to_owned()),
+        (now, _) => field("bpfConnectTimeLoadBalancing", now.to_owned()),
+    };
+    Some(AtSockets { evidence: vec![field("bpfEnabled", "true".to_owned()), how], said: false })
+}
