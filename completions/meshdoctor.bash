@@ -1194,12 +1194,20 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__new)
-            opts="-h -V --dir --color --checks --config --no-config --help --version"
+            opts="-h -V --for --kind --cluster-scoped --dir --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

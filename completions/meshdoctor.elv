@@ -431,10 +431,13 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'meshdoctor;new'= {
+            cand --for 'The kind of object that it is asked of, as kubectl takes it: pods, servers.policy.linkerd.io. A custom resource of others with its version, and its kind with --kind: certificates.v1.cert-manager.io'
+            cand --kind 'With --for: the kind of that custom resource as manifests name it, such as Certificate'
             cand --dir 'The folder that it is written into'
             cand --color 'When to use colour'
             cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
             cand --config 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above'
+            cand --cluster-scoped 'With --kind: its objects live in no namespace'
             cand --no-config 'Leave every meshdoctor.toml aside'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'

@@ -437,12 +437,15 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l config -d
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s V -l version -d 'Print version'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l for -d 'The kind of object that it is asked of, as kubectl takes it: pods, servers.policy.linkerd.io. A custom resource of others with its version, and its kind with --kind: certificates.v1.cert-manager.io' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l kind -d 'With --for: the kind of that custom resource as manifests name it, such as Certificate' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l dir -d 'The folder that it is written into' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l cluster-scoped -d 'With --kind: its objects live in no namespace'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l no-config -d 'Leave every meshdoctor.toml aside'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s V -l version -d 'Print version'

@@ -447,10 +447,13 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;new' {
+            [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'The kind of object that it is asked of, as kubectl takes it: pods, servers.policy.linkerd.io. A custom resource of others with its version, and its kind with --kind: certificates.v1.cert-manager.io')
+            [CompletionResult]::new('--kind', '--kind', [CompletionResultType]::ParameterName, 'With --for: the kind of that custom resource as manifests name it, such as Certificate')
             [CompletionResult]::new('--dir', '--dir', [CompletionResultType]::ParameterName, 'The folder that it is written into')
             [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
             [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
             [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above')
+            [CompletionResult]::new('--cluster-scoped', '--cluster-scoped', [CompletionResultType]::ParameterName, 'With --kind: its objects live in no namespace')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Leave every meshdoctor.toml aside')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

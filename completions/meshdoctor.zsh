@@ -507,12 +507,15 @@ never\:"Never"))' \
 ;;
 (new)
 _arguments "${_arguments_options[@]}" : \
+'--for=[The kind of object that it is asked of, as kubectl takes it\: pods, servers.policy.linkerd.io. A custom resource of others with its version, and its kind with --kind\: certificates.v1.cert-manager.io]:RESOURCE:_default' \
+'--kind=[With --for\: the kind of that custom resource as manifests name it, such as Certificate]:KIND:_default' \
 '--dir=[The folder that it is written into]:DIR:_files' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
 '(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'--cluster-scoped[With --kind\: its objects live in no namespace]' \
 '--no-config[Leave every meshdoctor.toml aside]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \

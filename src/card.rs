@@ -155,7 +155,7 @@ pub struct ExpressedRule {
     #[serde(default)]
     pub fix: Vec<ExpressedFix>,
     /// Values that the expressions use as `params.NAME`.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "params::once")]
     pub params: BTreeMap<String, serde_json::Value>,
 }
 
@@ -361,6 +361,10 @@ impl Card {
         reader.prose();
         let mut cases = Vec::new();
         while let Some(line) = reader.line() {
+            let title = line.split_once(':').map_or("", |(_, title)| title.trim());
+            if cases.iter().any(|before: &Case| before.title == title) {
+                return reader.fail(format!("another case has the title {title:?}; give this one its own"));
+            }
             cases.push(case(line, &mut reader)?);
         }
         Ok(Card { id: id.to_owned(), front, prose, cases })

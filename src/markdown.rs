@@ -79,6 +79,20 @@ pub fn read<F: DeserializeOwned>(name: &str, text: &str) -> Result<(F, Body), Ma
     }
 }
 
+/// What is said of a word that is unknown, with the known one that may be meant in the place of all of them.
+pub(crate) fn with_nearest(said: &str) -> String {
+    let quoted =
+        |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
+    let named = said.contains("unknown field `") || said.contains("unknown variant `");
+    let near = said.split_once(", expected").filter(|_| named).and_then(|(head, known)| {
+        let word = quoted(head).pop()?;
+        let known = quoted(known);
+        let near = crate::nearest::closest(&word, known.iter().map(String::as_str))?;
+        Some(format!("{head}; did you mean `{near}`?"))
+    });
+    near.unwrap_or_else(|| said.to_owned())
+}
+
 /// Reads a file from top to bottom.
 pub(crate) struct Reader<'a> {
     file: String,
@@ -107,7 +121,7 @@ impl<'a> Reader<'a> {
                 reader.at = error.location().map_or(1, |place| place.line());
                 let said = error.to_string();
                 let said = said.split(" at line ").next().unwrap_or(&said);
-                return reader.fail(format!("front matter: {said}"));
+                return reader.fail(format!("front matter: {}", with_nearest(said)));
             }
         };
         reader.at = end + 2;

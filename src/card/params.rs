@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use jiff::SignedDuration;
-use serde::{Deserialize, Serialize};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::Front;
@@ -186,6 +187,30 @@ pub fn none_of_the_name<T>(name: &str, known: &BTreeMap<String, T>) -> String {
         Some(near) => format!("it has no parameter {name}; {near} was perhaps meant"),
         None => format!("it has no parameter {name}, but {}", names().collect::<Vec<_>>().join(", ")),
     }
+}
+
+/// Values by name, each of which stands there once.
+pub(super) fn once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Value>, D::Error> {
+    struct Once;
+    impl<'de> Visitor<'de> for Once {
+        type Value = BTreeMap<String, Value>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("values by name")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut values = BTreeMap::new();
+            while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                if values.contains_key(&name) {
+                    return Err(serde::de::Error::custom(format!("{name} is there twice")));
+                }
+                values.insert(name, value);
+            }
+            Ok(values)
+        }
+    }
+    deserializer.deserialize_map(Once)
 }
 
 #[cfg(test)]

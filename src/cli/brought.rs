@@ -1,12 +1,14 @@
 //! Checks that users bring: reads their cards (`--checks`), runs their cases (`test`) and writes a card to start from (`new`).
 
+pub(super) mod new;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::args::{New, Test};
+use super::args::Test;
 use super::stop::Stop;
 use super::{output, role};
 use crate::card::CaseKind;
@@ -16,12 +18,8 @@ use crate::checks::expressed::Brought;
 use crate::render::text::{clean, count};
 use crate::{demo, exit};
 
-/// The card that `new` writes.
-const TEMPLATE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/_card.md"));
 /// The folder of the cards as their cases name it, wherever it lies: what a card expects is the same for everybody.
 const IN_CASES: &str = "checks";
-/// How it names itself.
-const TEMPLATE_ID: &str = "workload-without-owner";
 
 /// A card of a user and its check.
 struct Loaded {
@@ -164,26 +162,4 @@ fn lacking(check: &Check) -> Vec<String> {
     ];
     let missing = wanted.into_iter().filter(|(kind, _, _)| !there.contains(kind));
     missing.map(|(_, word, what)| format!("it has no case ### {word}: {what}")).collect()
-}
-
-/// `meshdoctor new`: writes a card to start from.
-pub(super) fn new(args: &New) -> anyhow::Result<u8> {
-    let path = args.folder.join(format!("{}.md", args.check));
-    if path.exists() {
-        let cause = format!("{} is there already", path.display());
-        return Err(Stop::usage(cause, "choose another name, or another folder with --dir").into());
-    }
-    let text = TEMPLATE.replace(TEMPLATE_ID, &args.check);
-    Brought::read(&args.check, &text, &args.folder.display().to_string()).map_err(|error| {
-        Stop::usage(error.message, "ids are words of small letters and digits with dashes between them")
-    })?;
-    std::fs::create_dir_all(&args.folder)
-        .with_context(|| format!("{} cannot be made", args.folder.display()))?;
-    std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
-    let folder = args.folder.display();
-    let said = format!(
-        "{}\nnext      meshdoctor test {folder}\n          meshdoctor check --checks {folder}\n",
-        path.display()
-    );
-    output::print(&role::as_typed(said))
 }

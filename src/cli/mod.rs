@@ -97,7 +97,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Completions(args) => completions::run(args),
         Command::Rbac(args) => rbac::run(args),
         Command::Test(args) => brought::test(args, &cli.checks),
-        Command::New(args) => brought::new(args),
+        Command::New(args) => brought::new::run(args),
         Command::Config => config::show(&typed),
         Command::Version(args) => version::run(args),
     };

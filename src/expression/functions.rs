@@ -1,6 +1,6 @@
 //! The functions that are ours: versions, quantities, networks, selectors, and what the model of the mesh knows of an object.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -46,8 +46,8 @@ pub const FUNCTIONS: [(&str, &str, &str); 10] = [
     (
         "policy",
         "pod, port",
-        "what Linkerd's policy says of a port of a running pod: server or default, protocol, routes (how many), and authorizations, \
-         each with name, who (anybody, meshed or identities), identities and networks",
+        "what Linkerd's policy says of a port of a running pod, by its number or the name that a container gives it: server or default, \
+         protocol, routes (how many), and authorizations, each with name, who (anybody, meshed or identities), identities and networks",
     ),
 ];
 
@@ -58,8 +58,54 @@ pub struct Known {
     pub injected: BTreeMap<(String, String), bool>,
     /// The default inbound policy of pods.
     pub policies: BTreeMap<(String, String), String>,
-    /// The inbound policy of each port that a pod names or a Server takes.
-    pub ports: BTreeMap<(String, String), BTreeMap<u16, serde_json::Value>>,
+    /// The ports of each running pod.
+    pub ports: BTreeMap<(String, String), KnownPorts>,
+}
+
+/// The ports of a pod that its containers list or a Server takes.
+#[derive(Debug, Clone, Default)]
+pub struct KnownPorts {
+    /// The inbound policy of each.
+    pub policies: BTreeMap<u16, serde_json::Value>,
+    /// Those that have a name, by it.
+    pub names: BTreeMap<String, BTreeSet<u16>>,
+}
+
+impl KnownPorts {
+    /// The policy of a port, by its number or name.
+    ///
+    /// # Errors
+    /// There is no such port, or it is not said which; in words.
+    fn of(&self, port: &cel::Value) -> Result<&serde_json::Value, String> {
+        let number = match port {
+            cel::Value::Int(number) => u16::try_from(*number).ok(),
+            cel::Value::UInt(number) => u16::try_from(*number).ok(),
+            cel::Value::String(name) => {
+                let mut all = self.names.get(name.as_str()).into_iter().flatten();
+                match (all.next(), all.next()) {
+                    (Some(_), Some(_)) => {
+                        return Err(format!("{} names several ports of the pod; ask by number", shown(name)));
+                    }
+                    (one, _) => one.copied(),
+                }
+            }
+            other => {
+                let given = other.type_of().to_string();
+                return Err(format!(
+                    "a port is a number or a name: policy(object, 8080) or policy(object, 'http'), not {given}"
+                ));
+            }
+        };
+        let asked = match port {
+            cel::Value::String(name) => shown(name),
+            cel::Value::Int(number) => number.to_string(),
+            _ => "that".to_owned(),
+        };
+        let found = number.and_then(|number| self.policies.get(&number));
+        found.ok_or_else(|| {
+            format!("no container of the pod lists a port {asked}, and no Server takes one; ask with where for pods that have it")
+        })
+    }
 }
 
 pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) {
@@ -118,10 +164,12 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         found.map(Arc::new).ok_or_else(|| ExecutionError::no_such_key("its default policy"))
     };
     let of_mesh = Arc::clone(known);
-    let of_port = move |object: cel::Value, port: i64| -> Result<cel::Value, ExecutionError> {
+    let of_port = move |object: cel::Value, port: cel::Value| -> Result<cel::Value, ExecutionError> {
         let ports = place(&object).and_then(|place| of_mesh.ports.get(&place));
-        let found = ports.and_then(|ports| ports.get(&u16::try_from(port).ok()?));
-        found.map(to_cel).ok_or_else(|| ExecutionError::no_such_key("the policy of the port"))
+        let ports = ports.ok_or_else(|| {
+            failed("policy", "the policy of ports is known of running pods alone: for: pods".to_owned())
+        })?;
+        ports.of(&port).map(to_cel).map_err(|why| failed("policy", why))
     };
     let added = [
         context.add_function("atLeast", at_least),

@@ -19,7 +19,7 @@ use cel::{Env, ExecutionError, Program};
 use serde_json::Value;
 
 use self::data::{Looked, looked_at};
-pub use self::functions::{FUNCTIONS, Known};
+pub use self::functions::{FUNCTIONS, Known, KnownPorts};
 use self::room::{DEEPEST, SHALLOW, is_too_deep, with_room};
 pub use self::scope::Scope;
 use self::shape::{Mention, STANDARD, Shape, is_standard};
@@ -223,7 +223,7 @@ impl Expression {
             Err(ExecutionError::FunctionError { function, message }) => {
                 Err(NoValue::Failed(format!("{function}: {}", crate::redact::error(&message))))
             }
-            Err(error) => Err(NoValue::Failed(crate::redact::error(&error.to_string()))),
+            Err(error) => Err(NoValue::Failed(crate::redact::error(&in_words(&error.to_string())))),
         }
     }
 
@@ -238,6 +238,17 @@ impl Expression {
         }
     }
 
+    /// Its value as it is quoted: a text, and of everything else its JSON.
+    ///
+    /// # Errors
+    /// It has none.
+    pub fn quoted(&self, scope: &Scope<'_>) -> Result<String, NoValue> {
+        Ok(match self.evaluate(scope)? {
+            Value::String(text) => text,
+            other => other.to_string(),
+        })
+    }
+
     /// Its value as a text; numbers and booleans as they are written.
     ///
     /// # Errors
@@ -248,6 +259,42 @@ impl Expression {
             value @ (Value::Bool(_) | Value::Number(_)) => Ok(value.to_string()),
             other => Err(NoValue::Failed(format!("it is no text but {}", kind_of(&other)))),
         }
+    }
+}
+
+/// What is said of a function that takes no such values, for who wrote the expression.
+fn in_words(error: &str) -> String {
+    let between = |before: &str, after: &str| {
+        let (_, rest) = error.split_once(before)?;
+        rest.split_once(after).map(|(between, _)| between.to_owned())
+    };
+    if let (Some(function), Some(given)) = (between("overload for '", "'"), between("applied to '(", ")'")) {
+        let given: Vec<&str> = given.split(", ").map(type_in_words).collect();
+        let hint = match function.as_str() {
+            "string" => "; name one of its fields, or leave string() away where evidence is quoted",
+            _ => "",
+        };
+        return format!("{function}() does not take {}{hint}", given.join(" and "));
+    }
+    if let (Some(given), Some(wanted)) = (between("got '", "'"), between("want '", "'")) {
+        let (given, wanted) = (type_in_words(&given), type_in_words(&wanted));
+        return format!("a function is called with {given}, and takes {wanted} there");
+    }
+    error.to_owned()
+}
+
+/// A type of values as the library writes it: `map`, `String()`, `i64`.
+fn type_in_words(name: &str) -> &str {
+    let word = name.split('(').next().unwrap_or(name).to_ascii_lowercase();
+    match word.as_str() {
+        "map" => "a map",
+        "list" => "a list",
+        "string" | "arc<string>" => "a text",
+        "int" | "i64" | "uint" | "u64" => "a whole number",
+        "double" | "float" | "f64" => "a number",
+        "bool" => "a truth",
+        "null" | "null_type" => "null",
+        _ => name,
     }
 }
 

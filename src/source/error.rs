@@ -14,7 +14,7 @@ pub enum LoadError {
         error: io::Error,
     },
     /// Something was read, and nothing in it is evidence.
-    #[error("{path}: {reason}")]
+    #[error("{}", with_path(.path, .reason))]
     Unreadable {
         /// The path as it was given.
         path: String,
@@ -34,6 +34,14 @@ pub enum LoadError {
     /// The arguments cannot be meant like this.
     #[error("{0}")]
     Usage(String),
+}
+
+/// A reason behind its path, unless it begins with a place in that file.
+fn with_path(path: &str, reason: &str) -> String {
+    match reason.strip_prefix(path).is_some_and(|rest| rest.starts_with(':')) {
+        true => reason.to_owned(),
+        false => format!("{path}: {reason}"),
+    }
 }
 
 impl LoadError {

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use meshdoctor::expression::FUNCTIONS;
+use meshdoctor::item::Kind;
 use serde_json::Value;
 
 use crate::cli::meshdoctor;
@@ -45,11 +46,42 @@ fn a_new_card_is_a_check_at_once_and_is_never_overwritten() {
     ran(&["new", "no-owner", "--dir", &path], 2);
     ran(&["new", "No_Owner", "--dir", &path], 2);
     ran(&["new", "pod-missing-proxy", "--dir", &path], 2);
-    // Its cases expect nothing yet, and that is said.
-    ran(&["test", &path], 1);
-    let updated = meshdoctor(&["test", &path]).env("UPDATE", "1").output().unwrap();
-    assert!(updated.status.success());
     ran(&["test", &path], 0);
+}
+
+/// Of whatever kind: the card is one that fires, is quiet and lacks evidence as it is written.
+#[test]
+fn a_new_card_is_right_for_its_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    let kinds = Kind::ALL.iter().filter(|kind| !matches!(kind, Kind::Secret | Kind::ConfigMap));
+    for (at, kind) in kinds.enumerate() {
+        ran(&["new", &format!("of-{at}"), "--for", &kind.resource(), "--dir", &path], 0);
+        let card = std::fs::read_to_string(folder.path().join(format!("of-{at}.md"))).unwrap();
+        let info = kind.info();
+        assert!(card.contains(&format!("  for: {}\n", kind.resource())), "{card}");
+        assert!(card.contains(&format!("kind: {}\nmetadata", info.kind)), "{card}");
+        assert_eq!(card.contains("object.metadata.namespace"), info.namespaced, "{card}");
+    }
+    // A custom resource of others, in namespaces and in none.
+    let foreign =
+        ["new", "of-certificates", "--for", "certificates.v1.cert-manager.io", "--kind", "Certificate"];
+    ran(&[&foreign[..], &["--dir", &path]].concat(), 0);
+    let of_cluster =
+        ["new", "of-issuers", "--for", "clusterissuers.v1.cert-manager.io", "--kind", "ClusterIssuer"];
+    ran(&[&of_cluster[..], &["--cluster-scoped", "--dir", &path]].concat(), 0);
+    ran(&["test", &path], 0);
+    for (words, why) in [
+        (&["--for", "poods"][..], "did you mean pods?"),
+        (&["--for", "secrets"], "no expression sees secrets"),
+        (&["--for", "certificates", "--kind", "Certificate"], "names no version"),
+        (&["--for", "pumps.v1.example.com"], "--kind"),
+        (&["--cluster-scoped"], "--kind"),
+    ] {
+        let (_, error) = ran(&[&["new", "never", "--dir", &path], words].concat(), 2);
+        assert!(error.contains(why), "{words:?}: {error}");
+    }
+    assert!(!folder.path().join("never.md").exists());
 }
 
 #[test]
@@ -195,9 +227,70 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
         (
             "line-of-path",
             "  for: pods\n  evidence:\n  - path: spec[\n  rule: 'true'",
-            8,
+            9,
             "no path of a field",
         ),
+        (
+            "line-of-odd-path",
+            "  for: pods\n  evidence:\n  - path: spec\n    expression: \"'x'\"\n  - {path: spec..a b, expression: \"'x'\"}\n  rule: 'true'",
+            11,
+            "no path of a field",
+        ),
+        (
+            "line-of-object",
+            "  for: pods\n  evidence:\n  - path: object.spec\n  rule: 'true'",
+            9,
+            "without object",
+        ),
+        (
+            "line-of-any-item",
+            "  for: pods\n  evidence:\n  - path: spec.containers[*].image\n  rule: 'true'",
+            9,
+            "names no one item",
+        ),
+        (
+            "line-of-beginning",
+            "  for: pods\n  evidence:\n  - path: spce.nodeName\n  rule: 'true'",
+            9,
+            "did you mean spec?",
+        ),
+        (
+            "line-of-quoted",
+            "  for: pods\n  evidence:\n  - path: spec\n    expression: objct.x\n  rule: 'true'",
+            9,
+            "rule.evidence[0]: nothing is bound to objct",
+        ),
+        (
+            "line-of-twice",
+            "  for: pods\n  variables:\n  - {name: a, expression: '1'}\n  - {name: a, expression: '2'}\n  rule: 'true'",
+            10,
+            "a is there twice",
+        ),
+        (
+            "line-of-like",
+            "  for: pods\n  variables:\n  - {name: ab, expression: '1'}\n  - {name: a, expression: x}\n  rule: 'true'",
+            10,
+            "nothing is bound to x",
+        ),
+        (
+            "line-of-params-twice",
+            "  for: pods\n  params: {a: 1, a: 2}\n  rule: 'true'",
+            8,
+            "a is there twice",
+        ),
+        (
+            "line-of-near-key",
+            "  for: pods\n  evidnce: []\n  rule: 'true'",
+            8,
+            "unknown field `evidnce`; did you mean `evidence`?",
+        ),
+        (
+            "line-of-policy",
+            "  for: deployments.apps\n  rule: policy(object, 80).protocol != ''",
+            8,
+            "policy() is of running pods",
+        ),
+        ("line-of-injected", "  for: services\n  rule: injected(object)", 8, "injected() is of pods"),
         (
             "line-of-params",
             "  for: pods\n  params: {days: 3}\n  rule: params.dayz > 2",
@@ -233,6 +326,7 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
     for (id, rule, why) in [
         ("of-secrets", "  for: secrets\n  rule: 'true'", "no expression sees secrets"),
         ("of-nothing", "  for: deploymnts\n  rule: 'true'", "is no kind that meshdoctor knows"),
+        ("of-near", "  for: deploymnts.apps\n  rule: 'true'", "did you mean deployments.apps?"),
         (
             "no-version",
             "  for: certificates.cert-manager.io\n  kind: Certificate\n  rule: 'true'",
@@ -267,6 +361,98 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
     let home = card(folder.path(), "unproved", "  for: pods\n  rule: 'true'");
     let (said, _) = ran(&["test", &home], 1);
     assert!(said.contains("it has no case ### fires"), "{said}");
+}
+
+/// What stands beside the rule is held to as well.
+#[test]
+fn front_matter_that_cannot_be_meant_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for (id, from, to, line, why) in [
+        ("since", "since: 0.1.0", "since: banana", 5, "\"banana\" is no version"),
+        ("severity", "severity: error", "severity: warn", 3, "did you mean `warning`?"),
+        ("title", "title:", "titel:", 2, "did you mean `title`?"),
+        ("word", "category: yours", "category: Ours!", 4, "is no category"),
+        ("slip", "category: yours", "category: polcy", 4, "did you mean policy?"),
+        ("of-a-check", "category: yours", "category: pod-missing-proxy", 4, "is the name of a check"),
+    ] {
+        let id = format!("front-{id}");
+        let home = card(folder.path(), &id, "  for: pods\n  rule: 'true'");
+        let path = folder.path().join(format!("{id}/{id}.md"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+        let (_, error) = ran(&["list", "--checks", &home], 2);
+        assert!(error.contains(&format!("{id}.md:{line}: ")) && error.contains(why), "{id}: {error}");
+    }
+    // A word of one's own stays one, and so do the categories that there are.
+    for (id, category) in [("own-word", "team-rules"), ("known-word", "policy")] {
+        let home = card(folder.path(), id, "  for: pods\n  rule: 'true'");
+        let path = folder.path().join(format!("{id}/{id}.md"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace("category: yours", &format!("category: {category}"))).unwrap();
+        ran(&["list", category, "--checks", &home], 0);
+    }
+    // Two cases of one title could not be told apart.
+    let home = card(folder.path(), "two-titles", "  for: pods\n  rule: 'true'");
+    let path = folder.path().join("two-titles/two-titles.md");
+    let case = |kind: &str| format!("### {kind}: one\n```text expect\n```\n");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{text}{}{}", case("fires"), case("quiet"))).unwrap();
+    let (_, error) = ran(&["list", "--checks", &home], 2);
+    assert!(error.contains("another case has the title"), "{error}");
+}
+
+/// Evidence is quoted whatever it is; what a function does not take is said in words.
+#[test]
+fn what_is_quoted_may_be_a_map_and_what_is_not_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let rule = r#"  for: deployments.apps
+  rule: "false"
+  evidence:
+  - {path: metadata, expression: "{'flow': 1}"}
+  - {path: metadata, expression: "string({'flow': 1})"}
+  - {path: metadata, expression: "inCIDR(7, 'x')"}"#;
+    let home = card(folder.path(), "quotes-a-map", rule);
+    let report = judged(folder.path(), &home, "a: b", &[], 1);
+    let evidence = report["findings"][0]["evidence"].as_array().unwrap();
+    let said: Vec<&str> = evidence.iter().map(|one| one["said"].as_str().unwrap()).collect();
+    assert_eq!(said[0], r#"{"flow":1}"#);
+    assert!(said[1].contains("string() does not take a map; name one of its fields"), "{said:?}");
+    assert!(said[2].contains("called with a whole number, and takes a text there"), "{said:?}");
+}
+
+/// The policy of a port is asked for by its number or its name; why there is none is said.
+#[test]
+fn the_policy_of_a_port_is_asked_for_by_name_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop, labels: {app: web, linkerd.io/control-plane-ns: linkerd}, annotations: {config.linkerd.io/default-inbound-policy: all-authenticated}}\nspec: {containers: [{name: linkerd-proxy, image: p:1}, {name: app, image: a:1, ports: [{name: http, containerPort: 8080}, {containerPort: 9090}, {name: dns, containerPort: 53, protocol: UDP}]}]}\nstatus: {phase: Running}";
+    for (id, port, kind, said) in [
+        ("by-number", "8080", "quiet", "pass"),
+        ("by-name", "'http'", "quiet", "pass"),
+        ("without-a-name", "9090", "quiet", "pass"),
+        ("no-such-name", "'grpc'", "unknown", "lists a port 'grpc'"),
+        ("no-such-number", "8081", "unknown", "lists a port 8081"),
+        ("not-of-tcp", "53", "unknown", "lists a port 53"),
+        (
+            "no-port",
+            "true",
+            "unknown",
+            "a port is a number or a name: policy(object, 8080) or policy(object, 'http')",
+        ),
+    ] {
+        let rule = format!(
+            "  for: pods\n  where: object.metadata.name == 'web'\n  rule: \"policy(object, {port}).default == 'all-authenticated'\""
+        );
+        let home = card(folder.path(), id, &rule);
+        let path = folder.path().join(format!("{id}/{id}.md"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let case = format!("### {kind}: one\n```yaml cluster on=healthy\n{pod}\n```\n```text expect\n```\n");
+        std::fs::write(&path, format!("{text}{case}")).unwrap();
+        let (told, _) = ran(&["test", &home], 1);
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(said), "{id}: {told}");
+        assert!(!told.contains("and the check"), "{id}: {told}");
+    }
 }
 
 /// Objects that lack the same are one gap, and a case that shows something else than its heading says is told in its words.

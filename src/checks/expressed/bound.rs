@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::checks::admission::Rules;
 use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, policy};
-use crate::expression::{Known, NoValue, Scope};
+use crate::expression::{Known, KnownPorts, NoValue, Scope};
 use crate::finding::Subject;
 use crate::item::{Kind, Scope as Place};
 use crate::model::injection::{Decision, effective};
@@ -128,15 +128,21 @@ fn cluster(ctx: &Context<'_>) -> Value {
     Value::Object(cluster)
 }
 
-/// The inbound policy of the ports of pods: of those that they name, and of those that Servers take.
-fn ports(ctx: &Context<'_>) -> BTreeMap<(String, String), BTreeMap<u16, Value>> {
+/// The inbound policy of the ports of pods: of those that their containers list, and of those that Servers take.
+fn ports(ctx: &Context<'_>) -> BTreeMap<(String, String), KnownPorts> {
     let Ok(survey) = policy::survey(ctx) else { return BTreeMap::new() };
     let of_pod = |(pod, workload): &(&Pod, Workload<'_>)| {
-        let mut all: BTreeSet<u16> = workload.ports.values().flatten().copied().collect();
+        let is_tcp = |protocol: &str| protocol.is_empty() || protocol == "TCP";
+        let listed = pod.spec.containers.iter().flat_map(|container| &container.ports);
+        let listed = listed.filter(|port| port.container_port > 0 && is_tcp(&port.protocol));
+        let mut all: BTreeSet<u16> = listed.map(|port| port.container_port).collect();
+        all.extend(workload.ports.values().flatten());
         all.extend(survey.index.taken_ports(workload));
-        let ports = all.into_iter().map(|port| (port, of_port(&survey.index.inbound(workload, port))));
+        let policies = all.into_iter().map(|port| (port, of_port(&survey.index.inbound(workload, port))));
+        let names = workload.ports.iter().map(|(name, ports)| ((*name).to_owned(), ports.clone()));
         let (namespace, name) = pod.metadata.key();
-        ((namespace.to_owned(), name.to_owned()), ports.collect())
+        let known = KnownPorts { policies: policies.collect(), names: names.collect() };
+        ((namespace.to_owned(), name.to_owned()), known)
     };
     survey.pods.iter().map(of_pod).collect()
 }

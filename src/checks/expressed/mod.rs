@@ -53,6 +53,13 @@ impl Brought {
                 "params of a rule that is an expression stand under it: rule.params".to_owned(),
             ));
         }
+        let of_key =
+            |key: &str, message: String| MarkdownError { line: line_of_key(text, key), ..fail(message) };
+        if !is_release(&card.front.since) {
+            let message = format!("since: {:?} is no version of your checks: 0.1.0", card.front.since);
+            return Err(of_key("since", message));
+        }
+        category(&card.front.category).map_err(|why| of_key("category", why))?;
         let at = |message: String| MarkdownError { line: line(text, &message), ..fail(message) };
         let rule = Rule::of(&expressed).map_err(at)?;
         let known = |other: &String| super::find(other).is_some();
@@ -149,20 +156,68 @@ fn policy_uses() -> impl Iterator<Item = Item> {
     .map(Item::List)
 }
 
-/// The line of the front matter that a message about a part of the rule is about: `rule.where: ...`.
+/// The line of the front matter that a message about a part of the rule is about: `rule.where: ...`, `rule.evidence[1]: ...`.
 fn line(text: &str, message: &str) -> usize {
     let place = message.split(": ").next().unwrap_or_default();
-    let part = place.strip_prefix("rule.");
-    let key = part.unwrap_or("rule");
-    let (key, name) = key.split_once('.').unwrap_or((key, ""));
+    let Some(part) = place.strip_prefix("rule.") else { return line_of_key(text, "rule") };
+    let end = part.find(['.', '[']).unwrap_or(part.len());
+    let (key, rest) = part.split_at(end);
     let mut lines = text.lines().enumerate().skip(1).take_while(|(_, line)| *line != "---");
     let begins = |line: &str| line.trim_start().strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
-    let Some((at, _)) = lines.find(|(_, line)| begins(line) && part.is_some() == line.starts_with(' '))
-    else {
-        return text.lines().position(|line| line == "rule:").map_or(1, |at| at + 1);
+    let Some((at, _)) = lines.find(|(_, line)| line.starts_with(' ') && begins(line)) else {
+        return line_of_key(text, "rule");
     };
-    let named = lines.find(|(_, line)| !name.is_empty() && line.contains(&format!("name: {name}")));
-    named.map_or(at, |(at, _)| at) + 1
+    let found = if let Some(item) = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        let mut within: Option<usize> = None;
+        let mut items = lines.filter(|(_, line)| {
+            let depth = line.len() - line.trim_start().len();
+            line.trim_start().starts_with("- ") && *within.get_or_insert(depth) == depth
+        });
+        item.parse().ok().and_then(|item| items.nth(item))
+    } else {
+        let is_name = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        let named = format!("name: {}", rest.trim_start_matches('.'));
+        lines.find(|(_, line)| {
+            !rest.is_empty() && line.split_once(&named).is_some_and(|(_, after)| is_name(after))
+        })
+    };
+    found.map_or(at, |(at, _)| at) + 1
+}
+
+/// The line of a key of the front matter; the first where it is not found.
+fn line_of_key(text: &str, key: &str) -> usize {
+    let is = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
+    text.lines().position(is).map_or(1, |at| at + 1)
+}
+
+/// Whether it counts releases: `0.1.0`, `2`, `1.4.0-rc.1`.
+fn is_release(text: &str) -> bool {
+    let numbers = text.split_once('-').map_or(text, |(numbers, _)| numbers);
+    let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+    numbers.strip_prefix('v').unwrap_or(numbers).split('.').all(is_number)
+}
+
+/// Whether a word can be the category of a card: any may, but for what `--only` could not tell from another, and for slips.
+fn category(word: &str) -> Result<(), String> {
+    if !is_id(word) {
+        return Err(format!(
+            "category: {word:?} is no category: small letters, digits and dashes, such as yours"
+        ));
+    }
+    if super::find(word).is_some() {
+        return Err(format!("category: {word} is the name of a check; choose another word"));
+    }
+    let ours: BTreeSet<&str> = all()
+        .filter(|check| check.rule().is_none())
+        .map(|check| check.card().front.category.as_str())
+        .collect();
+    let slip = |known: &&&str| strsim::osa_distance(word, known) <= 2 && word.len() > 3;
+    match ours.iter().filter(|known| **known != word).find(slip) {
+        Some(near) if !ours.contains(word) => {
+            Err(format!("category: there is none of the name {word}; did you mean {near}?"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn is_id(id: &str) -> bool {

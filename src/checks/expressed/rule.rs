@@ -82,14 +82,26 @@ impl Rule {
             return Err(format!("rule.variables: more than {VARIABLES}"));
         }
         let names: Vec<String> = said.variables.iter().map(|variable| bound_as(&variable.name)).collect();
-        if let Some(bad) = said.variables.iter().find(|variable| !is_name(&variable.name)) {
-            return Err(format!("rule.variables: {:?} is no name", bad.name));
+        for (at, variable) in said.variables.iter().enumerate() {
+            let name = &variable.name;
+            if !is_name(name) {
+                return Err(format!(
+                    "rule.variables[{at}]: {name:?} is no name: letters, digits and _, a letter first"
+                ));
+            }
+            if said.variables[..at].iter().any(|before| before.name == *name) {
+                return Err(format!(
+                    "rule.variables[{at}]: {name} is there twice; give this one another name"
+                ));
+            }
         }
         let mut bound: Vec<&str> = BOUND.to_vec();
         let parse = |place: &str, text: &str, bound: &[&str]| {
             let expression = Expression::parse(&plain(text), bound)
                 .map_err(|why| format!("rule.{place}: {}", as_written(&why)))?;
-            known_fields(&expression, &said.params).map_err(|why| format!("rule.{place}: {why}"))?;
+            known_fields(&expression, &said.params)
+                .and_then(|()| asks_of(kind, &expression))
+                .map_err(|why| format!("rule.{place}: {why}"))?;
             Ok::<_, String>(expression)
         };
         let only_where = said.only_where.as_deref().map(|text| parse("where", text, &bound)).transpose()?;
@@ -105,14 +117,28 @@ impl Rule {
             (None, Some(text)) => Message::Made(parse("message-expression", text, &bound)?),
             _ => return Err("rule: one of message and message-expression".to_owned()),
         };
-        let evidence = said.evidence.iter().map(|one| match &one.expression {
-            Some(text) => Ok(Quoted::Made(one.path.clone(), parse("evidence", text, &bound)?)),
-            None => {
-                FieldPath::parse(&one.path).map(Quoted::Field).map_err(|why| format!("rule.evidence: {why}"))
-            }
+        let evidence = said.evidence.iter().enumerate().map(|(at, one)| {
+            let place = format!("evidence[{at}]");
+            let wrong = |why: String| format!("rule.{place}: {why}");
+            let path = match &one.expression {
+                Some(_) => FieldPath::naming(&one.path),
+                None => FieldPath::parse(&one.path),
+            };
+            let path = path.map_err(wrong)?;
+            known_beginning(kind, path.first()).map_err(wrong)?;
+            Ok(match &one.expression {
+                Some(text) => Quoted::Made(one.path.clone(), parse(&place, text, &bound)?),
+                None => Quoted::Field(path),
+            })
         });
         let evidence = evidence.collect::<Result<Vec<_>, String>>()?;
-        let fix = said.fix.iter().map(|fix| step(fix, &|text| parse("fix", text, &bound)));
+        let fix = said.fix.iter().enumerate().map(|(at, fix)| {
+            let place = format!("fix[{at}]");
+            step(fix, &|text| parse(&place, text, &bound)).map_err(|why| match why.starts_with("rule.") {
+                true => why,
+                false => format!("rule.{place}: {why}"),
+            })
+        });
         let fix = fix.collect::<Result<Vec<_>, String>>()?;
         if fix.is_empty() {
             return Err("rule.fix: at least one step that says what to do".to_owned());
@@ -220,7 +246,7 @@ impl Rule {
         for one in &self.evidence {
             let (path, said) = match one {
                 Quoted::Made(path, expression) => {
-                    (path.as_str(), expression.text(scope).unwrap_or_else(|why| format!("no value: {why}")))
+                    (path.as_str(), expression.quoted(scope).unwrap_or_else(|why| format!("no value: {why}")))
                 }
                 Quoted::Field(path) => (path.as_str(), path.of(object)),
             };
@@ -306,6 +332,44 @@ fn known_fields(expression: &Expression, params: &BTreeMap<String, Value>) -> Re
     Ok(())
 }
 
+/// Whether the model of the mesh can say of objects of a kind what an expression asks of it.
+fn asks_of(kind: Kind, expression: &Expression) -> Result<(), String> {
+    const MAKE_PODS: [Kind; 7] = [
+        Kind::Pod,
+        Kind::Deployment,
+        Kind::StatefulSet,
+        Kind::DaemonSet,
+        Kind::ReplicaSet,
+        Kind::Job,
+        Kind::CronJob,
+    ];
+    let of = || kind.resource();
+    if expression.calls("policy") && kind != Kind::Pod {
+        return Err(format!("policy() is of running pods, for: pods, and this rule is for {}", of()));
+    }
+    let makes_pods = matches!(kind, Kind::Foreign(_)) || MAKE_PODS.contains(&kind);
+    match ["injected", "defaultPolicy"].into_iter().find(|function| expression.calls(function)) {
+        Some(function) if !makes_pods => Err(format!(
+            "{function}() is of pods and of what makes them (deployments.apps), and this rule is for {}",
+            of()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a path that begins like this is one of objects of a kind: what is nearly `spec` and is not is a slip. Kinds that a card
+/// describes may have any field.
+fn known_beginning(kind: Kind, first: &str) -> Result<(), String> {
+    const COMMON: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
+    if matches!(kind, Kind::Foreign(_)) || COMMON.contains(&first) {
+        return Ok(());
+    }
+    match closest(first, COMMON) {
+        Some(near) => Err(format!("no object has a field {first}; did you mean {near}?")),
+        None => Ok(()),
+    }
+}
+
 /// The kind that a rule is evaluated for: one of ours, or one that the card describes.
 fn kind(said: &ExpressedRule) -> Result<Kind, String> {
     let ours = || Kind::ALL.iter().copied().find(|kind| said.of.parse() == Ok(*kind));
@@ -314,8 +378,11 @@ fn kind(said: &ExpressedRule) -> Result<Kind, String> {
             return Err("rule: cluster-scoped and reads describe a kind that meshdoctor does not know, and go with kind".to_owned());
         }
         return ours().ok_or_else(|| {
+            let known: Vec<String> = Kind::ALL.iter().map(|kind| kind.resource()).collect();
+            let near = closest(&said.of, known.iter().map(String::as_str));
+            let near = near.map_or("; of".to_owned(), |near| format!("; did you mean {near}? Of"));
             format!(
-                "rule.for: {:?} is no kind that meshdoctor knows; of another one say the version and the kind: for: \
+                "rule.for: {:?} is no kind that meshdoctor knows{near} another one say the version and the kind: for: \
                  certificates.v1.cert-manager.io, kind: Certificate",
                 said.of
             )
@@ -371,7 +438,7 @@ fn step(fix: &ExpressedFix, parse: &dyn Fn(&str) -> Result<Expression, String>) 
     if let Some(program) = fix.run.first()
         && !PROGRAMS.contains(&program.as_str())
     {
-        return Err(format!("rule.fix: a command begins with one of {}", PROGRAMS.join(", ")));
+        return Err(format!("a command begins with one of {}", PROGRAMS.join(", ")));
     }
     let word = |word: &String| match word.strip_prefix('=') {
         Some(expression) => parse(expression).map(Word::Made),

@@ -45,6 +45,8 @@ pub(super) fn as_written(message: &str) -> String {
 enum Step {
     Field(String),
     Item(usize),
+    /// Whichever item: `containers[]`, `containers[*]`. Names where something stands, and leads to nothing.
+    Any,
 }
 
 /// The path of a field: `spec.replicas`, `spec.containers[0].image`, `metadata.annotations[linkerd.io/inject]`.
@@ -55,38 +57,64 @@ pub(super) struct FieldPath {
 }
 
 impl FieldPath {
-    /// Of what a card says.
+    /// Of what a card says: a path that leads to a value.
+    ///
+    /// # Errors
+    /// It is no such path.
+    pub(super) fn parse(written: &str) -> Result<FieldPath, String> {
+        let path = FieldPath::naming(written)?;
+        match path.steps.contains(&Step::Any) {
+            true => Err(format!(
+                "{written:?} names no one item: spec.containers[0].image, or say with expression what is quoted"
+            )),
+            false => Ok(path),
+        }
+    }
+
+    /// The same where it only names what an expression tells: any item may be meant (`spec.containers[].image`).
     ///
     /// # Errors
     /// It is no path.
-    pub(super) fn parse(written: &str) -> Result<FieldPath, String> {
-        let wrong = || {
+    pub(super) fn naming(written: &str) -> Result<FieldPath, String> {
+        let wrong = |why: &str| {
             format!(
-                "{written:?} is no path of a field: spec.containers[0].image, metadata.annotations[linkerd.io/inject]"
+                "{written:?} is no path of a field{why}: spec.containers[0].image, metadata.annotations[linkerd.io/inject]"
             )
         };
         let (mut steps, mut rest) = (Vec::new(), written);
         while !rest.is_empty() {
             if let Some(inner) = rest.strip_prefix('[') {
-                let (key, after) = match inner.chars().next() {
-                    Some(quote @ ('\'' | '"')) => {
-                        let (key, after) = inner[1..].split_once(quote).ok_or_else(wrong)?;
-                        (key, after.strip_prefix(']').ok_or_else(wrong)?)
-                    }
-                    _ => inner.split_once(']').ok_or_else(wrong)?,
-                };
-                let number = key.parse().ok().filter(|_| !inner.starts_with(['\'', '"']));
-                steps.push(number.map_or_else(|| Step::Field(key.to_owned()), Step::Item));
+                let (step, after) = bracketed(inner).ok_or_else(|| wrong(""))?;
+                steps.push(step);
                 rest = after;
             } else {
-                let name = if steps.is_empty() { rest } else { rest.strip_prefix('.').ok_or_else(wrong)? };
+                let name = match steps.is_empty() {
+                    true => rest,
+                    false => rest.strip_prefix('.').ok_or_else(|| wrong(""))?,
+                };
                 let end = name.find(['.', '[']).unwrap_or(name.len());
+                if !is_field(&name[..end]) {
+                    return Err(wrong(""));
+                }
                 steps.push(Step::Field(name[..end].to_owned()));
                 rest = &name[end..];
             }
         }
-        let is_whole = !steps.is_empty() && !steps.contains(&Step::Field(String::new()));
-        is_whole.then(|| FieldPath { written: written.to_owned(), steps }).ok_or_else(wrong)
+        match steps.first() {
+            Some(Step::Field(first)) if first == "object" && steps.len() > 1 => {
+                Err(wrong("; it begins within the object, without object"))
+            }
+            Some(Step::Field(_)) => Ok(FieldPath { written: written.to_owned(), steps }),
+            _ => Err(wrong("")),
+        }
+    }
+
+    /// The field of the object that it begins at.
+    pub(super) fn first(&self) -> &str {
+        match self.steps.first() {
+            Some(Step::Field(name)) => name,
+            _ => "",
+        }
     }
 
     /// The path as it was written.
@@ -99,6 +127,7 @@ impl FieldPath {
         let found = self.steps.iter().try_fold(object, |value, step| match step {
             Step::Field(name) => value.get(name.as_str()),
             Step::Item(at) => value.get(at),
+            Step::Any => None,
         });
         match found {
             None => "absent".to_owned(),
@@ -106,6 +135,29 @@ impl FieldPath {
             Some(other) => other.to_string(),
         }
     }
+}
+
+/// Whether a field can have this name.
+fn is_field(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+}
+
+/// What stands behind an opening bracket, and the rest behind the closing one: a key, an item by its number, or any item.
+fn bracketed(inner: &str) -> Option<(Step, &str)> {
+    let is_key =
+        |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
+    if let Some(quote @ ('\'' | '"')) = inner.chars().next() {
+        let (key, after) = inner[1..].split_once(quote)?;
+        return (!key.is_empty()).then_some((Step::Field(key.to_owned()), after.strip_prefix(']')?));
+    }
+    let (key, after) = inner.split_once(']')?;
+    let step = match key {
+        "" | "*" => Step::Any,
+        _ if is_key(key) => key.parse().map_or_else(|_| Step::Field(key.to_owned()), Step::Item),
+        _ => return None,
+    };
+    Some((step, after))
 }
 
 #[cfg(test)]
@@ -140,8 +192,32 @@ mod tests {
         ] {
             assert_eq!(FieldPath::parse(path).expect(path).of(&object), expected, "{path}");
         }
-        for path in ["", "spec.", "spec..a", "spec[", "spec['a]", "spec[0]a", ".spec"] {
+        let wrong = [
+            "",
+            "spec.",
+            "spec..a",
+            "spec[",
+            "spec['a]",
+            "spec[0]a",
+            ".spec",
+            "[0]",
+            "spec.a b",
+            "spec/a",
+            "$.spec",
+            "spec.*",
+            "spec[a b]",
+            "spec['']",
+            "spec.0",
+            "object.spec",
+        ];
+        for path in wrong {
             FieldPath::parse(path).expect_err(path);
+            FieldPath::naming(path).expect_err(path);
+        }
+        // Of several items one is to be named, unless an expression says what is quoted.
+        for path in ["spec.all[].a", "spec.all[*].a"] {
+            FieldPath::parse(path).expect_err(path);
+            FieldPath::naming(path).expect(path);
         }
     }
 }

@@ -1,0 +1,185 @@
+//! `meshdoctor new`: a card to start from, for a kind of object. It is a check at once, and its cases say what they expect.
+
+use anyhow::Context;
+
+use crate::card::CaseKind;
+use crate::cases;
+use crate::checks::expressed::Brought;
+use crate::cli::args::New;
+use crate::cli::stop::Stop;
+use crate::cli::{output, role};
+use crate::demo;
+use crate::item::Kind;
+use crate::nearest::closest;
+
+/// The card, with what hangs on the kind in capitals.
+const TEMPLATE: &str = include_str!("card.md");
+/// The pods of a workload, in a manifest.
+const POD: &str = "{containers: [{name: app, image: registry.example.com/app:1}]}";
+
+/// The kind that a card is written for.
+struct Of {
+    /// As `for` has it: `pods`, `certificates.v1.cert-manager.io`.
+    resource: String,
+    /// The same without a version: `certificates.cert-manager.io`.
+    listed: String,
+    api_version: String,
+    kind: String,
+    namespaced: bool,
+    /// Whether meshdoctor knows the kind without the card.
+    is_ours: bool,
+}
+
+/// Writes a card.
+pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
+    let path = args.folder.join(format!("{}.md", args.check));
+    if path.exists() {
+        let cause = format!("{} is there already", path.display());
+        return Err(Stop::usage(cause, "choose another name, or another folder with --dir").into());
+    }
+    let text = of(args)?.card();
+    let folder = args.folder.display().to_string();
+    let brought = Brought::read(&args.check, &text, super::IN_CASES).map_err(|error| {
+        let next = match error.message.starts_with("rule") {
+            true => "choose another kind with --for",
+            false => "ids are words of small letters and digits with dashes between them",
+        };
+        Stop::usage(error.message, next)
+    })?;
+    let text = with_expectations(brought, text)?;
+    std::fs::create_dir_all(&args.folder).with_context(|| format!("{folder} cannot be made"))?;
+    std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    let said = format!(
+        "{}\nnext      meshdoctor test {folder}\n          meshdoctor check --checks {folder}\n",
+        path.display()
+    );
+    output::print(&role::as_typed(said))
+}
+
+/// The card with what its cases say.
+fn with_expectations(brought: Brought, mut text: String) -> anyhow::Result<String> {
+    let check = brought.register();
+    for case in &check.card().cases {
+        let ran = cases::run(check, case, &|name| demo::base(name).map(str::to_owned))?;
+        if let Some(why) = ran.wrong.first().filter(|_| case.kind != CaseKind::Unknown) {
+            anyhow::bail!("no card can be written for that kind: {why}");
+        }
+        if let Some(other) = cases::with_expectation(&text, &case.title, ran.said.trim_end()) {
+            text = other;
+        }
+    }
+    Ok(text)
+}
+
+fn of(args: &New) -> Result<Of, Stop> {
+    let said = args.of.as_str();
+    let parts: Vec<&str> = said.splitn(3, '.').collect();
+    if let Some(kind) = &args.kind {
+        let [plural, version, group] = parts[..] else {
+            let cause = format!("--for {said} names no version");
+            return Err(Stop::usage(
+                cause,
+                "with --kind it is RESOURCE.VERSION.GROUP: certificates.v1.cert-manager.io",
+            ));
+        };
+        return Ok(Of {
+            resource: said.to_owned(),
+            listed: format!("{plural}.{group}"),
+            api_version: format!("{group}/{version}"),
+            kind: kind.clone(),
+            namespaced: !args.cluster_scoped,
+            is_ours: false,
+        });
+    }
+    let ours = || Kind::ALL.iter().copied().find(|kind| said.parse() == Ok(*kind));
+    let Some(kind) = ours() else {
+        let known: Vec<String> = Kind::ALL.iter().map(|kind| kind.resource()).collect();
+        let near = closest(said, known.iter().map(String::as_str));
+        let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        return Err(Stop::usage(
+            format!("--for {said} is no kind that meshdoctor knows{near}"),
+            "of a custom resource of others: --for certificates.v1.cert-manager.io --kind Certificate",
+        ));
+    };
+    let info = kind.info();
+    Ok(Of {
+        resource: kind.resource(),
+        listed: kind.resource(),
+        api_version: kind.api_version(),
+        kind: info.kind.to_owned(),
+        namespaced: info.namespaced,
+        is_ours: true,
+    })
+}
+
+impl Of {
+    fn card(&self) -> String {
+        let scope = match self.namespaced {
+            true => {
+                "  where: \"!object.metadata.namespace.startsWith('kube-') && object.metadata.namespace != cluster.controlPlane\"\n"
+            }
+            false if self.kind == "Namespace" => {
+                "  where: \"!object.metadata.name.startsWith('kube-') && object.metadata.name != cluster.controlPlane\"\n"
+            }
+            false => "",
+        };
+        let (mut head, mut crd) = (String::new(), String::new());
+        if !self.is_ours {
+            head.push_str(&format!("  kind: {}\n", self.kind));
+            if !self.namespaced {
+                head.push_str("  cluster-scoped: true\n");
+            }
+            crd = format!(
+                "```yaml cluster\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: {}}}\n```\n",
+                self.listed
+            );
+        }
+        let outside = if scope.is_empty() { "" } else { " outside kube-* and the control plane's namespace" };
+        TEMPLATE
+            .replace("RESOURCE", &self.resource)
+            .replace("WHERE", &format!("{head}{scope}"))
+            .replace("FIX", &self.fix())
+            .replace("ORPHAN", &self.object("orphan", ""))
+            .replace("OWNED", &self.object("owned", ", labels: {team: shop}"))
+            .replace("CRD```", &format!("{crd}```"))
+            .replace("LISTED", &self.listed)
+            .replace("KINDOUTSIDE", &format!("{}{outside}", self.kind))
+            .replace("KIND", &self.kind)
+    }
+
+    /// What to do: a label of a pod goes with the pod, so that its workload has to give it.
+    fn fix(&self) -> String {
+        if self.kind == "Pod" {
+            return "  - text: Give the pods of its workload the label, in the manifest of the workload"
+                .to_owned();
+        }
+        let namespace = if self.namespaced { "-n, \"=object.metadata.namespace\", " } else { "" };
+        format!(
+            "  - text: Give it the label, in its manifest as well\n    run: [kubectl, {namespace}label, {}, \"=object.metadata.name\", \"=params.label + '=TEAM'\"]",
+            self.listed
+        )
+    }
+
+    /// An object of the kind, as a manifest has it.
+    fn object(&self, name: &str, labels: &str) -> String {
+        let namespace = if self.namespaced { ", namespace: shop" } else { "" };
+        let template = format!(
+            "selector: {{matchLabels: {{app: {name}}}}}, template: {{metadata: {{labels: {{app: {name}}}}}, spec: {POD}}}"
+        );
+        let spec = match self.kind.as_str() {
+            _ if !self.is_ours => String::new(),
+            "Pod" => format!("\nspec: {POD}\nstatus: {{phase: Running}}"),
+            "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" => format!("\nspec: {{{template}}}"),
+            "Job" => format!("\nspec: {{template: {{spec: {POD}}}}}"),
+            "CronJob" => format!(
+                "\nspec: {{schedule: \"0 4 * * *\", jobTemplate: {{spec: {{template: {{spec: {POD}}}}}}}}}"
+            ),
+            "Service" => format!("\nspec: {{selector: {{app: {name}}}, ports: [{{port: 80}}]}}"),
+            _ => String::new(),
+        };
+        format!(
+            "apiVersion: {}\nkind: {}\nmetadata: {{name: {name}{namespace}{labels}}}{spec}",
+            self.api_version, self.kind
+        )
+    }
+}
