@@ -14,7 +14,7 @@ use self::member::{Input, Members};
 use self::spool::{Blob, BlobReader, Spool};
 use self::tar::{BLOCK, Keep, Walk, is_tar};
 
-pub use self::tree::{Tree, clean};
+pub use self::tree::{Tree, clean, folder_of, joined};
 
 /// How many bytes one run unpacks or reads from pipes at most, all of it together.
 pub const MAX_UNPACKED: u64 = 4 << 30;

@@ -24,7 +24,7 @@ impl Tree {
     /// Notes a link, once all files are known. Nothing follows it: what it points to is read under its own name, or not
     /// at all. A target that begins with `/` counts from the top of the tree.
     pub(crate) fn link(&mut self, path: String, target: &str) {
-        match self.inside(&path, target) {
+        match Tree::inside(&path, target) {
             Some(target) if self.files.contains_key(&target) => _ = self.links.insert(path, target),
             Some(target) if !self.below_is_empty(&target) => {}
             _ => self.trouble.push((path, format!("a link to {target:?}, which is not followed"))),
@@ -32,19 +32,11 @@ impl Tree {
     }
 
     /// The path in the tree that a link's target means; `None` if it leads out.
-    fn inside(&self, path: &str, target: &str) -> Option<String> {
-        let mut parts: Vec<&str> = match target.strip_prefix('/') {
-            Some(_) => Vec::new(),
-            None => path.rsplit_once('/').map_or_else(Vec::new, |(folder, _)| folder.split('/').collect()),
-        };
-        for part in target.split('/').filter(|part| !part.is_empty() && *part != ".") {
-            if part == ".." {
-                parts.pop()?;
-            } else {
-                parts.push(part);
-            }
+    fn inside(path: &str, target: &str) -> Option<String> {
+        match target.strip_prefix('/') {
+            Some(from_top) => joined("", from_top),
+            None => joined(folder_of(path), target),
         }
-        Some(parts.join("/"))
     }
 
     fn below_is_empty(&self, folder: &str) -> bool {
@@ -91,6 +83,23 @@ impl Tree {
 fn under<'a, T>(map: &'a BTreeMap<String, T>, prefix: &'a str) -> impl Iterator<Item = (String, &'a T)> {
     map.range(prefix.to_owned()..)
         .map_while(move |(path, value)| Some((path.strip_prefix(prefix)?.to_owned(), value)))
+}
+
+/// The folder of a file's path; empty at the top.
+pub fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// A path from a folder on; `None` where it leads out of the tree.
+pub fn joined(folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        match part {
+            ".." => _ = parts.pop()?,
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
 }
 
 /// A path as it is used: relative, without `.`; or why it is refused.

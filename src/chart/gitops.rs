@@ -12,6 +12,7 @@ use serde_yaml::{Mapping, Value};
 use super::given::ValuesFile;
 use super::held::{Held, Spots};
 use super::values::as_go_reads;
+use crate::archive::{folder_of, joined};
 use crate::yaml::guard;
 use crate::yaml::node::{Holds, Node, steps, tree};
 
@@ -125,15 +126,7 @@ impl<'t> Set<'t> {
 
     /// The file at a path from the folder of another on.
     fn beside(&self, of: &Text, path: &str) -> Option<&'t Text> {
-        let mut parts: Vec<&str> = of.path.split('/').collect();
-        parts.pop();
-        for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
-            match part {
-                ".." => _ = parts.pop()?,
-                part => parts.push(part),
-            }
-        }
-        let whole = parts.join("/");
+        let whole = joined(folder_of(&of.path), path)?;
         self.texts.iter().find(|text| text.path == whole)
     }
 

@@ -13,6 +13,7 @@ use crate::model::policy::{
     Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, Quirks, ROUTES, RouteKind,
     Workload,
 };
+use crate::model::transport;
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, EgressNetwork, ExternalWorkload,
     GRPCRoute, HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication,
@@ -124,7 +125,7 @@ impl<'a> Lists<'a> {
     /// Whether the chart's values say that proxies always come to each other's own port.
     pub(super) fn by_proxy(&self) -> bool {
         let values = self.config().and_then(ConfigMap::chart_values);
-        values.is_some_and(|values| values.text("proxy.outboundTransportMode") == Some("transport-header"))
+        values.is_some_and(|values| transport::by_header(&values))
     }
 
     /// Whether it is known that no CustomResourceDefinition defines a kind.

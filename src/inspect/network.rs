@@ -7,10 +7,8 @@ use super::walk::{Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
 use crate::model::network_policy::{Direction, Doubt, Objects, Passage, Peer, Policies, Policy, Port};
 use crate::model::skipped::{IN, skipped};
+use crate::model::transport::INBOUND;
 use crate::objects::Pod;
-
-/// The port on which a proxy takes connections of other proxies.
-const INBOUND: u16 = 4143;
 
 /// What is read of the network.
 pub(super) struct Network<'a> {

@@ -24,5 +24,6 @@ pub mod refusal;
 pub mod sandbox;
 pub mod skew;
 pub mod skipped;
+pub mod transport;
 
 pub use cluster::{Answer, Cluster};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::transport::{MODE, Mode, OWN, Transport, declared, inbound_port, is_tcp};
+use super::transport::{Mode, OWN, Transport, declared, inbound_port, is_tcp};
 use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
@@ -14,6 +14,7 @@ use crate::model::network_policy::{
     Action, Decides, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Ports, Rule, Which,
 };
 use crate::model::owners::Owner;
+use crate::model::transport::MODE;
 use crate::objects::{ConfigMap, Kind, Pod};
 
 /// How many pods are quoted.

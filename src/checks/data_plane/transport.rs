@@ -7,19 +7,14 @@ use super::opaque::{self, Opaque};
 use crate::checks::Context;
 use crate::checks::rehearsal::CHART;
 use crate::model::network_policy::{Fits, Port, Ports, Rule, Which};
+use crate::model::transport::{self, HEADER, INBOUND, MODE};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{ConfigMap, Pod};
 
-/// Where the proxy listens unless it is told otherwise.
-const INBOUND: u16 = 4143;
 /// The ports of the proxy itself, which say nothing of the application's.
 pub(super) const OWN: [u16; 3] = [4143, 4190, 4191];
 /// The variable that says where it listens.
 const LISTENS: &str = "LINKERD2_PROXY_INBOUND_LISTEN_ADDR";
-/// Where the mode is set in which proxies connect.
-pub(super) const MODE: &str = "proxy.outboundTransportMode";
-/// The mode in which they connect to the port of the proxy.
-const HEADER: &str = "transport-header";
 
 /// What says how the proxies of a mesh come to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +65,7 @@ impl Transport {
         let values = config.and_then(ConfigMap::chart_values);
         let text = |path| values.as_ref().and_then(|values| values.text(path));
         let opaque = text("proxy.opaquePorts").map(|list| Opaque::parse(list, &BTreeMap::new()));
-        let mode = mode(ctx, text(MODE));
+        let mode = mode(ctx, values.as_ref().and_then(transport::written));
         Transport { mode, opaque: opaque.unwrap_or_default() }
     }
 

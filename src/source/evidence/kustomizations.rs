@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::manifests::{CHANGES, files, joined};
+use super::manifests::{CHANGES, files};
+use crate::archive::joined;
 
 /// How far kustomizations that take one another are followed.
 const DEPTH: usize = 16;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::kustomizations::Kustomizations;
-use crate::archive::Tree;
 use crate::archive::spool::Blob;
+use crate::archive::{Tree, joined};
 use crate::yaml::parse;
 
 /// The largest kustomization or template that is looked into, in bytes.
@@ -167,16 +167,4 @@ fn patches(kustomization: &Value) -> Vec<String> {
         found.extend(files(&entry, &["additionalValuesFiles"]));
     }
     found
-}
-
-/// A path from a folder on; nothing where it leads out of the tree, or is none.
-pub(super) fn joined(folder: &str, path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
-        match part {
-            ".." => _ = parts.pop()?,
-            part => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
 }
