@@ -182,7 +182,7 @@ impl Item {
     pub fn credentials_of(link: &Link) -> Item {
         Item::Named {
             kind: Kind::Secret,
-            scope: Scope::Fixed(link.metadata.namespace.clone()),
+            scope: Scope::Fixed(link.metadata.namespace.to_string()),
             name: link.spec.cluster_credentials_secret.clone(),
         }
     }

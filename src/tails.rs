@@ -38,7 +38,7 @@ pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
         meta.namespace != home
             && pod.spec.proxy().is_some()
             && !pod.is_finished()
-            && found.contains(&(meta.namespace.clone(), meta.name.clone()))
+            && found.contains(&(meta.namespace.to_string(), meta.name.clone()))
     });
     tails.extend(found.take(OF_FINDINGS).flat_map(|pod| of_container(pod, PROXY_CONTAINER)));
     tails
@@ -48,7 +48,7 @@ pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
 fn of_container(pod: &Pod, container: &str) -> Vec<ContainerLog> {
     let Some(status) = pod.container_status(container) else { return Vec::new() };
     let tail = |previous| ContainerLog {
-        namespace: pod.metadata.namespace.clone(),
+        namespace: pod.metadata.namespace.to_string(),
         pod: pod.metadata.name.clone(),
         container: container.to_owned(),
         previous,

@@ -72,7 +72,7 @@ pub(super) fn best<'a>(passages: impl IntoIterator<Item = Passage<'a>>) -> Optio
 
 /// Whether a policy was there before a pod.
 pub(super) fn is_older(policy: Policy<'_>, pod: &Pod) -> bool {
-    match (policy.meta().creation_timestamp, pod.metadata.creation_timestamp) {
+    match (policy.meta().creation_timestamp.get(), pod.metadata.creation_timestamp.get()) {
         (Some(policy), Some(pod)) => policy < pod,
         (None, _) | (_, None) => false,
     }

@@ -58,7 +58,7 @@ fn build<'a>(ctx: &Context<'a>) -> Vec<Refused<'a>> {
         let object = format!("ReplicaSet {}/{}", set.metadata.namespace, set.metadata.name);
         let said = format!("{}: {}", condition.reason, condition.message);
         let path = "status.conditions[ReplicaFailure]";
-        let since = Moment::of(condition.last_transition_time, &object, path, "pods refused");
+        let since = Moment::of(condition.last_transition_time.get(), &object, path, "pods refused");
         let created = moments::created("ReplicaSet", &set.metadata, "rolled out");
         let evidence = Evidence::field(object, path, said);
         let by = ("replicaset", set.metadata.name.as_str());
@@ -121,7 +121,7 @@ fn owner(kind: &str, meta: &Meta) -> Owner {
         Some(above) => (above.kind.as_str(), above.name.as_str()),
         None => (kind, meta.name.as_str()),
     };
-    Owner { kind: kind.to_owned(), namespace: meta.namespace.clone(), name: name.to_owned() }
+    Owner { kind: kind.to_owned(), namespace: meta.namespace.to_string(), name: name.to_owned() }
 }
 
 fn seen<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {

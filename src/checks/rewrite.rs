@@ -94,7 +94,8 @@ pub(super) fn of_owner(
     };
     let mut metas = all.iter().map(|workload| &workload.metadata);
     let known = metas.find(|meta| meta.namespace == owner.namespace && meta.name == owner.name);
-    let bare = Meta { name: owner.name.clone(), namespace: owner.namespace.clone(), ..Meta::default() };
+    let bare =
+        Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
     let object = Annotated { kind, meta: known.unwrap_or(&bare), sites: vec![] };
     template(remedy, Act::Put(act), &object, changes)
 }

@@ -120,7 +120,7 @@ pub(super) fn link_secrets(gathered: &BTreeMap<Item, Gathered>, namespaces: &Nam
     let items: BTreeMap<Item, String> = named
         .flat_map(|link| {
             let copy = discovers.then(|| (Item::copy_of_credentials(link, home), home.to_owned()));
-            copy.into_iter().chain([(Item::credentials_of(link), link.metadata.namespace.clone())])
+            copy.into_iter().chain([(Item::credentials_of(link), link.metadata.namespace.to_string())])
         })
         .collect();
     items.into_iter().map(|(item, namespace)| Request { item, namespace: Some(namespace) }).collect()
@@ -145,7 +145,7 @@ pub(super) fn probes(
     let of_links = items.contains(&Item::Probe(Probe::of(Program::LinkedCluster)));
     let linked = links.iter().filter(|_| of_links).map(|link| Request {
         item: Item::Probe(Probe { program: Program::LinkedCluster, pod: link.metadata.name.clone() }),
-        namespace: Some(link.metadata.namespace.clone()),
+        namespace: Some(link.metadata.namespace.to_string()),
     });
     programs
         .filter_map(|program| Some((program, namespaces.extensions.get(&program.extension())?)))

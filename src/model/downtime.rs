@@ -53,7 +53,7 @@ impl Downtime {
             .collect();
         let pods = pods
             .filter_map(|pod| {
-                let created = pod.metadata.creation_timestamp?;
+                let created = pod.metadata.creation_timestamp.get()?;
                 let mut spans: Vec<Span> = match ready_since(pod) {
                     Some(ready) => starting(pod, ready, replaces_a_lost_one(pod, deployment, &sets)),
                     None => vec![unready(pod, created, now)],
@@ -87,13 +87,13 @@ fn name(pod: &Pod) -> String {
 }
 
 fn ready_since(pod: &Pod) -> Option<Timestamp> {
-    pod.condition("Ready").filter(|ready| ready.status == "True")?.last_transition_time
+    pod.condition("Ready").filter(|ready| ready.status == "True")?.last_transition_time.get()
 }
 
 /// A pod that is not ready now.
 fn unready(pod: &Pod, created: Timestamp, now: Timestamp) -> Span {
     let condition = pod.condition("Ready");
-    let since = condition.and_then(|ready| ready.last_transition_time).unwrap_or(created);
+    let since = condition.and_then(|ready| ready.last_transition_time.get()).unwrap_or(created);
     let status = condition.map_or("no Ready condition", |ready| ready.status.as_str());
     let seen = Evidence::field(name(pod), "status.conditions[Ready]", format!("{status} since {since}"));
     Span { from: since, until: now.max(since), seen }
@@ -115,7 +115,7 @@ fn rebooted(pod: &Pod, node: &Node) -> Vec<Span> {
         .conditions
         .iter()
         .find(|condition| condition.kind == "Ready" && condition.status == "True")
-        .and_then(|condition| condition.last_transition_time);
+        .and_then(|condition| condition.last_transition_time.get());
     let Some(back) = back else { return Vec::new() };
     let forgotten = pod
         .status
@@ -123,7 +123,7 @@ fn rebooted(pod: &Pod, node: &Node) -> Vec<Span> {
         .iter()
         .filter(|status| status.restart_count > 0 && status.last_state().terminated.is_none());
     let spans = forgotten.filter_map(|status| {
-        let started = status.state.running.as_ref()?.started_at?;
+        let started = status.state.running.as_ref()?.started_at.get()?;
         let until = serving(started, ready_since(pod));
         let said = format!(
             "restartCount {}, started again {started}; its node {} is Ready since {back}",
@@ -139,8 +139,8 @@ fn rebooted(pod: &Pod, node: &Node) -> Vec<Span> {
 /// since a container ended that was started again.
 fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
     let restarts = pod.status.container_statuses.iter().filter_map(|status| {
-        let started = status.state.running.as_ref()?.started_at?;
-        let ended = status.last_state().terminated.as_ref()?.finished_at?;
+        let started = status.state.running.as_ref()?.started_at.get()?;
+        let ended = status.last_state().terminated.as_ref()?.finished_at.get()?;
         let said = format!("started again {started}, ended {ended}, ready since {ready}");
         let path = format!("status.containerStatuses[{}]", status.name);
         Some(Span {
@@ -150,17 +150,18 @@ fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
         })
     });
     let restarted = |pod: &Pod| pod.status.container_statuses.iter().any(|status| status.restart_count > 0);
-    let first = pod.metadata.creation_timestamp.filter(|_| replaces && !restarted(pod)).and_then(|created| {
-        let started = pod
-            .status
-            .container_statuses
-            .iter()
-            .filter_map(|s| s.state.running.as_ref()?.started_at)
-            .max()?;
-        let said = format!("created {created}, started {started}, ready since {ready}");
-        let seen = Evidence::field(name(pod), "status.conditions[Ready]", said);
-        Some(Span { from: created, until: serving(started, Some(ready)), seen })
-    });
+    let first =
+        pod.metadata.creation_timestamp.get().filter(|_| replaces && !restarted(pod)).and_then(|created| {
+            let started = pod
+                .status
+                .container_statuses
+                .iter()
+                .filter_map(|s| s.state.running.as_ref()?.started_at.get())
+                .max()?;
+            let said = format!("created {created}, started {started}, ready since {ready}");
+            let seen = Evidence::field(name(pod), "status.conditions[Ready]", said);
+            Some(Span { from: created, until: serving(started, Some(ready)), seen })
+        });
     restarts.chain(first).filter(|span| span.from < span.until).collect()
 }
 
@@ -171,10 +172,10 @@ fn replaces_a_lost_one(
     deployment: Option<&Workload>,
     sets: &HashMap<(&str, &str), &Workload>,
 ) -> bool {
-    let Some(created) = pod.metadata.creation_timestamp else { return false };
+    let Some(created) = pod.metadata.creation_timestamp.get() else { return false };
     let unavailable_until = deployment
         .and_then(|d| d.status.conditions.iter().find(|c| c.kind == "Available" && c.status == "True"))
-        .and_then(|condition| condition.last_transition_time);
+        .and_then(|condition| condition.last_transition_time.get());
     if unavailable_until.is_some_and(|until| until >= created) {
         return true;
     }
@@ -186,7 +187,7 @@ fn replaces_a_lost_one(
     // With several replicas the others may have served meanwhile; each of them is looked at by itself.
     wanted == Some(1)
         && set
-            .and_then(|set| set.metadata.creation_timestamp)
+            .and_then(|set| set.metadata.creation_timestamp.get())
             .is_some_and(|of_set| created.duration_since(of_set) >= REPLACED)
 }
 

@@ -185,7 +185,7 @@ impl From<LogObject> for Log {
         let of = object.of();
         let LogMeta { namespace, name } = object.metadata;
         Log {
-            metadata: Meta { namespace, name, ..Meta::default() },
+            metadata: Meta { namespace: namespace.into(), name, ..Meta::default() },
             of,
             lines: object.text.lines().map(str::to_owned).collect(),
             cut: object.cut,

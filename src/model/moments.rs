@@ -18,13 +18,13 @@ fn named(kind: &str, meta: &Meta) -> String {
 
 /// When an object was created.
 pub fn created(kind: &str, meta: &Meta, what: &str) -> Option<Moment> {
-    Moment::of(meta.creation_timestamp, named(kind, meta), "metadata.creationTimestamp", what)
+    Moment::of(meta.creation_timestamp.get(), named(kind, meta), "metadata.creationTimestamp", what)
 }
 
 /// When the first and the last of several pods were created, with how many there are.
 pub fn pods_created<'a>(pods: impl IntoIterator<Item = &'a Pod>, what: &str) -> Vec<Moment> {
     let mut pods: Vec<(Timestamp, &Pod)> =
-        pods.into_iter().filter_map(|pod| Some((pod.metadata.creation_timestamp?, pod))).collect();
+        pods.into_iter().filter_map(|pod| Some((pod.metadata.creation_timestamp.get()?, pod))).collect();
     pods.sort_by_key(|(at, pod)| (*at, pod.metadata.name.as_str()));
     let moment = |(_, pod): &(Timestamp, &Pod), what: String| created("Pod", &pod.metadata, &what);
     match pods.as_slice() {
@@ -63,8 +63,14 @@ pub fn of_pod(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<Moment
     let ready = pod.condition("Ready").and_then(|ready| {
         let what = if ready.status == "True" { "ready" } else { "no longer ready" };
         // Of a pod that was never ready, it only tells when it was created.
-        let never = ready.status != "True" && ready.last_transition_time == pod.metadata.creation_timestamp;
-        Moment::of(ready.last_transition_time.filter(|_| !never), object(), "status.conditions[Ready]", what)
+        let never = ready.status != "True"
+            && ready.last_transition_time.get() == pod.metadata.creation_timestamp.get();
+        Moment::of(
+            ready.last_transition_time.get().filter(|_| !never),
+            object(),
+            "status.conditions[Ready]",
+            what,
+        )
     });
     created("Pod", &pod.metadata, what).into_iter().chain(containers).chain(ready).collect()
 }
@@ -77,7 +83,7 @@ pub fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Vec<M
             let ended = state.terminated.as_deref()?;
             let reason = if ended.reason.is_empty() { String::new() } else { format!("{}, ", ended.reason) };
             let what = format!("{} ended: {reason}exit code {}", status.name, ended.exit_code);
-            Moment::of(ended.finished_at, object, format!("{path}.{of}.terminated.finishedAt"), what)
+            Moment::of(ended.finished_at.get(), object, format!("{path}.{of}.terminated.finishedAt"), what)
         },
     );
     let started = status.state.running.as_ref().and_then(|running| {
@@ -86,7 +92,7 @@ pub fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Vec<M
             1 => format!("{} started again", status.name),
             many => format!("{} started again, for the {} time", status.name, ordinal(many)),
         };
-        Moment::of(running.started_at, object, format!("{path}.state.running.startedAt"), what)
+        Moment::of(running.started_at.get(), object, format!("{path}.state.running.startedAt"), what)
     });
     ended.chain(started).collect()
 }
@@ -105,7 +111,12 @@ fn ordinal(n: u32) -> String {
 pub fn of_node(node: &Node) -> Option<Moment> {
     let ready = node.status.conditions.iter().find(|condition| condition.kind == "Ready")?;
     let what = if ready.status == "True" { "node ready" } else { "node no longer ready" };
-    Moment::of(ready.last_transition_time, named("Node", &node.metadata), "status.conditions[Ready]", what)
+    Moment::of(
+        ready.last_transition_time.get(),
+        named("Node", &node.metadata),
+        "status.conditions[Ready]",
+        what,
+    )
 }
 
 /// When the ReplicaSets of these pods were made: the rollouts that they came with.

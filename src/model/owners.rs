@@ -66,7 +66,7 @@ impl<'a> Owners<'a> {
         let meta = &pod.metadata;
         let owner = |kind: &str, name: &str| Owner {
             kind: kind.to_owned(),
-            namespace: meta.namespace.clone(),
+            namespace: meta.namespace.to_string(),
             name: name.to_owned(),
         };
         let Some(direct) = meta.controller() else { return owner("Pod", &meta.name) };

@@ -17,7 +17,7 @@ pub fn word(pod: &Pod) -> String {
     for status in pod.status.container_statuses.iter().rev() {
         match (&status.state.waiting, &status.state.terminated) {
             (Some(waiting), _) if !waiting.reason.is_empty() => word.clone_from(&waiting.reason),
-            (_, Some(ended)) if !ended.reason.is_empty() => word.clone_from(&ended.reason),
+            (_, Some(ended)) if !ended.reason.is_empty() => word = String::from(&ended.reason),
             (_, Some(ended)) => word = format!("ExitCode:{}", ended.exit_code),
             _ => running |= status.ready && status.state.running.is_some(),
         }

@@ -241,7 +241,10 @@ fn waits_for_sandbox(pod: &Pod, failed: Option<Timestamp>) -> bool {
         let (now, before) = (&status.state, status.last_state());
         let ended = [&now.terminated, &before.terminated];
         now.running.is_some()
-            || ended.into_iter().flatten().any(|ended| since(ended.started_at.or(ended.finished_at)))
+            || ended
+                .into_iter()
+                .flatten()
+                .any(|ended| since(ended.started_at.get().or(ended.finished_at.get())))
             || waits_for_something_else(status)
     })
 }

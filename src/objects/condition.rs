@@ -1,10 +1,10 @@
 //! Conditions in the status of objects.
 
-use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::meta::{nullable, redacted};
 use super::shared::Word;
+use super::time::Time;
 use crate::protobuf::schema::schemas;
 
 /// One condition of an object's status.
@@ -23,7 +23,7 @@ pub struct Condition {
     #[serde(deserialize_with = "redacted")]
     pub message: Word,
     /// Since when.
-    pub last_transition_time: Option<Timestamp>,
+    pub last_transition_time: Time,
 }
 
 schemas! {

@@ -1,10 +1,10 @@
 //! Custom resource definitions: which versions are served.
 
-use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::meta::nullable;
 use super::texts::Texts;
+use super::time::Time;
 use super::{Kind, KindInfo, Listed, Object};
 
 /// A custom resource definition: which versions are served.
@@ -44,7 +44,7 @@ pub struct CrdMeta {
     pub annotations: Texts,
     /// When it came to the cluster.
     #[serde(rename = "creationTimestamp")]
-    pub creation_timestamp: Option<Timestamp>,
+    pub creation_timestamp: Time,
 }
 
 /// Group, names, versions.

@@ -59,7 +59,7 @@ impl From<RawEvent> for Event {
             .or(raw.deprecated_last_timestamp)
             .or(series.last_observed_time)
             .or(raw.event_time)
-            .or(raw.metadata.creation_timestamp);
+            .or(raw.metadata.creation_timestamp.get());
         let host = [raw.source.host, raw.deprecated_source.host, raw.reporting_instance]
             .into_iter()
             .find(|host| !host.is_empty())

@@ -7,6 +7,7 @@ use super::condition::{CONDITION, Condition};
 use super::meta::META;
 use super::meta::{Meta, nullable};
 use super::template::{POD_TEMPLATE, PodTemplate};
+use super::time::Time;
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::protobuf::schema::schemas;
 
@@ -46,7 +47,7 @@ pub struct JobStatus {
     #[serde(deserialize_with = "nullable")]
     pub succeeded: u32,
     /// When it started.
-    pub start_time: Option<Timestamp>,
+    pub start_time: Time,
     /// When it ended.
     pub completion_time: Option<Timestamp>,
     /// Complete, Failed, ...

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::shared::{Shared, Word};
 use super::texts::Texts;
+use super::time::Time;
 use crate::annotations::{MANAGERS, OTHERS, may_be_linkerds};
 use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
@@ -83,7 +83,7 @@ pub struct Meta {
     pub name: String,
     /// Namespace; empty for cluster-scoped objects.
     #[serde(deserialize_with = "nullable")]
-    pub namespace: String,
+    pub namespace: Word,
     /// Unique id that the API server gave.
     #[serde(deserialize_with = "nullable")]
     pub uid: String,
@@ -94,9 +94,9 @@ pub struct Meta {
     #[serde(deserialize_with = "linkerd_annotations")]
     pub annotations: Shared<Texts>,
     /// When it was created.
-    pub creation_timestamp: Option<Timestamp>,
+    pub creation_timestamp: Time,
     /// Set while it is being deleted.
-    pub deletion_timestamp: Option<Timestamp>,
+    pub deletion_timestamp: Time,
     /// What owns it.
     #[serde(deserialize_with = "owners")]
     pub owner_references: Shared<Vec<OwnerReference>>,

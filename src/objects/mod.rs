@@ -58,6 +58,7 @@ mod store;
 mod target;
 mod template;
 mod texts;
+mod time;
 mod volume;
 mod webhook_configuration;
 mod workload;

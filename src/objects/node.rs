@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable, redacted};
+use super::time::Time;
 use super::{Kind, KindInfo, Listed, object};
 
 /// A node.
@@ -83,7 +84,7 @@ pub struct NodeCondition {
     #[serde(deserialize_with = "redacted")]
     pub message: String,
     /// Since when.
-    pub last_transition_time: Option<Timestamp>,
+    pub last_transition_time: Time,
     /// When the kubelet last wrote it, by the node's own clock.
     pub last_heartbeat_time: Option<Timestamp>,
 }

@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::condition::{CONDITION, Condition};
@@ -11,6 +10,7 @@ use super::containers::Containers;
 use super::meta::{META, Meta, address, nullable, redacted};
 use super::shared::{Shared, Word};
 use super::texts::Texts;
+use super::time::Time;
 use super::volume::{VOLUME, Volumes};
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::names::{self, Rule};
@@ -100,7 +100,7 @@ pub struct PodStatus {
     #[serde(deserialize_with = "nullable")]
     pub reason: Word,
     /// When the kubelet took it.
-    pub start_time: Option<Timestamp>,
+    pub start_time: Time,
     /// Its address; `None` also where what is written is none.
     #[serde(rename = "podIP", deserialize_with = "address")]
     pub pod_ip: Option<IpAddr>,
@@ -167,7 +167,7 @@ pub struct Waiting {
 #[serde(rename_all = "camelCase", default)]
 pub struct Running {
     /// Since when.
-    pub started_at: Option<Timestamp>,
+    pub started_at: Time,
 }
 
 /// A container that ended.
@@ -179,14 +179,14 @@ pub struct Terminated {
     pub exit_code: i32,
     /// Completed, Error, OOMKilled, ...
     #[serde(deserialize_with = "nullable")]
-    pub reason: String,
+    pub reason: Word,
     /// What it left as its last words.
     #[serde(deserialize_with = "redacted")]
-    pub message: String,
+    pub message: Word,
     /// When it started.
-    pub started_at: Option<Timestamp>,
+    pub started_at: Time,
     /// When it ended.
-    pub finished_at: Option<Timestamp>,
+    pub finished_at: Time,
 }
 
 /// As whom the containers of a pod run, unless they say it themselves.

@@ -2,12 +2,14 @@
 //! once, or nearly so. Who reads one sees no difference; nobody changes one after it was decoded.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::de::Visitor;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A part that several objects may have in common.
 #[derive(Debug, Default)]
@@ -87,9 +89,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
     }
 }
 
-/// A text that many objects have in common: a namespace, a node, an image, a reason.
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Word(Arc<str>);
+/// A text that many objects have in common: a namespace, a node, an image, a reason. As large as one pointer; nothing for the empty
+/// text.
+#[derive(Clone, Default)]
+pub struct Word(Option<Arc<Box<str>>>);
 
 /// So many words are remembered, the latest of those that share a place.
 const REMEMBERED: usize = 1024;
@@ -102,7 +105,7 @@ impl Word {
     /// The text.
     #[inline]
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.0.as_deref().map_or("", |text| text)
     }
 }
 
@@ -112,8 +115,8 @@ impl From<&str> for Word {
         let place = text.bytes().fold(0x811c_9dc5, |hash, byte| mix(hash, &byte)) % REMEMBERED;
         WORDS.with_borrow_mut(|words| {
             let known = &mut words[place];
-            if &*known.0 != text {
-                *known = Word(Arc::from(text));
+            if known != text {
+                *known = Word((!text.is_empty()).then(|| Arc::new(Box::from(text))));
             }
             known.clone()
         })
@@ -140,80 +143,114 @@ impl From<Word> for String {
     }
 }
 
+impl PartialEq for Word {
+    #[inline]
+    fn eq(&self, other: &Word) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Word {}
+
+impl PartialOrd for Word {
+    fn partial_cmp(&self, other: &Word) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Word {
+    fn cmp(&self, other: &Word) -> Ordering {
+        self.as_str().cmp(other.as_str())
+    }
+}
+
+/// As of the text, by which maps of words are asked.
+impl Hash for Word {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
 impl Deref for Word {
     type Target = str;
 
     #[inline]
     fn deref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl AsRef<str> for Word {
     #[inline]
     fn as_ref(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl std::borrow::Borrow<str> for Word {
     #[inline]
     fn borrow(&self) -> &str {
-        &self.0
+        self.as_str()
     }
 }
 
 impl PartialEq<str> for Word {
     #[inline]
     fn eq(&self, other: &str) -> bool {
-        &*self.0 == other
+        self.as_str() == other
     }
 }
 
 impl PartialEq<&str> for Word {
     #[inline]
     fn eq(&self, other: &&str) -> bool {
-        &*self.0 == *other
+        self.as_str() == *other
     }
 }
 
 impl PartialEq<String> for Word {
     #[inline]
     fn eq(&self, other: &String) -> bool {
-        *self.0 == **other
+        self.as_str() == other
     }
 }
 
 impl PartialEq<Word> for String {
     #[inline]
     fn eq(&self, other: &Word) -> bool {
-        **self == *other.0
+        *self == other.as_str()
     }
 }
 
 impl PartialEq<Word> for str {
     #[inline]
     fn eq(&self, other: &Word) -> bool {
-        *self == *other.0
+        self == other.as_str()
     }
 }
 
 impl PartialEq<Word> for &str {
     #[inline]
     fn eq(&self, other: &Word) -> bool {
-        **self == *other.0
+        *self == other.as_str()
     }
 }
 
 impl fmt::Debug for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&*self.0, f)
+        fmt::Debug::fmt(self.as_str(), f)
     }
 }
 
 impl fmt::Display for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&*self.0, f)
+        fmt::Display::fmt(self.as_str(), f)
+    }
+}
+
+impl Serialize for Word {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
     }
 }
 

@@ -239,7 +239,7 @@ fn counts_for_nothing(
                 parent.is_a(group, of.info().kind)
                     && parent.name == name
                     && parent.port.is_none_or(|port| port == i64::from(outbound.port))
-                    && parent.namespace.as_ref().unwrap_or(here) == namespace
+                    && parent.namespace.as_deref().unwrap_or(here) == namespace
             })
         });
         if about {

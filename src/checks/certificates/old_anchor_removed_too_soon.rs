@@ -65,14 +65,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy);
     let finding = older.iter().fold(finding, |finding, (held, _)| {
         held.pods.iter().fold(finding, |finding, pod| {
-            finding.tie(Tie::Pod(pod.metadata.namespace.clone(), pod.metadata.name.clone()))
+            finding.tie(Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()))
         })
     });
     Ok(vec![finding].into())
 }
 
 fn started(pod: &Pod) -> Option<Timestamp> {
-    pod.status.start_time.or(pod.metadata.creation_timestamp)
+    pod.status.start_time.get().or(pod.metadata.creation_timestamp.get())
 }
 
 /// A duration as the chart has it: `24h0m0s`, `86400s`.

@@ -80,7 +80,7 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
                 Evidence::field(pod, "spec.nodeName", format!("linkerd-cni runs on {}", snapshot.node))
             }
             (None, Some(waiting)) => {
-                let made = waiting.metadata.creation_timestamp;
+                let made = waiting.metadata.creation_timestamp.get();
                 if made.is_none_or(|made| at.duration_since(made) < START) {
                     too_early();
                     continue;
@@ -123,7 +123,13 @@ fn waiting<'a>(pods: &'a [Pod], node: &str) -> Option<&'a Pod> {
 }
 
 fn started(pod: &Pod) -> Option<Timestamp> {
-    pod.container_status(cni::INSTALLER)?.state.running.as_ref()?.started_at.or(pod.status.start_time)
+    pod.container_status(cni::INSTALLER)?
+        .state
+        .running
+        .as_ref()?
+        .started_at
+        .get()
+        .or(pod.status.start_time.get())
 }
 
 /// Brings the entry back to a node, by what took it away. The workloads of `all` such nodes are restarted together, so that

@@ -83,7 +83,7 @@ fn later(
     (in_place, proof): (jiff::Timestamp, Evidence),
 ) -> Option<Finding> {
     let meta = &pod.metadata;
-    let created = meta.creation_timestamp?;
+    let created = meta.creation_timestamp.get()?;
     if created >= in_place {
         return None;
     }
@@ -113,6 +113,6 @@ fn later(
                 ChartValue::new("priorityClassName", "system-node-critical"),
             ],
         ))
-        .tie(Tie::Pod(meta.namespace.clone(), meta.name.clone()));
+        .tie(Tie::Pod(meta.namespace.to_string(), meta.name.clone()));
     Some(finding)
 }

@@ -85,7 +85,7 @@ fn not_ready(node: &Node) -> Option<Evidence> {
 
 /// A node that joined just before its files were taken may still wait for its base network.
 fn joined(ctx: &Context<'_>, node: &Node, snapshot: &NodeSnapshot) -> Option<Evidence> {
-    let created = node.metadata.creation_timestamp?;
+    let created = node.metadata.creation_timestamp.get()?;
     let taken = snapshot.meta.collected_at.unwrap_or_else(|| ctx.now());
     (taken.duration_since(created) < ctx.span_of("minutes")).then(|| {
         let object = format!("Node {}", node.metadata.name);

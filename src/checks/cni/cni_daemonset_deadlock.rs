@@ -77,7 +77,7 @@ impl<'a> Silence<'a> {
     /// A pod that should have started long ago, and nothing says why it did not.
     fn stuck(&self, ctx: &Context<'_>, pod: &Pod) -> Option<Finding> {
         let meta = &pod.metadata;
-        let since = meta.creation_timestamp?;
+        let since = meta.creation_timestamp.get()?;
         let node = &pod.node_name;
         let explained = self.explained.contains(&(meta.namespace.as_str(), meta.name.as_str()))
             || self.down.contains(node.as_str())

@@ -82,7 +82,7 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
         .finding(
             Subject::Object {
                 kind: Kind::DaemonSet.to_string(),
-                namespace: meta.namespace.clone(),
+                namespace: meta.namespace.to_string(),
                 name: meta.name.clone(),
                 pods: stuck.iter().map(|pod| pod.metadata.name.clone()).collect(),
             },
@@ -137,8 +137,8 @@ fn relies_on_cni(ctx: &Context<'_>) -> bool {
 
 /// How long a pod has not been ready.
 fn age(ctx: &Context<'_>, pod: &Pod) -> Option<SignedDuration> {
-    let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time);
-    since.or(pod.metadata.creation_timestamp).map(|since| ctx.now().duration_since(since))
+    let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
+    since.or(pod.metadata.creation_timestamp.get()).map(|since| ctx.now().duration_since(since))
 }
 
 /// `24 s`, `40 min`, `3 d`.
@@ -177,7 +177,7 @@ fn without_installer(ctx: &Context<'_>, sets: &[&Workload], pods: &[Pod], nodes:
         relying.entry(pod.node_name.as_str()).or_default().push(pod);
     }
     let old_enough = |node: &&Node| {
-        let since = node.metadata.creation_timestamp;
+        let since = node.metadata.creation_timestamp.get();
         since.is_none_or(|since| ctx.now().duration_since(since) > PATIENCE)
     };
     let bare = nodes

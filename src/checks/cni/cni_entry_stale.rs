@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
-        let started = installed.pod_on(&snapshot.node).and_then(|pod| pod.status.start_time);
+        let started = installed.pod_on(&snapshot.node).and_then(|pod| pod.status.start_time.get());
         if let (Some(started), Some(taken)) = (started, snapshot.meta.collected_at)
             && taken < started
         {

@@ -119,7 +119,7 @@ fn finding(
             None => cure(ctx),
         });
     blind.iter().fold(finding, |finding, pod| {
-        finding.tie(Tie::Pod(pod.metadata.namespace.clone(), pod.metadata.name.clone()))
+        finding.tie(Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()))
     })
 }
 

@@ -81,6 +81,7 @@ fn from_condition(ctx: &Context<'_>, node: &Node, signature: &str) -> Option<Fin
     let starting = node
         .metadata
         .creation_timestamp
+        .get()
         .is_some_and(|at| ctx.now().duration_since(at) < ctx.span_of("minutes"));
     Some(if starting { finding.severity(Severity::Warning) } else { finding })
 }

@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // What comes of it shows on the DaemonSet.
         finding.tie(Tie::Workload(
             Kind::DaemonSet.to_string(),
-            set.metadata.namespace.clone(),
+            set.metadata.namespace.to_string(),
             set.metadata.name.clone(),
         ))
     });
@@ -98,7 +98,7 @@ fn config(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
 
 fn account(ctx: &Context<'_>, set: Option<&Workload>) -> Result<Option<MissingObject>, Missing> {
     let accounts = ctx.every::<ServiceAccount>()?;
-    let namespace = set.map_or(&ctx.namespaces().cni, |set| &set.metadata.namespace);
+    let namespace = set.map_or(ctx.namespaces().cni.as_str(), |set| &set.metadata.namespace);
     let name = set.map_or(NAME, |set| set.spec.template.spec.service_account_name.as_str());
     let is_it =
         |account: &&ServiceAccount| account.metadata.namespace == *namespace && account.metadata.name == name;

@@ -53,10 +53,10 @@ fn finding(ctx: &Context<'_>, set: &Workload, level: &str) -> Finding {
         .remedy(Remedy::new().run(
             StepKind::Command,
             "Let the namespace take privileged pods; give linkerd-cni one of its own if it shares this one",
-            kubectl().words("label --overwrite namespace").operand(home).arg(format!("{ENFORCE}=privileged")),
+            kubectl().words("label --overwrite namespace").operand(home.as_str()).arg(format!("{ENFORCE}=privileged")),
         ));
     ctx.hints::<Pod>()
         .iter()
         .filter(|pod| cni::is_installer_pod(pod) && pod.metadata.namespace == *home)
-        .fold(finding, |finding, pod| finding.tie(Tie::Pod(home.clone(), pod.metadata.name.clone())))
+        .fold(finding, |finding, pod| finding.tie(Tie::Pod(home.to_string(), pod.metadata.name.clone())))
 }

@@ -39,8 +39,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter_map(|pod| {
             let node = pod.node_name.as_str();
             let object = nodes.iter().find(|object| object.metadata.name == node)?;
-            let (taken, ready) = (pod.status.start_time?, installer_started(pods, node)?);
-            let fresh = object.metadata.creation_timestamp.is_some_and(|made| {
+            let (taken, ready) = (pod.status.start_time.get()?, installer_started(pods, node)?);
+            let fresh = object.metadata.creation_timestamp.get().is_some_and(|made| {
                 ready >= made && ready.duration_since(made) <= jiff::SignedDuration::from_mins(10)
             });
             (fresh && taken < ready).then_some((pod, ready))
@@ -81,7 +81,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(Evidence::field(shown(set), "spec.template.spec.containers", format!("no {REPAIR}")))
         .evidences(early.iter().take(QUOTED).map(|(pod, ready)| {
             let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-            let taken = pod.status.start_time.map(|at| at.to_string()).unwrap_or_default();
+            let taken = pod.status.start_time.get().map(|at| at.to_string()).unwrap_or_default();
             let said = format!("{taken}, and linkerd-cni runs on {} since {ready}", pod.node_name);
             Evidence::field(object, "status.startTime", said)
         }))

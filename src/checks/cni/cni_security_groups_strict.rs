@@ -85,7 +85,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(by)
             .remedy(remedy);
         pods.iter().fold(finding, |finding, pod| {
-            finding.tie(Tie::Pod(pod.metadata.namespace.clone(), pod.metadata.name.clone()))
+            finding.tie(Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()))
         })
     });
     Ok(findings.collect::<Vec<_>>().into())

@@ -139,7 +139,7 @@ impl Scan<'_, '_, '_> {
         match taken {
             None => installer.is_none(),
             Some(taken) => {
-                let started = installer.and_then(|pod| pod.status.start_time);
+                let started = installer.and_then(|pod| pod.status.start_time.get());
                 self.ctx.now().duration_since(taken).abs() <= SAME_MOMENT
                     && started.is_none_or(|started| started <= taken)
             }

@@ -59,7 +59,7 @@ fn failed(ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod, said: &[&PodLine<'_
             format!("status.initContainerStatuses[{VALIDATOR_CONTAINER}]"),
             status,
         ))
-        .tie(Tie::Pod(meta.namespace.clone(), meta.name.clone()))
+        .tie(Tie::Pod(meta.namespace.to_string(), meta.name.clone()))
         .tie(not_redirected(&pod.node_name));
     let Some(last) = said.last() else { return Some(finding.remedy(replaced(cure(ctx, pod, None), pod))) };
     Some(
@@ -83,7 +83,7 @@ fn seen_to_fail(pod: &Pod) -> Option<String> {
         return None;
     }
     let ended = [&now.terminated, &before.terminated].into_iter().flatten().find(|e| e.exit_code == EXIT)?;
-    let when = ended.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
+    let when = ended.finished_at.get().map(|at| format!(" at {at}")).unwrap_or_default();
     Some(format!("ended with {EXIT}{when}, {} restarts", status.restart_count))
 }
 
@@ -175,5 +175,5 @@ pub(super) fn failing(pods: &[Pod]) -> impl Iterator<Item = &Pod> {
 /// When the installer began to run on a node.
 pub(super) fn installer_started(pods: &[Pod], node: &str) -> Option<jiff::Timestamp> {
     let installer = pods.iter().find(|pod| cni::is_installer_pod(pod) && pod.node_name == node)?;
-    installer.container_status(cni::INSTALLER)?.state.running.as_ref()?.started_at
+    installer.container_status(cni::INSTALLER)?.state.running.as_ref()?.started_at.get()
 }

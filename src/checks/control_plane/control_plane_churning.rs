@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut made: BTreeMap<&str, Vec<(Timestamp, &Workload)>> = BTreeMap::new();
     for set in ctx.seen::<ReplicaSet>()?.iter().filter(|set| set.metadata.namespace == *namespace) {
         let owner = set.metadata.controller().filter(|owner| owner.kind == "Deployment");
-        if let (Some(owner), Some(at)) = (owner, set.metadata.creation_timestamp)
+        if let (Some(owner), Some(at)) = (owner, set.metadata.creation_timestamp.get())
             && ctx.now().duration_since(at) <= ctx.span_of("hours")
         {
             made.entry(&owner.name).or_default().push((at, set));

@@ -16,7 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let condition = status.conditions.iter().find(|condition| condition.kind == "DisruptionAllowed");
-        let since = condition.and_then(|condition| condition.last_transition_time);
+        let since = condition.and_then(|condition| condition.last_transition_time.get());
         if since.is_some_and(|since| ctx.now().duration_since(since) < ctx.span_of("minutes")) {
             continue;
         }
@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ))
             .evidences(stuck.iter().map(|pod| {
                 let ready = pod.condition("Ready");
-                let since = ready.and_then(|ready| ready.last_transition_time);
+                let since = ready.and_then(|ready| ready.last_transition_time.get());
                 let since = since.map(|since| format!(", not ready since {since}")).unwrap_or_default();
                 let object = format!("Pod {namespace}/{}", pod.metadata.name);
                 Evidence::field(object, "status", format!("{}{since}", word(pod)))

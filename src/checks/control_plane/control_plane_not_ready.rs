@@ -142,7 +142,7 @@ const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 /// Whether a pod should be ready by now and is not.
 fn is_stuck(pod: &Pod, now: Timestamp) -> bool {
     let unready = pod.condition("Ready").is_none_or(|condition| condition.status != "True");
-    let old = pod.metadata.creation_timestamp.is_some_and(|made| now.duration_since(made) > PATIENCE);
+    let old = pod.metadata.creation_timestamp.get().is_some_and(|made| now.duration_since(made) > PATIENCE);
     unready && old && !pod.is_finished()
 }
 

@@ -62,12 +62,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn why(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> Option<Why> {
     let since = ctx.span_of("days");
     let lately =
-        |ended: &Terminated| ended.finished_at.is_none_or(|at| ctx.now().duration_since(at) <= since);
+        |ended: &Terminated| ended.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= since);
     let before = status.last_state().terminated.as_deref().filter(|ended| lately(ended))?;
     if before.reason == "OOMKilled" {
         return Some(Why::Memory);
     }
-    let young = pod.metadata.creation_timestamp.is_some_and(|at| ctx.now().duration_since(at) <= since);
+    let young = pod.metadata.creation_timestamp.get().is_some_and(|at| ctx.now().duration_since(at) <= since);
     (young && i64::from(status.restart_count) >= ctx.param("restarts")).then_some(Why::Often)
 }
 
@@ -92,7 +92,8 @@ fn finding(
     let evidence = group.iter().take(QUOTED).flat_map(|(pod, status)| {
         let object = format!("Pod {home}/{}", pod.metadata.name);
         let ended = status.last_state().terminated.as_deref();
-        let at = ended.and_then(|ended| ended.finished_at).map(|at| format!(" at {at}")).unwrap_or_default();
+        let at =
+            ended.and_then(|ended| ended.finished_at.get()).map(|at| format!(" at {at}")).unwrap_or_default();
         let said = ended.map_or(String::new(), |ended| {
             format!(
                 "{}, exit code {}{at}; restarted {} times",

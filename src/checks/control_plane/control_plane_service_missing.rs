@@ -47,7 +47,7 @@ fn ready<'a>(ctx: &Context<'_>, pods: &'a [Pod], component: &str) -> Vec<&'a Pod
     let home = ctx.namespaces().control_plane.as_str();
     let settled = |pod: &&Pod| {
         pod.condition("Ready").filter(|condition| condition.status == "True").is_some_and(|condition| {
-            condition.last_transition_time.is_none_or(|since| ctx.now().duration_since(since) > SETTLED)
+            condition.last_transition_time.get().is_none_or(|since| ctx.now().duration_since(since) > SETTLED)
         })
     };
     pods.iter()

@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let failed: Vec<&Job> = own.iter().take_while(|job| failure(job).is_some()).copied().collect();
     let Some(last) = failed.first() else { return Ok(Verdict::fine()) };
     let well = cron.status.last_successful_time;
-    let since = well.or(cron.metadata.creation_timestamp);
+    let since = well.or(cron.metadata.creation_timestamp.get());
     let long = since.is_some_and(|since| ctx.now().duration_since(since) >= ctx.span_of("days"));
     if cron.spec.suspend || well > started(last) || failed.len() < ctx.count_of("failures") && !long {
         return Ok(Verdict::fine());
@@ -72,7 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn started(job: &Job) -> Option<Timestamp> {
-    job.status.start_time.or(job.metadata.creation_timestamp)
+    job.status.start_time.get().or(job.metadata.creation_timestamp.get())
 }
 
 /// Why a Job failed; `None` where it did not.

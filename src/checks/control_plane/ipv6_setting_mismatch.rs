@@ -84,7 +84,7 @@ fn six_only<'a>(ctx: &Context<'_>, pods: impl Iterator<Item = &'a Pod> + Clone) 
     let waiting = pods
         .clone()
         .filter(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| !status.ready))
-        .map(|pod| Tie::Pod(pod.metadata.namespace.clone(), pod.metadata.name.clone()));
+        .map(|pod| Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()));
     let seen = pods.clone().take(QUOTED).filter_map(|pod| {
         let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         Some(Evidence::field(object, "status.podIP", pod.status.pod_ip?.to_string()))

@@ -61,12 +61,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // Whoever was injected under these policies shows that the network lets hosts in.
     let injected = |policies: &[Policy<'_>]| {
         let newest =
-            policies.iter().map(|policy| policy.meta().creation_timestamp).collect::<Option<Vec<_>>>();
+            policies.iter().map(|policy| policy.meta().creation_timestamp.get()).collect::<Option<Vec<_>>>();
         let Some(newest) = newest.and_then(|times| times.into_iter().max()) else { return false };
         pods.iter().any(|pod| {
             pod.metadata.namespace != home
                 && pod.spec.proxy().is_some()
-                && pod.metadata.creation_timestamp.is_some_and(|created| created > newest)
+                && pod.metadata.creation_timestamp.get().is_some_and(|created| created > newest)
         })
     };
     let called = shut.values().any(|shut| {

@@ -104,7 +104,7 @@ fn owner(autoscaler: &HorizontalPodAutoscaler) -> Owner {
     let target = &autoscaler.spec.scale_target_ref;
     Owner {
         kind: target.kind.clone(),
-        namespace: autoscaler.metadata.namespace.clone(),
+        namespace: autoscaler.metadata.namespace.to_string(),
         name: target.name.clone(),
     }
 }
@@ -146,7 +146,8 @@ fn finding(
         return None;
     }
     let (namespace, name) = (&autoscaler.metadata.namespace, &autoscaler.metadata.name);
-    let since = condition.last_transition_time.map(|since| format!(", since {since}")).unwrap_or_default();
+    let since =
+        condition.last_transition_time.get().map(|since| format!(", since {since}")).unwrap_or_default();
     let message = format!(
         "it cannot tell how many replicas there should be, so their number stays as it is under any load: it scales by {}, and \
          the proxies of the pods request none",

@@ -161,7 +161,7 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>) -> Finding 
     for (owner, pods) in &shut.owners {
         finding = finding.tie(Tie::Workload(owner.kind.clone(), owner.namespace.clone(), owner.name.clone()));
         for pod in pods {
-            finding = finding.tie(Tie::Pod(pod.metadata.namespace.clone(), pod.metadata.name.clone()));
+            finding = finding.tie(Tie::Pod(pod.metadata.namespace.to_string(), pod.metadata.name.clone()));
         }
     }
     let names = pods.iter().map(|pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name));

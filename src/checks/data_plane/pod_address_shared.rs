@@ -27,7 +27,11 @@ fn holds(ctx: &Context<'_>, pod: &Pod) -> bool {
     pod.status.phase == "Running"
         && !pod.spec.host_network
         && pod.metadata.deletion_timestamp.is_none()
-        && pod.status.start_time.is_some_and(|since| ctx.now().duration_since(since) > ctx.span_of("minutes"))
+        && pod
+            .status
+            .start_time
+            .get()
+            .is_some_and(|since| ctx.now().duration_since(since) > ctx.span_of("minutes"))
 }
 
 fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {
@@ -42,13 +46,13 @@ fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {
         .collect();
     let quoted = pods.iter().flat_map(|pod| {
         let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-        let since = pod.status.start_time.map(|at| at.to_string()).unwrap_or_default();
+        let since = pod.status.start_time.get().map(|at| at.to_string()).unwrap_or_default();
         [
             Evidence::field(&object, "status.podIP", address.to_string()),
             Evidence::field(&object, "spec.nodeName", format!("{}, started {since}", pod.node_name.as_str())),
         ]
     });
-    let oldest = pods.iter().min_by_key(|pod| (pod.status.start_time, &pod.metadata.name));
+    let oldest = pods.iter().min_by_key(|pod| (pod.status.start_time.get(), &pod.metadata.name));
     let mut remedy = Remedy::new().run(
         StepKind::Command,
         "See which of them really has the address: the other one's node no longer reports, or its network lost count",

@@ -102,8 +102,8 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
         Some(_) if status.is_some_and(|status| status.last_state().terminated.is_some()) => Stage::Ended,
         Some(_) | None => Stage::NotStarted,
     };
-    let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time);
-    let since = since.or(pod.metadata.creation_timestamp);
+    let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
+    let since = since.or(pod.metadata.creation_timestamp.get());
     let starting = since.is_some_and(|since| ctx.now().duration_since(since) <= PATIENCE);
     Some(if starting && obstacle(pod).is_none() { Stage::Starting } else { stage })
 }
@@ -118,8 +118,9 @@ fn killed(status: &ContainerStatus) -> Option<&Terminated> {
 fn was_killed_lately(ctx: &Context<'_>, status: &ContainerStatus) -> bool {
     let often = i64::from(status.restart_count) >= ctx.param("restarts");
     let patience = ctx.span_of(if often { "days" } else { "hours" });
-    killed(status)
-        .is_some_and(|ended| ended.finished_at.is_none_or(|at| ctx.now().duration_since(at) <= patience))
+    killed(status).is_some_and(|ended| {
+        ended.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= patience)
+    })
 }
 
 /// What the proxy of a pod that was killed for its memory may use of it.
@@ -300,7 +301,7 @@ fn state(status: &ContainerStatus) -> String {
     let mut said = match (&status.state.waiting, &status.state.running, &status.state.terminated) {
         (Some(waiting), _, _) if waiting.message.is_empty() => waiting.reason.clone(),
         (Some(waiting), _, _) => format!("{}: {}", waiting.reason, waiting.message),
-        (None, Some(running), _) => match running.started_at {
+        (None, Some(running), _) => match running.started_at.get() {
             Some(since) => format!("running since {since}, not ready"),
             None => "running, not ready".to_owned(),
         },
@@ -318,7 +319,7 @@ fn state(status: &ContainerStatus) -> String {
 
 /// How a container ended, with the end of what it said: the runtime keeps that as its message where it failed.
 fn last_words(ended: &Terminated) -> String {
-    let at = ended.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
+    let at = ended.finished_at.get().map(|at| format!(" at {at}")).unwrap_or_default();
     let reason = if ended.reason.is_empty() { String::new() } else { format!(" ({})", ended.reason) };
     let words = ended.message.trim();
     let from = words.char_indices().rev().nth(WORDS - 1).map_or(0, |(at, _)| at);

@@ -51,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let switch = spot.meta.annotation(SWITCH).or_else(|| written.of_namespace(object, SWITCH));
         let on = switch.and_then(go_bool) == Some(true);
         let (kind, meta) = (object.kind.to_string(), object.meta);
-        let owner = Owner { kind, namespace: meta.namespace.clone(), name: meta.name.clone() };
+        let owner = Owner { kind, namespace: meta.namespace.to_string(), name: meta.name.clone() };
         if on && !shown.contains(&(owner.kind.clone(), owner.namespace.clone(), owner.name.clone())) {
             findings.extend(judge.template(&owner, &wanted, spot.path));
         }

@@ -28,7 +28,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if victim.asked == Asked::Later {
             return false;
         }
-        let times = (victim.pod.metadata.creation_timestamp, configuration.metadata.creation_timestamp);
+        let times =
+            (victim.pod.metadata.creation_timestamp.get(), configuration.metadata.creation_timestamp.get());
         !matches!(times, (Some(pod), Some(webhook)) if pod < webhook)
     });
     Ok(vec![finding(ctx, configuration, webhook, &victims)].into())
@@ -130,7 +131,7 @@ fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     let mut seen: BTreeSet<&Evidence> = BTreeSet::new();
     let mut inside: Vec<&Pod> = Vec::new();
     for victim in victims {
-        let created = victim.pod.metadata.creation_timestamp;
+        let created = victim.pod.metadata.creation_timestamp.get();
         if let Some(evidence) = created.and_then(|created| downtime.at(created)) {
             seen.extend(evidence);
             inside.push(victim.pod);
@@ -141,7 +142,7 @@ fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
         0 => String::new(),
         others => format!("; for {others} others no such gap is seen"),
     };
-    let created = first.metadata.creation_timestamp.map(|at| at.to_string()).unwrap_or_default();
+    let created = first.metadata.creation_timestamp.get().map(|at| at.to_string()).unwrap_or_default();
     let more = if inside.len() > 1 { format!(", first of {} pods", inside.len()) } else { String::new() };
     let object = format!("Pod {}/{}", first.metadata.namespace, first.metadata.name);
     let line = Evidence::field(object, "metadata.creationTimestamp", format!("{created}{more}{outside}"));

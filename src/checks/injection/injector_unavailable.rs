@@ -88,7 +88,7 @@ fn finding(
     let pods = unmeshed(ctx, ctx.hints::<Pod>(), ctx.hints::<Namespace>(), Some(webhook));
     pods.iter()
         .filter(|unmeshed| unmeshed.asked != Asked::Later)
-        .filter(|unmeshed| match (unmeshed.pod.metadata.creation_timestamp, since) {
+        .filter(|unmeshed| match (unmeshed.pod.metadata.creation_timestamp.get(), since) {
             (Some(created), Some(since)) => created >= since,
             (_, None) | (None, _) => true,
         })
@@ -120,7 +120,7 @@ fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> 
 
 fn unavailable_since(injector: &Component<'_>) -> Option<Timestamp> {
     let conditions = &injector.deployment.status.conditions;
-    conditions.iter().find(|c| c.kind == "Available" && c.status == "False")?.last_transition_time
+    conditions.iter().find(|c| c.kind == "Available" && c.status == "False")?.last_transition_time.get()
 }
 
 fn replicas(injector: &Component<'_>) -> Evidence {

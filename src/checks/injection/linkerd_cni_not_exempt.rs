@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 "Exempt the namespace of linkerd-cni from Linkerd's webhooks",
                 kubectl()
                     .words("label namespace")
-                    .operand(&meta.namespace)
+                    .operand(meta.namespace.as_str())
                     .arg(format!("{WEBHOOKS_LABEL}=disabled"))
                     .words("--overwrite"),
             )

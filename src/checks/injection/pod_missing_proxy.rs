@@ -151,7 +151,8 @@ fn asked_later(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>]) -> Findi
 /// The containers of a pod, none of which is the proxy.
 fn containers(pod: &Pod, more: usize) -> Evidence {
     let names: Vec<&str> = pod.spec.all_containers().map(|container| container.name.as_str()).collect();
-    let created = pod.metadata.creation_timestamp.map(|at| format!(", created {at}")).unwrap_or_default();
+    let created =
+        pod.metadata.creation_timestamp.get().map(|at| format!(", created {at}")).unwrap_or_default();
     let more = if more == 0 { String::new() } else { format!(" (and {more} more of its pods)") };
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     Evidence::field(object, "spec.containers", format!("{}{created}{more}", names.join(", ")))
@@ -159,7 +160,8 @@ fn containers(pod: &Pod, more: usize) -> Evidence {
 
 /// That the pod is older than the webhook, which then could not change it.
 fn created_earlier(pod: &Pod, configuration: &WebhookConfiguration) -> Option<Evidence> {
-    let (pod, webhook) = (pod.metadata.creation_timestamp?, configuration.metadata.creation_timestamp?);
+    let (pod, webhook) =
+        (pod.metadata.creation_timestamp.get()?, configuration.metadata.creation_timestamp.get()?);
     (pod < webhook).then(|| {
         Evidence::field(
             format!("MutatingWebhookConfiguration {}", configuration.metadata.name),

@@ -58,7 +58,7 @@ impl Unmeshed<'_> {
 
     /// What ties it to the cause of its state.
     pub(super) fn tie(&self) -> Tie {
-        Tie::Pod(self.pod.metadata.namespace.clone(), self.pod.metadata.name.clone())
+        Tie::Pod(self.pod.metadata.namespace.to_string(), self.pod.metadata.name.clone())
     }
 }
 

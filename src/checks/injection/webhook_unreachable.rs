@@ -142,7 +142,7 @@ fn passing(
     pods: &[Pod],
 ) -> Option<Finding> {
     let recent = |pod: &Pod| {
-        let created = pod.metadata.creation_timestamp;
+        let created = pod.metadata.creation_timestamp.get();
         created.is_some_and(|at| at <= ctx.now() && ctx.now().duration_since(at) <= ctx.span_of("minutes"))
     };
     let namespaces = ctx.seen::<Namespace>().ok()?;
@@ -171,7 +171,7 @@ fn passing(
     .parameter("ignored")
     .evidences(without.iter().take(QUOTED).map(|unmeshed| {
         let meta = &unmeshed.pod.metadata;
-        let created = meta.creation_timestamp.map(|at| at.to_string()).unwrap_or_default();
+        let created = meta.creation_timestamp.get().map(|at| at.to_string()).unwrap_or_default();
         Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "metadata.creationTimestamp", format!("{created}, no linkerd-proxy"))
     }))
     .evidences(context(ctx, webhook))

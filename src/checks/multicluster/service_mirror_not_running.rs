@@ -48,7 +48,7 @@ fn not_ready(ctx: &Context<'_>, link: &Link, controller: &Workload) -> Finding {
     ctx.finding(subject(link), "the controller of the link is not available: mirror services are not updated")
         .parameter("not-available")
         .tie(mirrors_of(cluster))
-        .tie(Tie::Workload(Kind::Deployment.to_string(), namespace.clone(), meta.name.clone()))
+        .tie(Tie::Workload(Kind::Deployment.to_string(), namespace.to_string(), meta.name.clone()))
         .evidence(Evidence::field(
             Subject::object(Kind::Deployment, namespace, &meta.name),
             "status.readyReplicas",

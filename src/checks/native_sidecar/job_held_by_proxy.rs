@@ -56,7 +56,7 @@ fn ended(pod: &Pod, now: jiff::Timestamp, grace: jiff::SignedDuration) -> Option
             (terminated.exit_code == 0 || policy == "Never").then_some((container.name.as_str(), terminated))
         })
         .collect::<Option<_>>()?;
-    let last = ended.iter().filter_map(|(_, terminated)| terminated.finished_at).max();
+    let last = ended.iter().filter_map(|(_, terminated)| terminated.finished_at.get()).max();
     let just_now = last.is_some_and(|last| last <= now && now.duration_since(last) < grace);
     (!ended.is_empty() && !just_now).then_some(ended)
 }
@@ -78,14 +78,16 @@ fn finding(
     );
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let over = ended.iter().map(|(name, terminated)| {
-        let at = terminated.finished_at.map(|at| format!(" at {at}")).unwrap_or_default();
+        let at = terminated.finished_at.get().map(|at| format!(" at {at}")).unwrap_or_default();
         let reason = if terminated.reason.is_empty() { "terminated" } else { &terminated.reason };
         let said = format!("{reason}, exit code {}{at}", terminated.exit_code);
         Evidence::field(&object, format!("status.containerStatuses[{name}].state.terminated"), said)
     });
     let proxy = pod.container_status(PROXY_CONTAINER).and_then(|status| status.state.running.as_ref());
-    let since =
-        proxy.and_then(|running| running.started_at).map(|at| format!(" since {at}")).unwrap_or_default();
+    let since = proxy
+        .and_then(|running| running.started_at.get())
+        .map(|at| format!(" since {at}"))
+        .unwrap_or_default();
     let mut finding = ctx
         .finding(owner.subject(vec![pod.metadata.name.clone()]), message)
         .evidences(over)
@@ -142,7 +144,7 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
 
 /// The step that annotates whatever makes the pod.
 fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
-    let meta = Meta { name: owner.name.clone(), namespace: owner.namespace.clone(), ..Meta::default() };
+    let meta = Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
     match owner.kind.as_str() {
         "CronJob" => {
             let object = Annotated { kind: Kind::CronJob, meta: &meta, sites: vec![] };

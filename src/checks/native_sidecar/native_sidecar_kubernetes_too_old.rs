@@ -153,7 +153,7 @@ impl Asks {
         for (object, quoted) in &survey.asked {
             ties.push(Tie::Workload(
                 object.kind.to_string(),
-                object.meta.namespace.clone(),
+                object.meta.namespace.to_string(),
                 object.meta.name.clone(),
             ));
             if evidence.len() < QUOTED {

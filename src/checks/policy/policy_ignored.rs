@@ -16,7 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> = by_itself
         .map(|one| {
             let (namespace, name) = one.key;
-            let meta = Meta { namespace: namespace.to_owned(), name: name.to_owned(), ..Meta::default() };
+            let meta = Meta { namespace: namespace.into(), name: name.to_owned(), ..Meta::default() };
             let remedy = match serves_a_gateway(survey, one) {
                 true => Remedy::new()
                     .run(StepKind::Command, "See what is written", on("get", one.kind, &meta).words("-o yaml"))

@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let unreadable = survey.index.ignored().iter().filter(|one| one.unreadable);
     let findings = unreadable.filter_map(|one| {
         let (namespace, name) = one.key;
-        let meta = Meta { namespace: namespace.to_owned(), name: name.to_owned(), ..Meta::default() };
+        let meta = Meta { namespace: namespace.into(), name: name.to_owned(), ..Meta::default() };
         let voids = survey.index.void().contains(&one.kind);
         let of_gateways = survey.route_of(one).is_some_and(|route| !is_of_the_mesh(route));
         if of_gateways && !voids {

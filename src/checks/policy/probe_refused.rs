@@ -143,7 +143,7 @@ fn answered<'e>(events: &'e [Event], pods: &[&Pod]) -> Option<&'e Event> {
         event.reason == "Unhealthy"
             && refused(event.message.trim_end())
             && pods.iter().any(|pod| {
-                (&event.about.namespace, &event.about.name) == (&pod.metadata.namespace, &pod.metadata.name)
+                (event.about.namespace.as_str(), event.about.name.as_str()) == pod.metadata.key()
             })
     };
     events.iter().filter(about).max_by_key(|event| event.last)

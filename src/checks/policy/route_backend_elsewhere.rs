@@ -64,7 +64,7 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, one: &Elsewhere<'_>) ->
         )
     };
     let service = |namespace: &str, said: &str| {
-        let meta = Meta { namespace: namespace.to_owned(), name: name.to_owned(), ..Meta::default() };
+        let meta = Meta { namespace: namespace.into(), name: name.to_owned(), ..Meta::default() };
         field(Kind::Service, &meta, "metadata.name", said)
     };
     about(ctx, kind, meta, message)

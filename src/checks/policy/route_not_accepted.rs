@@ -99,7 +99,7 @@ fn unwritten(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[Parent
 /// What is there for longer than the controller takes, and has no status although nothing is wrong with it: nobody reads it. Only
 /// what a server answered has a uid, and only where it is known when it answered is it known how long that took.
 fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<'_>) -> Option<Finding> {
-    let since = meta.creation_timestamp.filter(|_| !meta.uid.is_empty())?;
+    let since = meta.creation_timestamp.get().filter(|_| !meta.uid.is_empty())?;
     if !ctx.knows_its_moment() {
         let message = "it has no status, and whether it had time to get one is not known: say with --at when the dump was taken";
         let part = format!("{} {}/{}", kind.info().kind, meta.namespace, meta.name);

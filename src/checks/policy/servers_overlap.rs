@@ -45,10 +45,14 @@ fn finding(
     let (pod, port) = ports.first().copied().unwrap_or_default();
     let more = and_more(ports.len().saturating_sub(1));
     let born = |server: &Server| {
-        server.metadata.creation_timestamp.map_or_else(|| "not known".to_owned(), |time| time.to_string())
+        server
+            .metadata
+            .creation_timestamp
+            .get()
+            .map_or_else(|| "not known".to_owned(), |time| time.to_string())
     };
     let name = &winner.metadata.name;
-    let times = (winner.metadata.creation_timestamp, meta.creation_timestamp);
+    let times = (winner.metadata.creation_timestamp.get(), meta.creation_timestamp.get());
     let message = if !by_age {
         format!(
             "Server {name} selects port {port} of {pod}{more}, too, and this release leaves to chance which of them takes it: the other one, and every policy for it, counts for nothing there, and a restart of the policy controller may change which"

@@ -242,7 +242,7 @@ impl Known<'_, '_> {
         let elsewhere = || keys.iter().find(|(_, known)| *known == name);
         let near = near.or_else(|| elsewhere().map(|(at, name)| ((*at).to_owned(), (*name).to_owned())));
         let near = near.map(|(namespace, name)| {
-            let like = Meta { namespace, name, ..Meta::default() };
+            let like = Meta { namespace: namespace.into(), name, ..Meta::default() };
             field(wanted, &like, "metadata.name", "is there, and may be meant")
         });
         finding.evidences(near).remedy(

@@ -15,7 +15,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let object = format!("Namespace {name}");
     let finding = |message: &str| ctx.finding(Subject::object(Kind::Namespace, "", name), message);
-    if let Some(since) = namespace.metadata.deletion_timestamp {
+    if let Some(since) = namespace.metadata.deletion_timestamp.get() {
         let remedy = Remedy::new().run(
             StepKind::Command,
             "Wait until it is gone; its conditions say what blocks it",

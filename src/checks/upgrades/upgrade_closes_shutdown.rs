@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> = Vec::new();
     let mut seen: Vec<(String, String)> = Vec::new();
     for (owner, pods) in workloads {
-        seen.push((pods[0].metadata.namespace.clone(), owner.name.clone()));
+        seen.push((pods[0].metadata.namespace.to_string(), owner.name.clone()));
         let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
         let container = ending(&pods[0].spec);
         let quoted = pods.iter().take(QUOTED).map(|pod| {

@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|pod| pod.metadata.namespace == home && pod.metadata.label(COMPONENT) == Some("destination"))
         .filter_map(|pod| {
             let status = pod.container_status(CONTAINER)?;
-            Some((pod, status.state.running.as_ref()?.started_at?))
+            Some((pod, status.state.running.as_ref()?.started_at.get()?))
         })
         .collect();
     let Some((pod, first)) = started.iter().min_by_key(|(_, at)| *at) else {
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = kinds.into_iter().filter_map(|kind| -> Option<Finding> {
         let name = kind.resource();
         let definition = definitions.iter().find(|definition| definition.metadata.name == name)?;
-        let created = definition.metadata.creation_timestamp.filter(|created| *created > *first)?;
+        let created = definition.metadata.creation_timestamp.get().filter(|created| *created > *first)?;
         let behind = started.iter().filter(|(_, at)| *at < created).count();
         let message = format!(
             "{kind} came to the cluster after the policy controller started, which looks for kinds of routes once: {behind} of {} of its pods \

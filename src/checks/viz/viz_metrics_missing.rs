@@ -40,7 +40,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             && meta.label(CONTROL_PLANE_NS) == Some(control_plane)
             && pod.status.phase == "Running"
             && meta.deletion_timestamp.is_none()
-            && pod.status.start_time.is_none_or(|start| ctx.now().as_second() - start.as_second() > SOON)
+            && pod
+                .status
+                .start_time
+                .get()
+                .is_none_or(|start| ctx.now().as_second() - start.as_second() > SOON)
             && !known.contains(format!("{}/{}", meta.namespace, meta.name).as_str())
     });
     let findings = by_owner(ctx, unseen.map(|pod| ((), pod))).into_iter().map(|((owner, ()), pods)| {

@@ -166,7 +166,7 @@ impl<'a> OutboundIndex<'a> {
         }
         routes.sort_by_key(|read: &Read<'_>| {
             let meta = &read.route.metadata;
-            (meta.creation_timestamp.is_none(), meta.creation_timestamp, meta.name.clone())
+            (meta.creation_timestamp.is_none(), meta.creation_timestamp.get(), meta.name.clone())
         });
         let world = World {
             services: services.keys().copied().collect(),
@@ -364,7 +364,7 @@ impl<'a> OutboundIndex<'a> {
                 && read.route.spec.parent_refs.iter().any(|parent| {
                     parent.is_a("", "Service")
                         && parent.name == name
-                        && parent.namespace.as_ref().unwrap_or(here) == namespace
+                        && parent.namespace.as_deref().unwrap_or(here) == namespace
                 })
         };
         self.routes.iter().filter(names).map(|read| (read.kind, read.route))

@@ -148,7 +148,7 @@ impl<'a> Read<'a> {
     pub(super) fn is_of(&self, called: Called<'_>) -> bool {
         let here = &self.route.metadata.namespace;
         let at = |parent: &&ParentRef| {
-            parent.name == called.name && parent.namespace.as_ref().unwrap_or(here) == called.namespace
+            parent.name == called.name && parent.namespace.as_deref().unwrap_or(here) == called.namespace
         };
         self.route.spec.parent_refs.iter().filter(at).any(|parent| match parent.port {
             Some(port) => {

@@ -119,7 +119,7 @@ impl<'a> Statuses<'a> {
             let first = limits.entry(server).or_insert(limit);
             // One without a time comes after those with one.
             let place = |limit: &'a HTTPLocalRateLimitPolicy| {
-                let time = limit.metadata.creation_timestamp;
+                let time = limit.metadata.creation_timestamp.get();
                 (time.is_none(), time, limit.metadata.name.as_str())
             };
             if place(limit) < place(first) {

@@ -1,0 +1,80 @@
+//! Times of objects, in little room: there are several in each of very many pods.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer};
+
+/// A time that an object may lack, to the microsecond: Kubernetes writes none finer. One that is lacking comes before all others.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(i64);
+
+impl Time {
+    /// What no time is as: far before the first that a [`Timestamp`] can be.
+    const NONE: Time = Time(i64::MIN);
+
+    /// The time, if there is one.
+    #[inline]
+    pub fn get(self) -> Option<Timestamp> {
+        if self.is_none() { None } else { Timestamp::from_microsecond(self.0).ok() }
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub fn is_some(self) -> bool {
+        !self.is_none()
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_none(self) -> bool {
+        self == Time::NONE
+    }
+}
+
+impl Default for Time {
+    fn default() -> Time {
+        Time::NONE
+    }
+}
+
+impl From<Option<Timestamp>> for Time {
+    fn from(time: Option<Timestamp>) -> Time {
+        time.map_or(Time::NONE, |time| Time(time.as_microsecond()))
+    }
+}
+
+impl From<Timestamp> for Time {
+    fn from(time: Timestamp) -> Time {
+        Time::from(Some(time))
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.get(), f)
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Time, D::Error> {
+        Option::<Timestamp>::deserialize(deserializer).map(Time::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Time;
+
+    #[test]
+    fn a_time_is_what_was_written_and_none_comes_first() {
+        let time = |text: &str| serde_json::from_str::<Time>(text).unwrap();
+        for written in ["2026-07-01T10:00:00Z", "2026-07-01T10:00:00.000001Z", "-009999-01-02T01:59:59Z"] {
+            let read = time(&format!("{written:?}"));
+            assert_eq!(read.get().unwrap().to_string(), written);
+            assert!(read.is_some() && time("null") < read, "{written}");
+        }
+        assert_eq!((time("null").get(), time("null").is_none()), (None, true));
+        assert!(serde_json::from_str::<Time>("\"noon\"").is_err());
+    }
+}
