@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 
 use super::makers::Maker;
 use super::refused::Refused;
-use super::{Context, Unjudged, annotations, cni, native_sidecar, policy};
+use super::{Context, Unjudged, annotations, cni, data_plane, native_sidecar, policy};
 use crate::missing::Missing;
 use crate::model::owners::Owners;
 
@@ -28,6 +28,8 @@ pub struct Joins<'a> {
     pub(super) native_sidecar: Join<native_sidecar::Survey<'a>>,
     /// Inbound policy, and what it is about.
     pub(super) policy: Join<Result<policy::Survey<'a>, Unjudged>>,
+    /// Which pods Services select.
+    pub(super) selected: Join<data_plane::Selected<'a>>,
     /// The pods that linkerd-cni refuses.
     pub(super) refused: cni::Refused<'a>,
 }

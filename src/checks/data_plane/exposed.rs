@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::opaque::{self, Opaque, Selected};
+use super::opaque::{self, Opaque};
+use super::selected::Selected;
 use crate::checks::{Context, Unjudged};
 use crate::item::Scope;
 use crate::model::control_plane::tag_version;
@@ -44,7 +45,7 @@ pub(super) struct Mesh<'a> {
     pub(super) default_text: String,
     servers: &'a [Server],
     reads_app_protocol: bool,
-    by_label: Selected<'a>,
+    by_label: &'a Selected<'a>,
 }
 
 /// A pod behind a Service, of each workload one, and its port.
@@ -55,6 +56,7 @@ impl<'a> Mesh<'a> {
     pub(super) fn of(ctx: &Context<'a>) -> Result<Mesh<'a>, Unjudged> {
         let pods = ctx.seen::<Pod>();
         let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
+        pods?;
         let values = config.and_then(ConfigMap::chart_values);
         let set = values.as_ref().and_then(|values| values.text("proxy.opaquePorts"));
         let default_text = match set {
@@ -80,7 +82,7 @@ impl<'a> Mesh<'a> {
             default_text,
             servers: ctx.hints::<Server>(),
             reads_app_protocol,
-            by_label: Selected::of(pods?),
+            by_label: ctx.selected(),
         })
     }
 

@@ -27,10 +27,12 @@ mod proxy_port_taken;
 mod proxy_reports_errors;
 mod proxy_request_unschedulable;
 mod route_of_two_controllers;
+mod selected;
 mod trace_collector_identity;
 mod transport;
 
 pub(super) use data_plane_namespace_missing::judge as namespace_missing;
+pub(super) use selected::Selected;
 
 /// In alphabetical order.
 pub(super) static TABLE: &[Check] = &[

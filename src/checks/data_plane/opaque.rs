@@ -1,7 +1,6 @@
-//! Which ports of Services and pods are marked as opaque, and which pods are behind a Service. It reads what it is handed and
-//! judges nothing.
+//! Which ports of Services and pods are marked as opaque. It reads what it is handed and judges nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::objects::{Pod, Service};
 
@@ -59,36 +58,6 @@ pub(super) fn of_pod(pod: &Pod) -> Option<Opaque> {
     let named = ports.filter(|port| !port.name.is_empty());
     let named = named.map(|port| (port.name.as_str(), port.container_port)).collect();
     pod.metadata.annotation(ANNOTATION).map(|list| Opaque::parse(list, &named))
-}
-
-/// Pods by namespace and label, so that no Service looks at all of them.
-pub(super) struct Selected<'a>(HashMap<(&'a str, &'a str, &'a str), Vec<&'a Pod>>);
-
-impl<'a> Selected<'a> {
-    pub(super) fn of(pods: &'a [Pod]) -> Selected<'a> {
-        let mut index: HashMap<(&str, &str, &str), Vec<&Pod>> = HashMap::new();
-        let alive = |pod: &&Pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
-        for pod in pods.iter().filter(alive) {
-            for (key, value) in &pod.metadata.labels {
-                let at = (pod.metadata.namespace.as_str(), key.as_str(), value.as_str());
-                index.entry(at).or_default().push(pod);
-            }
-        }
-        Selected(index)
-    }
-
-    /// The pods that a Service selects.
-    pub(super) fn by(&self, service: &'a Service) -> impl Iterator<Item = &'a Pod> {
-        let selector = &service.spec.selector;
-        let lists = selector.iter().map(|(key, value)| {
-            let at = (service.metadata.namespace.as_str(), key.as_str(), value.as_str());
-            self.0.get(&at).map_or(&[][..], Vec::as_slice)
-        });
-        let fewest = lists.min_by_key(|list| list.len()).unwrap_or_default().to_vec();
-        fewest
-            .into_iter()
-            .filter(|pod| selector.iter().all(|(key, value)| pod.metadata.labels.get(key) == Some(value)))
-    }
 }
 
 fn within(ranges: &[(u16, u16)], port: u16) -> bool {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::opaque::{ANNOTATION, Opaque, Selected, of_pod, of_service};
+use super::opaque::{ANNOTATION, Opaque, of_pod, of_service};
 use crate::checks::rewrite::{self, Act};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -37,9 +37,9 @@ struct Difference<'a> {
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let pods = ctx.seen::<Pod>()?;
+    ctx.seen::<Pod>()?;
     let services = ctx.seen::<Service>()?;
-    let by_label = Selected::of(pods);
+    let by_label = ctx.selected();
     let owners = ctx.owners();
     let default = default_ports(ctx);
     let mut findings = Vec::new();

@@ -65,7 +65,8 @@ fn deployment<'a>(ctx: &Context<'a>, extension: Extension) -> Option<&'a Workloa
     let namespace = ctx.namespaces().extensions.get(&extension);
     ctx.hints::<Deployment>().iter().find(|deployment| {
         let meta = &deployment.metadata;
-        meta.label(EXTENSION_LABEL) == Some(extension.name()) && namespace.is_some_and(|namespace| *namespace == meta.namespace)
+        meta.label(EXTENSION_LABEL) == Some(extension.name())
+            && namespace.is_some_and(|namespace| *namespace == meta.namespace)
     })
 }
 

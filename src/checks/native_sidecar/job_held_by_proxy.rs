@@ -144,7 +144,8 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
 
 /// The step that annotates whatever makes the pod.
 fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
-    let meta = Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
+    let meta =
+        Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
     match owner.kind.as_str() {
         "CronJob" => {
             let object = Annotated { kind: Kind::CronJob, meta: &meta, sites: vec![] };

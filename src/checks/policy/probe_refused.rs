@@ -13,6 +13,9 @@ const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
 const NETWORKS: &str = "Set policyController.probeNetworks to the networks of the nodes, or authorize them on the port with a \
                         NetworkAuthentication";
 
+/// Workload, port, what is asked.
+type Asked = (Owner, u16, Probed);
+
 /// Pods of one workload whose probe is refused alike.
 struct Refused<'a> {
     entry: Entry,
@@ -23,8 +26,17 @@ struct Refused<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let owners = ctx.owners();
-    let mut refused: BTreeMap<(Owner, u16, Probed), Refused<'_>> = BTreeMap::new();
+    let mut refused: BTreeMap<Asked, Refused<'_>> = BTreeMap::new();
+    // Of the pod before: replicas are refused alike, and are most often neighbours.
+    let mut before: Option<(&Pod, Vec<Asked>)> = None;
     for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
+        if let Some((_, keys)) = before.as_ref().filter(|(known, _)| is_replica(known, pod)) {
+            for key in keys {
+                refused.entry(key.clone()).and_modify(|refused| refused.pods.push(pod));
+            }
+            continue;
+        }
+        let mut keys = Vec::new();
         let skipped = pod.metadata.annotation(SKIPPED).map(listed_ports).unwrap_or_default();
         for (port, probed) in probes_of(pod).into_iter().filter(|(port, _)| !skipped.contains(*port)) {
             let inbound = survey.index.inbound(workload, port);
@@ -34,15 +46,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             };
             if entry != Entry::Admitted {
                 let key = (owners.of(pod), port, probed);
+                keys.push(key.clone());
                 refused.entry(key).or_insert(Refused { entry, pods: Vec::new(), inbound }).pods.push(pod);
             }
         }
+        before = Some((pod, keys));
     }
     let events = ctx.hints::<Event>();
     let findings = refused
         .into_iter()
         .map(|((owner, port, probed), refused)| finding(ctx, &owner, (port, &probed), &refused, events));
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Whether nothing that is read here tells two pods apart.
+fn is_replica(one: &Pod, other: &Pod) -> bool {
+    let (meta, others) = (&one.metadata, &other.metadata);
+    meta.namespace == others.namespace
+        && meta.labels.is_same(&others.labels)
+        && meta.annotations.is_same(&others.annotations)
+        && meta.owner_references.is_same(&others.owner_references)
+        && one.spec.is_same(&other.spec)
 }
 
 fn finding(
@@ -142,9 +166,9 @@ fn answered<'e>(events: &'e [Event], pods: &[&Pod]) -> Option<&'e Event> {
     let about = |event: &&Event| {
         event.reason == "Unhealthy"
             && refused(event.message.trim_end())
-            && pods.iter().any(|pod| {
-                (event.about.namespace.as_str(), event.about.name.as_str()) == pod.metadata.key()
-            })
+            && pods
+                .iter()
+                .any(|pod| (event.about.namespace.as_str(), event.about.name.as_str()) == pod.metadata.key())
     };
     events.iter().filter(about).max_by_key(|event| event.last)
 }
