@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::Context;
-
 use super::args::{Check, EvidenceArgs, FailOn, OnNotChecked, Rehearsal, Reports, Told, Verbosity};
 use super::evidence::{self, Read, Way};
 use super::output;
 use super::stop::Stop;
 use super::values::{Format, Output};
 use super::wait::Wait;
-use super::{accepted, again, change, chart, config, files, fleet, params, publish, verify};
+use super::{accepted, again, change, chart, config, files, fleet, moment, named, params, publish, verify};
 use crate::card::Mode;
 use crate::chart::gitops::Installed;
 use crate::checks::{self, Settings, Upgrade};
@@ -35,7 +33,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     if fleet::is_meant(args) {
         return fleet::run(args);
     }
-    one(args, None)
+    one(&named::one(args)?, None)
 }
 
 /// Sees a cluster that was read, besides what is judged of it.
@@ -113,6 +111,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     } else {
         evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?
     };
+    heeds_its_time(args, &mut read.collected, laid.as_mut().map(|(_, collected)| collected));
     settings.rerun = read.rerun.clone();
     if let Some(folder) = &args.knowledge {
         let value = Some(super::rerun::text(folder));
@@ -179,6 +178,18 @@ fn charts(
     let said: Vec<String> = unknown.iter().map(|what| format!("not checked: {what}")).collect();
     evidence::warn(&said, &args.verbosity);
     collected.uncollected.set_aside.extend(unknown);
+}
+
+/// Says where the time that was given for the evidence is not that of it.
+fn heeds_its_time(args: &Check, collected: &mut Collected, judged: Option<&mut Collected>) {
+    match moment::doubt(&args.evidence, &collected.cluster) {
+        None => {}
+        Some(moment::Doubt::LeftAside(said)) => evidence::warn(&[said], &args.verbosity),
+        Some(moment::Doubt::TooEarly(said)) => {
+            evidence::warn(&[format!("not checked: {said}")], &args.verbosity);
+            judged.unwrap_or(collected).uncollected.set_aside.push(said);
+        }
+    }
 }
 
 /// Refuses all that a run refuses whatever it reads.
@@ -368,7 +379,7 @@ pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
 
 /// Writes every report, and gives the exit status.
 fn print(report: &Report, reports: &Reports, verbosity: &Verbosity) -> anyhow::Result<u8> {
-    output::report(report, reports, verbosity).context("the report could not be written")?;
+    output::report(report, reports, verbosity)?;
     Ok(report.verdict.status)
 }
 

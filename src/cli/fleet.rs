@@ -9,9 +9,10 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::args::{Check, OnNotChecked};
+use super::named::{CLUSTER, in_file_name, is_named};
 use super::stop::Stop;
 use super::values::{Format, Output};
-use super::{check, output, verify};
+use super::{check, named, output, verify};
 use crate::exit;
 use crate::inspect::ends::{self, End};
 use crate::model::Cluster;
@@ -19,9 +20,6 @@ use crate::model::cluster::TimeSource;
 use crate::policy::Gate;
 use crate::render::document::Document;
 use crate::render::fleet::{self as render, Member, Outcome};
-
-/// What stands in the names of files for the name of a cluster.
-const CLUSTER: &str = "{cluster}";
 
 /// Whether several clusters are meant.
 pub(super) fn is_meant(args: &Check) -> bool {
@@ -71,6 +69,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     let gate = args.fail_on.map_or(Gate::Error, check::gate);
     let fleet = render::Fleet { same: same(&known), members, links };
     let status = status(&fleet, gate, args.on_not_checked == OnNotChecked::Pass);
+    let mut unwritten = None;
     for one in summaries(args) {
         let text = match one.format {
             Format::Json => fleet.json(status),
@@ -81,12 +80,14 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         };
         match &one.file {
             None => _ = output::print(&text)?,
-            Some(path) => super::files::make_folder(path)
-                .and_then(|()| super::files::write(path, &text))
-                .with_context(|| format!("{} could not be written", path.display()))?,
+            Some(path) => {
+                let written = super::files::make_folder(path).and_then(|()| super::files::write(path, &text));
+                let written = written.with_context(|| format!("{} could not be written", path.display()));
+                unwritten = unwritten.or(written.err());
+            }
         }
     }
-    Ok(status)
+    unwritten.map_or(Ok(status), Err)
 }
 
 /// The exit status of all: a finding counts more than a cluster or a link that could not be judged; where no cluster could, nothing
@@ -125,8 +126,7 @@ pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
         let cause = format!("{flag} is about one cluster, and several are meant");
         return Err(Stop::usage(cause, "run check for that cluster by itself"));
     }
-    let named = |path: &Path| path.to_string_lossy().contains(CLUSTER);
-    if let Some(save) = args.save.as_deref().filter(|save| !named(save)) {
+    if let Some(save) = args.save.as_deref().filter(|save| !is_named(save)) {
         let next = format!("put {CLUSTER} into the name: --save bundles/{CLUSTER}.tar.gz");
         return Err(Stop::usage(
             format!("--save {} would hold one cluster of several", save.display()),
@@ -134,7 +134,7 @@ pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
         ));
     }
     for one in &args.report.output {
-        let of_each = one.file.as_deref().is_some_and(named);
+        let of_each = one.file.as_deref().is_some_and(is_named);
         if !of_each && !matches!(one.format, Format::Table | Format::Json) {
             let word = check::word(one.format);
             let next = format!(
@@ -148,22 +148,15 @@ pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
 
 /// The forms of the summary.
 fn summaries(args: &Check) -> Vec<Output> {
-    let of_each =
-        |one: &&Output| one.file.as_deref().is_some_and(|path| path.to_string_lossy().contains(CLUSTER));
+    let of_each = |one: &&Output| one.file.as_deref().is_some_and(is_named);
     let all: Vec<Output> = args.report.output.iter().filter(|one| !of_each(one)).cloned().collect();
     if all.is_empty() { vec![Output { format: Format::Table, file: None }] } else { all }
 }
 
 /// Whether a file is written for each cluster.
 fn writes_each(args: &Check) -> bool {
-    let named = |path: &Path| path.to_string_lossy().contains(CLUSTER);
-    args.save.as_deref().is_some_and(named)
-        || args.report.output.iter().any(|one| one.file.as_deref().is_some_and(named))
-}
-
-/// The name of a cluster in that of a file: names of contexts hold slashes and colons.
-fn in_file_name(name: &str) -> String {
-    name.replace(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c), "-")
+    args.save.as_deref().is_some_and(is_named)
+        || args.report.output.iter().any(|one| one.file.as_deref().is_some_and(is_named))
 }
 
 /// The clusters, by name.
@@ -231,14 +224,9 @@ fn bundles(folder: &Path, must: bool) -> Result<Vec<Asked>, Stop> {
     let mut found: Vec<Asked> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
-        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        const ENDINGS: [&str; 8] = [".tar.gz", ".tgz", ".tar.zst", ".tar", ".zip", ".json", ".yaml", ".yml"];
-        let stem = match path.is_dir() {
-            true => Some(name.as_str()),
-            false => ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)),
-        };
-        let Some(stem) = stem.filter(|stem| !stem.is_empty() && !stem.starts_with('.')) else { continue };
-        found.push(Asked { name: stem.to_owned(), how: How::Bundle(path) });
+        let path = entry.path();
+        let Some(name) = named::stem(&path) else { continue };
+        found.push(Asked { name, how: How::Bundle(path) });
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     match found.is_empty() && must {
@@ -264,10 +252,9 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
         }
     }
     let report = folder.join(format!("{at}.json"));
-    let named =
-        |path: &Path| PathBuf::from(path.to_string_lossy().replace(CLUSTER, &in_file_name(&asked.name)));
+    let named = |path: &Path| named::with(path, &asked.name);
     let of_each = args.report.output.iter().filter_map(|one| {
-        let path = one.file.as_deref().filter(|path| path.to_string_lossy().contains(CLUSTER))?;
+        let path = one.file.as_deref().filter(|path| is_named(path))?;
         Some(Output { format: one.format, file: Some(named(path)) })
     });
     own.report.output =

@@ -22,6 +22,8 @@ mod injection;
 mod interrupt;
 mod list;
 mod live;
+mod moment;
+mod named;
 #[cfg(feature = "live")]
 mod node_pods;
 mod node_snapshot;
@@ -141,6 +143,10 @@ fn stopped(words: &[OsString], error: &anyhow::Error) -> u8 {
     }
     let message = crate::redact::text(&format!("{error:#}")).into_owned();
     let stop = error.downcast_ref::<Stop>();
+    if error.downcast_ref::<output::Unwritten>().is_some() {
+        output::say_error(&message, Some("the other reports of the run were written"));
+        return status;
+    }
     output::say_error(&message, stop.and_then(|stop| stop.next.as_deref()));
     output::failure(words, status, &message, stop);
     status

@@ -6,13 +6,11 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use anyhow::Context;
-
 use super::args::{Reports, Verbosity};
-use super::files;
 use super::role;
 use super::stop::Stop;
 use super::values::{Format, Output};
+use super::{files, named};
 use crate::exit;
 use crate::render::text::{clean, harmless};
 use crate::render::{self, Look};
@@ -75,6 +73,11 @@ pub(super) fn report(report: &Report, reports: &Reports, verbosity: &Verbosity) 
     Ok(())
 }
 
+/// Reports that could not be written to their files; all others were.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Unwritten(String);
+
 /// Writes a text in every form that was asked for; a table to standard output when none was.
 pub(super) fn write(
     reports: &Reports,
@@ -85,6 +88,7 @@ pub(super) fn write(
     let _held = alone();
     let table = [Output { format: Format::Table, file: None }];
     let outputs = if reports.output.is_empty() { &table[..] } else { &reports.output };
+    let mut unwritten = Vec::new();
     for output in outputs {
         match &output.file {
             None => {
@@ -92,15 +96,17 @@ pub(super) fn write(
             }
             Some(path) => {
                 let text = text(output.format, Look { width: WIDTH, colour: false, verbose, coverage });
-                files::write(path, &text)
-                    .with_context(|| format!("cannot write the report to {}", path.display()))?;
-                if !quiet {
-                    say(&format!("wrote {}", path.display()));
+                match files::write(path, &text) {
+                    Err(error) => {
+                        unwritten.push(format!("cannot write the report to {}: {error}", path.display()))
+                    }
+                    Ok(()) if quiet => {}
+                    Ok(()) => say(&format!("wrote {}", path.display())),
                 }
             }
         }
     }
-    Ok(())
+    if unwritten.is_empty() { Ok(()) } else { Err(Unwritten(unwritten.join("; ")).into()) }
 }
 
 /// A report in one form.
@@ -224,7 +230,10 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
             None => print(&document).map(|_| ()),
             // A command line that is refused for writing over what it reads must not do so now.
             Some(path) if files::is_named_elsewhere(path, words) => Ok(()),
-            Some(path) => files::write(path, &document).map_err(Into::into),
+            Some(path) => match named::resolved(path) {
+                Some(path) => files::write(&path, &document).map_err(Into::into),
+                None => Ok(()),
+            },
         };
     }
 }

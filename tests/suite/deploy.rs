@@ -301,6 +301,46 @@ fn templates_of_packages_are_filled_or_refused() {
     assert!(said.contains("SHA256 aarch64-apple-darwin"), "{said}");
 }
 
+/// The action's script, with a command that only says its words.
+#[cfg(unix)]
+#[test]
+fn the_action_takes_a_flag_with_its_value_on_one_line() {
+    use std::os::unix::fs::PermissionsExt;
+    let action = documents(&std::fs::read_to_string("action.yml").unwrap());
+    let script = action[0]["runs"]["steps"][1]["run"].as_str().unwrap();
+    let own = tempfile::tempdir().unwrap();
+    let stub = own.path().join("meshdoctor");
+    std::fs::write(&stub, "#!/bin/sh\nprintf '%s\\n' \"$@\"\n").unwrap();
+    std::fs::set_permissions(&stub, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let run = |args: &str| {
+        let path = format!("{}:{}", own.path().display(), std::env::var("PATH").unwrap());
+        let mut command = std::process::Command::new("bash");
+        command
+            .args(["-c", script])
+            .env("PATH", path)
+            .env("ARGS", args)
+            .env("FAIL_ON", "error")
+            .env("SARIF", "");
+        command.env("SUMMARY", "false").env("RUNNER_TEMP", own.path());
+        command.env("GITHUB_OUTPUT", own.path().join("out")).output().unwrap()
+    };
+    let words = |args: &str| String::from_utf8(run(args).stdout).unwrap();
+    let before = "check\n--fail-on\nerror\n-o\ngithub\n";
+    assert_eq!(
+        words("--manifests k8s\nmy folder\n--param 'a.b=two words' --skip=viz\n\n--linkerd-version\n2.20\n"),
+        format!(
+            "{before}--manifests\nk8s\nmy folder\n--param\na.b=two words\n--skip=viz\n--linkerd-version\n2.20\n"
+        )
+    );
+    assert_eq!(
+        words("--only $(touch gone) `touch gone`"),
+        format!("{before}--only\n$(touch\ngone)\n`touch\ngone`\n")
+    );
+    assert_eq!(words(""), before);
+    let open = run("--only 'viz");
+    assert_eq!(open.status.code(), Some(2), "{}", String::from_utf8_lossy(&open.stdout));
+}
+
 #[test]
 fn hooks_and_action_say_words_that_the_command_takes() {
     let hooks = documents(&std::fs::read_to_string(".pre-commit-hooks.yaml").unwrap());
@@ -314,7 +354,10 @@ fn hooks_and_action_say_words_that_the_command_takes() {
     // The action's own words, with what it takes by default.
     let action = documents(&std::fs::read_to_string("action.yml").unwrap());
     let script = action[0]["runs"]["steps"][1]["run"].as_str().unwrap();
-    assert!(script.contains("meshdoctor check --fail-on \"$FAIL_ON\" -o github \"${words[@]}\""), "{script}");
+    assert!(
+        script.contains("meshdoctor check --fail-on \"$FAIL_ON\" -o github ${words[@]+\"${words[@]}\"}"),
+        "{script}"
+    );
     let mut words = vec![
         "check",
         "--fail-on",

@@ -43,6 +43,7 @@ mod logs;
 mod matrix;
 mod node_snapshot;
 mod nodes;
+mod outputs;
 mod parity;
 #[path = "../parity/mod.rs"]
 mod parity_rows;

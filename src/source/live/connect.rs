@@ -155,6 +155,14 @@ pub fn contexts(kubeconfig: Option<&std::path::Path>) -> Result<Vec<String>, Con
         .map_or_else(Vec::new, |config| config.contexts.into_iter().map(|context| context.name).collect()))
 }
 
+/// The context that is chosen where nobody names one; `None` also where the kubeconfig cannot be read.
+pub fn current_context(kubeconfig: Option<&std::path::Path>) -> Option<String> {
+    let variable = std::env::var_os("KUBECONFIG");
+    let home = std::env::home_dir();
+    let places = kubeconfig::places(kubeconfig, variable.as_deref(), home.as_deref());
+    kubeconfig::read(&places, kubeconfig.is_some()).ok()??.current_context
+}
+
 /// The context's name, whose credentials it uses, and the client's configuration.
 fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
     let variable = std::env::var_os("KUBECONFIG");

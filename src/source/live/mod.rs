@@ -48,7 +48,7 @@ mod traffic;
 mod why;
 
 pub use cli::Cli;
-pub use connect::{Connect, contexts};
+pub use connect::{Connect, contexts, current_context};
 pub use error::ConnectError;
 pub use overrides::ConnectionOverrides;
 pub use publish::{Done, PublishError};

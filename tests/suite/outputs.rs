@@ -1,0 +1,78 @@
+//! Where reports go: each to its file whatever becomes of the others, files named after their cluster, and a moment that is not that of
+//! the evidence said in all of them.
+
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::cli::meshdoctor;
+
+/// A cluster in the folder, under a name.
+fn cluster(folder: &Path, name: &str) {
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml"), folder.join(name))
+        .unwrap();
+}
+
+fn check(folder: &Path, words: &[&str]) -> Output {
+    let base = ["check", "--complete", "all", "--at", "2026-01-15T12:00:00Z", "--on-not-checked", "pass"];
+    meshdoctor(&[&base[..], words].concat()).current_dir(folder).output().unwrap()
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_file_is_named_after_its_cluster_also_where_it_is_the_only_one() {
+    let folder = tempfile::tempdir().unwrap();
+    cluster(folder.path(), "prod.yaml");
+    let output = check(folder.path(), &["--bundle", "prod.yaml", "-o", "json=r-{cluster}.json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    assert!(folder.path().join("r-prod.json").exists());
+    // Also of a run that comes to no report, which has one document all the same.
+    let words = ["--bundle", "prod.yaml", "--only", "nothing-such", "-o", "json=f-{cluster}.json"];
+    assert_eq!(check(folder.path(), &words).status.code(), Some(2));
+    assert!(folder.path().join("f-prod.json").exists());
+    // Manifests are of no cluster that has a name.
+    let words = ["check", "--manifests", "prod.yaml", "-o", "json=m-{cluster}.json"];
+    let output = meshdoctor(&words).current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", error(&output));
+    assert!(error(&output).contains("m-{cluster}.json: nothing names the cluster"), "{}", error(&output));
+    let files = std::fs::read_dir(folder.path()).unwrap();
+    let names: Vec<String> =
+        files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    assert!(!names.iter().any(|name| name.contains('{')), "{names:?}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_keeps_no_other_from_being_written() {
+    let folder = tempfile::tempdir().unwrap();
+    cluster(folder.path(), "prod.yaml");
+    let words = ["--bundle", "prod.yaml", "-o", "sarif=gone/x.sarif", "-o", "json", "-o", "junit=j.xml"];
+    let output = check(folder.path(), &words);
+    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
+    assert!(error(&output).contains("cannot write the report to gone/x.sarif: there is no folder gone"));
+    // One document, that of the run.
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["verdict"]["status"], 0, "{document:#}");
+    assert!(folder.path().join("j.xml").exists());
+}
+
+#[test]
+fn a_moment_before_the_evidence_was_made_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    cluster(folder.path(), "prod.yaml");
+    let aside = |at: &str| {
+        let words = ["check", "--complete", "all", "--bundle", "prod.yaml", "-o", "json", "--at", at];
+        let output = meshdoctor(&words).current_dir(folder.path()).output().unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (document["coverage"]["setAside"].to_string(), error(&output))
+    };
+    let (said, warned) = aside("2001-01-01T00:00:00Z");
+    for text in [said, warned] {
+        assert!(text.contains("--at 2001-01-01T00:00:00Z is before ReplicaSet shop/web-"), "{text}");
+    }
+    let (said, warned) = aside("2026-01-15T12:00:00Z");
+    assert!(!said.contains("--at") && !warned.contains("--at"), "{said} {warned}");
+}
