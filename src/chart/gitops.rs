@@ -38,6 +38,10 @@ pub struct Installed {
     pub chart: String,
     /// The version of the chart, with the field that says it; nothing where none does.
     pub version: Option<(String, String)>,
+    /// The namespace that the chart is installed in, where the object says it.
+    pub namespace: Option<String>,
+    /// Why the object has nothing installed here today, where it says so.
+    pub idle: Option<&'static str>,
     /// The values, in the order in which they count.
     pub files: Vec<ValuesFile>,
     /// Where more values come from that are not here, or cannot be read.
@@ -254,7 +258,16 @@ fn whole(text: &Text) -> Result<ValuesFile, String> {
 impl Installed {
     /// One without values.
     fn of(object: String, place: String, chart: String, version: Option<(String, String)>) -> Installed {
-        Installed { object, place, chart, version, files: Vec::new(), absent: Vec::new() }
+        Installed {
+            object,
+            place,
+            chart,
+            version,
+            namespace: None,
+            idle: None,
+            files: Vec::new(),
+            absent: Vec::new(),
+        }
     }
 
     fn take(&mut self, values: Result<ValuesFile, String>) {

@@ -205,11 +205,19 @@ pub(super) fn laid(
     };
     let Kept { read: today, again: before, folder: _folder } =
         kept(way, &args.verbosity, items, args.save.as_deref())?;
-    let set = match (&given, values) {
+    let charts = given.as_mut().map(Captured::charts).unwrap_or_default();
+    let mut set = match (&given, values) {
         (Some(given), _) => futures::executor::block_on(Set::of(given, args.manifests.into.as_deref())),
         (None, Some(values)) => chart::laid(values, &today.collected.cluster),
         (None, None) => Set::default(),
     };
+    let running = control_plane(&today.collected.cluster).map(|(version, _)| version);
+    let (settings, unknown) =
+        chart::over_control_plane(&charts, (&today.collected.cluster, running.as_ref()), knowledge);
+    let said: Vec<String> = unknown.iter().map(|what| format!("not checked: {what}")).collect();
+    evidence::warn(&said, &args.verbosity);
+    set.add(settings);
+    set.set_aside(unknown);
     let at = today.collected.cluster.at;
     let source = Change::new(&before, &set, knowledge, at).pruning(Prune(args.manifests.prune.clone()));
     let mut collected = read(&source, items, args, Some(&today.collected));
@@ -217,7 +225,6 @@ pub(super) fn laid(
     collected.cluster.time_source = today.collected.cluster.time_source;
     let named = if values.is_some() { &args.manifests.values } else { &args.manifests.with };
     let change = report::Change { given: words(named), objects: set.count() };
-    let charts = given.as_mut().map(Captured::charts).unwrap_or_default();
     Ok((today, Laid { change, collected, places: given.as_mut().and_then(Captured::places), charts }))
 }
 

@@ -1,6 +1,8 @@
 //! Values that are about to be given to a chart (`--values`, `--chart`): read, laid over what the cluster keeps, and told by file
 //! and line.
 
+mod installed;
+
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -55,15 +57,15 @@ pub(super) fn of_manifests(
     knowledge: &Knowledge,
 ) -> (Vec<Given>, Vec<String>) {
     let (mut given, mut unknown, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new());
-    for Installed { object, place, chart: name, version, files, absent } in installed {
-        let of = version.as_ref().map_or(Err("names no version".to_owned()), |(_, text)| {
-            let release = chart(&format!("{name}@{text}"), knowledge).ok().and_then(|(_, release)| release);
-            release.ok_or_else(|| format!("says {text}"))
-        });
+    for Installed { object, place, chart: name, version, files, absent, .. } in installed {
+        let of = installed::release(&name, version.as_ref(), knowledge);
         let (release, version) = match (of, told) {
             (Ok(release), _) => (Some(release), version),
             (Err(_), Some(told)) => (Some(told.clone()), None),
-            (Err(_), None) if over_a_cluster => (None, None),
+            // A version that is not known is another than that of the cluster; of a range nobody knows.
+            (Err(_), None) if over_a_cluster && !version.as_ref().is_some_and(installed::is_one) => {
+                (None, None)
+            }
             (Err(why), None) => {
                 unknown.push(format!("{name} in {object} ({place}), which {why}"));
                 continue;
@@ -78,6 +80,8 @@ pub(super) fn of_manifests(
     let unknown = few(UNKNOWN, &unknown);
     (given, unknown.into_iter().chain(few(ELSEWHERE, &elsewhere)).collect())
 }
+
+pub(super) use installed::over_control_plane;
 
 const UNKNOWN: &str =
     "values of charts whose version is no one release that is known (--linkerd-version names it)";

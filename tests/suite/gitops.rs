@@ -144,3 +144,94 @@ fn values_in_applications_of_argo_cd_are_laid_over_a_cluster_with_their_release(
         "{report:#}"
     );
 }
+
+/// The control plane's release in a Flux object, with its values.
+fn control_plane(spec: &str, values: &str) -> String {
+    format!(
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: control-plane, namespace: linkerd}}\nspec:\n  \
+         chart: {{spec: {{chart: linkerd-control-plane, version: 2025.4.4}}}}\n{spec}  values:\n{values}"
+    )
+}
+
+/// A cluster whose linkerd-config says these networks, with a change laid over it: what begins and what ends with it, and what was set
+/// aside.
+fn changed(networks: &str, change: &str) -> (Vec<String>, Vec<String>, String, Value) {
+    const WIDE: &str = "10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fd00::/8";
+    let own = tempfile::tempdir().unwrap();
+    let base = std::fs::read_to_string("checks/bases/healthy.yaml").unwrap();
+    assert!(base.contains(WIDE));
+    const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: report-7c9d4, namespace: shop}\nstatus: {phase: Running, podIP: 10.244.1.7}\n";
+    write(own.path(), "cluster.yaml", &format!("{}\n---\n{POD}", base.replace(WIDE, networks)));
+    write(own.path(), "change.yaml", change);
+    let words = ["check", "--with", "change.yaml", "--bundle", "cluster.yaml", "--complete", "all"];
+    let more = ["--at", "2026-01-15T12:00:00Z", "-o", "json"];
+    let output = meshdoctor(&[&words[..], &more].concat()).current_dir(own.path()).output().unwrap();
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let of = |when: &str| -> Vec<String> {
+        let findings = report["findings"].as_array().unwrap().iter();
+        let found = findings.filter(|finding| finding["when"] == when);
+        found.map(|finding| finding["check"].as_str().unwrap().to_owned()).collect()
+    };
+    let aside = report["coverage"]["setAside"].as_array().into_iter().flatten();
+    let aside = aside.map(|text| text.as_str().unwrap()).collect::<Vec<_>>().join("\n");
+    (of("after-change"), of("until-change"), aside, report)
+}
+
+const NETWORKS: &str = "10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fd00::/8";
+const NARROW: &str = "192.0.2.0/24";
+
+#[test]
+fn settings_of_the_control_plane_are_those_that_the_change_gives() {
+    let incomplete = "cluster-networks-incomplete".to_owned();
+    // One that brings something in, told where it stands, and one that cures it.
+    let narrow = control_plane("", &format!("    clusterNetworks: {NARROW}\n"));
+    let (begun, ended, aside, report) = changed(NETWORKS, &narrow);
+    assert!(begun.contains(&incomplete) && ended.is_empty(), "{begun:?} {ended:?} {aside}");
+    assert_eq!(aside, "");
+    let findings = report["findings"].as_array().unwrap();
+    let networks = findings.iter().find(|finding| finding["check"] == incomplete.as_str()).unwrap();
+    assert_eq!(networks["written"][0]["file"], "change.yaml", "{networks:#}");
+    assert_eq!(networks["written"][0]["line"], 7, "{networks:#}");
+    let wide = control_plane("", &format!("    clusterNetworks: {NETWORKS}\n"));
+    let (begun, ended, ..) = changed(NARROW, &wide);
+    assert!(begun.is_empty() && ended.contains(&incomplete), "{begun:?} {ended:?}");
+    // What the object says nothing of stays.
+    let other = control_plane("", "    controllerLogLevel: debug\n");
+    assert_eq!(changed(NETWORKS, &other).0, Vec::<String>::new());
+    // An Application of Argo CD, by its destination.
+    let application = format!(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: linkerd, namespace: argocd}}\nspec:\n  \
+         destination: {{namespace: linkerd}}\n  source:\n    chart: linkerd-control-plane\n    targetRevision: 2025.4.4\n    \
+         helm:\n      valuesObject: {{clusterNetworks: {NARROW}}}\n"
+    );
+    assert!(changed(NETWORKS, &application).0.contains(&incomplete));
+}
+
+#[test]
+fn settings_that_nobody_can_know_are_left_as_they_are_and_said() {
+    let narrow = format!("    clusterNetworks: {NARROW}\n");
+    let whole = control_plane("", &narrow);
+    for (change, said) in [
+        (
+            control_plane("  valuesFrom: [{kind: Secret, name: more}]\n", &narrow),
+            "takes values from what is not here: Secret more",
+        ),
+        (control_plane("  suspend: true\n", &narrow), "is suspended"),
+        (control_plane("  targetNamespace: other\n", &narrow), "is for the namespace other, and not linkerd"),
+        (whole.replace(", namespace: linkerd", ""), "names no namespace"),
+        (whole.replace("2025.4.4", "2039.4.4"), "says 2039.4.4, a version that is not known here"),
+        (
+            format!("{whole}---\n{}", whole.replace("name: control-plane", "name: second")),
+            "is one of several",
+        ),
+    ] {
+        let (begun, _, aside, _) = changed(NETWORKS, &change);
+        assert!(aside.contains(said), "{said}: {aside}");
+        assert!(!begun.contains(&"cluster-networks-incomplete".to_owned()), "{said}: {begun:?}");
+    }
+    // Another release is laid over as well; what it changes by itself is said to be another question.
+    let (begun, _, aside, _) = changed(NETWORKS, &whole.replace("2025.4.4", "2025.10.7"));
+    assert!(begun.contains(&"cluster-networks-incomplete".to_owned()), "{begun:?}");
+    assert!(aside.contains("has edge-25.10.7 installed where edge-25.4.4 is"), "{aside}");
+}

@@ -6,7 +6,9 @@ use super::{Document, Installed, Set, set, whole};
 pub(super) fn sources(set: &Set<'_>, document: &Document<'_>, spec: &str) -> Vec<Installed> {
     let mut sources = document.items(&format!("{spec}.sources"));
     sources.push(format!("{spec}.source"));
-    sources.iter().filter_map(|source| of(set, document, source)).collect()
+    let namespace = document.text(&format!("{spec}.destination.namespace"));
+    let of = |source: &String| Some(Installed { namespace: namespace.clone(), ..of(set, document, source)? });
+    sources.iter().filter_map(of).collect()
 }
 
 fn of(set: &Set<'_>, document: &Document<'_>, source: &str) -> Option<Installed> {

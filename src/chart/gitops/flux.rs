@@ -12,6 +12,15 @@ pub(super) fn release(set: &Set<'_>, document: &Document<'_>) -> Option<Installe
         None => of_reference(set, document, &namespace)?,
     };
     let mut installed = Installed::of(object.clone(), document.place("spec"), chart, version);
+    installed.namespace =
+        document.text("spec.targetNamespace").or_else(|| document.text("metadata.namespace"));
+    installed.idle = match document.text("spec.suspend").as_deref() {
+        Some("true") => Some("is suspended"),
+        _ if document.root.find("spec.kubeConfig").is_some() => {
+            Some("is for another cluster (spec.kubeConfig)")
+        }
+        _ => None,
+    };
     for entry in document.items("spec.valuesFrom") {
         from(set, document, &entry, &namespace, &mut installed);
     }

@@ -16,6 +16,7 @@ fn rendered(set: &Set<'_>, document: &Document<'_>, item: &str) -> Option<Instal
     let object = document.of.name.clone();
     let version = document.text(&field("version")).map(|text| (field("version"), text));
     let mut installed = Installed::of(object.clone(), document.place(item), chart, version);
+    installed.namespace = document.text(&field("namespace"));
     let mut paths: Vec<String> = document.text(&field("valuesFile")).into_iter().collect();
     paths.extend(
         document.items(&field("additionalValuesFiles")).iter().filter_map(|item| document.text(item)),
@@ -31,6 +32,7 @@ fn installed(set: &Set<'_>, document: &Document<'_>, item: &str) -> Option<Insta
     let object = document.of.name.clone();
     let version = document.text(&field("version")).map(|text| (field("version"), text));
     let mut installed = Installed::of(object.clone(), document.place(item), chart, version);
+    installed.namespace = document.text(&field("namespace"));
     for entry in document.items(&field("values")) {
         match document.text(&entry) {
             Some(path) => files(set, document, vec![path], &mut installed),

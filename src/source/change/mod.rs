@@ -83,6 +83,21 @@ impl Set {
         Set { objects: BTreeMap::from([(kind, of_kind)]), ..Set::default() }
     }
 
+    /// Adds the objects of another set that it has none of itself.
+    pub fn add(&mut self, other: Set) {
+        for (kind, objects) in other.objects {
+            let own = self.objects.entry(kind).or_default();
+            for (key, object) in objects {
+                own.entry(key).or_insert(object);
+            }
+        }
+    }
+
+    /// Says of something that it is no part of the set, and why.
+    pub fn set_aside(&mut self, said: impl IntoIterator<Item = String>) {
+        self.set_aside.extend(said);
+    }
+
     /// How many objects it has of kinds that are read.
     pub fn count(&self) -> usize {
         self.objects.values().map(BTreeMap::len).sum()
