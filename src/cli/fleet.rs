@@ -205,7 +205,10 @@ fn contexts(kubeconfig: Option<&Path>) -> Result<Vec<String>, Stop> {
         .map_err(|error| Stop::could_not_run(error.to_string(), error.next_step()))?;
     match known.is_empty() {
         true => {
-            Err(Stop::could_not_run("the kubeconfig has no context", "name a kubeconfig: --kubeconfig FILE"))
+            let which = kubeconfig.map_or("the kubeconfig".to_owned(), |path| path.display().to_string());
+            let next =
+                "put a context into it (kubectl config set-context), or name another: --kubeconfig FILE";
+            Err(Stop::could_not_run(format!("{which} has no context"), next))
         }
         false => Ok(known),
     }

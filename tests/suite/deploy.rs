@@ -112,6 +112,73 @@ fn the_manifests_of_fleets_and_nodes_say_words_that_the_command_takes() {
     assert_eq!(pods, 3);
 }
 
+/// The words of a CronJob of the fleet, with its folders in the place of those of the pod.
+fn words_of_fleet(name: &str, own: &Path) -> Vec<String> {
+    let all = documents(&std::fs::read_to_string("deploy/fleet.yaml").unwrap());
+    let is = |one: &&Value| one["kind"] == "CronJob" && one["metadata"]["name"] == name;
+    let container =
+        &all.iter().find(is).unwrap()["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0];
+    let own = own.display().to_string();
+    let words = container["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned());
+    let folders = ["cluster", "fleet", "summary"];
+    let here = |word: String| {
+        folders.iter().fold(word, |word, of| word.replace(&format!("=/{of}"), &format!("={own}/{of}")))
+    };
+    words.map(here).collect()
+}
+
+/// An index whose Secret is not there says so and fails; the summary judges the others and names its cluster.
+#[cfg(feature = "live")]
+#[test]
+fn a_cluster_of_the_fleet_without_its_secret_is_named_and_sinks_no_other() {
+    let own = tempfile::tempdir().unwrap();
+    for folder in ["cluster", "fleet", "summary"] {
+        std::fs::create_dir(own.path().join(folder)).unwrap();
+    }
+    let words = words_of_fleet("meshdoctor-fleet", own.path());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let output = meshdoctor(&words).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("there is no kubeconfig") && error.contains("cluster/kubeconfig"), "{error}");
+    assert!(error.contains("see that the Secret and its key exist"), "{error}");
+    // A Secret with an empty key.
+    std::fs::write(own.path().join("cluster/kubeconfig"), "").unwrap();
+    let output = meshdoctor(&words).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("cluster/kubeconfig has no context"), "{error}");
+
+    // The other index left its bundle.
+    let west = own.path().join("fleet/west.tar.gz").display().to_string();
+    let now = jiff::Timestamp::now().to_string();
+    let save = [
+        "check",
+        "--bundle",
+        "checks/bases/healthy.yaml",
+        "--complete",
+        "all",
+        "--at",
+        &now,
+        "--fail-on",
+        "never",
+    ];
+    let saved =
+        meshdoctor(&[&save[..], &["--on-not-checked", "pass", "--save", &west]].concat()).output().unwrap();
+    assert!(saved.status.success(), "{}", String::from_utf8_lossy(&saved.stderr));
+    let words = words_of_fleet("meshdoctor-fleet-summary", own.path());
+    let words: Vec<&str> = words.iter().map(String::as_str).chain(["--fail-on=never"]).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| *word != "--fail-on=error").collect();
+    let output = meshdoctor(&words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("east could not be judged: no bundle of it is in"), "{said}");
+    assert!(said.contains("1 not judged"), "{said}");
+    let fleet: Value =
+        serde_json::from_slice(&std::fs::read(own.path().join("summary/fleet.json")).unwrap()).unwrap();
+    assert_eq!(fleet["clusters"][1]["name"], "west");
+    assert!(own.path().join("summary/west.html").exists());
+}
+
 #[test]
 fn the_plain_manifests_are_what_the_chart_renders() {
     let Some(rendered) = rendered(&[IMAGE]) else { return };

@@ -111,7 +111,7 @@ fn a_call_by_linkerd_check_gets_one_document_in_every_outcome() {
     let link = Link::named("linkerd-meshdoctor");
     for (more, said) in [
         (&[][..], "no kubeconfig"),
-        (&["--kubeconfig=/nonexistent/config"], "/nonexistent/config cannot be read"),
+        (&["--kubeconfig=/nonexistent/config"], "there is no kubeconfig /nonexistent/config"),
         (&["--kubeconfig="], "no kubeconfig"),
         (&["--wait=soon"], "a duration looks like"),
         (&["--as-group=[a,b]"], "--as <USER>"),

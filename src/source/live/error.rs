@@ -15,6 +15,12 @@ pub enum ConnectError {
         /// Where one was looked for.
         looked: Vec<String>,
     },
+    /// The kubeconfig that was named is not there.
+    #[error("there is no kubeconfig {}", path.display())]
+    NotThere {
+        /// The file.
+        path: PathBuf,
+    },
     /// A kubeconfig, or a file that it names, cannot be read.
     #[error("{} cannot be read: {what}", path.display())]
     Unreadable {
@@ -263,6 +269,7 @@ impl ConnectError {
         !matches!(
             self,
             ConnectError::NoKubeconfig { .. }
+                | ConnectError::NotThere { .. }
                 | ConnectError::Unreadable { .. }
                 | ConnectError::Kubeconfig { .. }
                 | ConnectError::NoContext { .. }
@@ -279,6 +286,10 @@ impl ConnectError {
         match self {
             ConnectError::NoKubeconfig { .. } => {
                 "give one with --kubeconfig FILE or $KUBECONFIG, or judge a capture: --bundle FILE".to_owned()
+            }
+            ConnectError::NotThere { .. } => {
+                "give one that is there: --kubeconfig FILE; where a Secret brings it into a pod, see that the Secret and its key exist"
+                    .to_owned()
             }
             ConnectError::Unreadable { .. } | ConnectError::Kubeconfig { .. } => {
                 "repair the kubeconfig (kubectl config view shows what it holds), or give another: --kubeconfig FILE"

@@ -55,6 +55,9 @@ pub(super) fn read(places: &[PathBuf], all_needed: bool) -> Result<Option<Kubeco
             {
                 continue;
             }
+            Err(KubeconfigError::ReadConfig(error, _)) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(ConnectError::NotThere { path: path.clone() });
+            }
             Err(error) => return Err(unreadable(path, &error)),
         };
         // kubectl takes an empty entry for none.
@@ -296,9 +299,7 @@ mod tests {
         assert_eq!(picked.context, "x");
         assert_eq!(picked.cluster.server.as_deref(), Some("https://first"));
         assert!(picked.user.token.is_some());
-        assert!(
-            matches!(read(&places, true), Err(ConnectError::Unreadable { path, .. }) if path == places[1])
-        );
+        assert!(matches!(read(&places, true), Err(ConnectError::NotThere { path }) if path == places[1]));
         assert!(read(&places[1..2], false).unwrap().is_none());
     }
 
