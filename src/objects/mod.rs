@@ -59,6 +59,7 @@ mod target;
 mod template;
 mod texts;
 mod time;
+mod traffic_split;
 mod volume;
 mod webhook_configuration;
 mod workload;
@@ -196,6 +197,7 @@ kinds! {
     route::TLSRoute,
     route::TCPRoute,
     route::LinkerdHTTPRoute,
+    traffic_split::TrafficSplit,
     link::Link,
     monitor::PodMonitor,
     monitor::ServiceMonitor,

@@ -44,7 +44,7 @@ fn honest(whole: &CheckResult, less: &CheckResult) -> bool {
 /// Whether it is known without a list that there is no object of its kind: no CustomResourceDefinition defines it.
 fn is_undefined(live: &case::Live, item: &Item) -> bool {
     let Item::List(kind) = item else { return false };
-    let groups = ["linkerd.io", "gateway.networking.k8s.io", "cilium.io", "projectcalico.org"];
+    let groups = ["linkerd.io", "gateway.networking.k8s.io", "cilium.io", "projectcalico.org", "smi-spec.io"];
     let custom = groups.iter().any(|group| kind.info().group.ends_with(group));
     custom && !live.defines(*kind)
 }

@@ -106,6 +106,8 @@ const REASONS: &[(&str, &[&str])] = &[
             "tier",
             "serviceAccounts.names[]",
             "matchPattern",
+            "spec.service",
+            "backends[].service",
         ],
     ),
     (
@@ -153,6 +155,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "cpu",
             "memory",
             "hard.pods",
+            "weight",
             "period",
             "timeout",
             "timeouts.request",

@@ -184,6 +184,7 @@ const NOT_RECORDED: &[Kind] = &[
     Kind::TLSRoute,
     Kind::TCPRoute,
     Kind::LinkerdHTTPRoute,
+    Kind::TrafficSplit,
 ];
 
 /// What a healthy recording gives nevertheless. Nothing answers webhooks and aggregated APIs where these were made, so viz

@@ -17,6 +17,8 @@ use crate::objects::{Pod, WebhookConfiguration};
 
 /// How many workloads are quoted.
 const QUOTED: usize = 3;
+/// The labels of namespaces from which AKS keeps webhooks.
+const OF_AKS: [&str; 2] = ["control-plane", "kubernetes.azure.com/managedby"];
 /// How many of them the remedy restarts.
 const RESTARTED: usize = 12;
 
@@ -129,7 +131,16 @@ fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedO
             ),
         },
     };
-    let mut remedy = remedy.step(
+    let mut remedy = match clause {
+        Clause::Of { key, .. } if OF_AKS.contains(&key.as_str()) => remedy.step(
+            StepKind::Note,
+            "Where the label has to stay, and the cluster is one of AKS: its admissions enforcer gives webhooks this condition, but for those \
+             with the annotation admissions.enforcer/disabled: \"true\"; set that on the MutatingWebhookConfiguration, and take the condition \
+             from it",
+        ),
+        _ => remedy,
+    }
+    .step(
         StepKind::Note,
         "Or, if it is kept from the injector on purpose, remove the annotation that asks for a proxy",
     );

@@ -34,6 +34,7 @@ mod servers_overlap;
 mod skipped_port_bypasses_policy;
 mod skipped_port_hides_identity;
 mod survey;
+mod traffic_split_ignored;
 mod would_be;
 
 pub(super) use survey::{Survey, defined, read_by, survey, unread};
@@ -67,4 +68,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "servers-overlap", servers_overlap),
     row!("policy", "skipped-port-bypasses-policy", skipped_port_bypasses_policy),
     row!("policy", "skipped-port-hides-identity", skipped_port_hides_identity),
+    row!("policy", "traffic-split-ignored", traffic_split_ignored),
 ];

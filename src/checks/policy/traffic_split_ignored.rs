@@ -1,0 +1,84 @@
+//! `traffic-split-ignored`: TrafficSplits that nothing of Linkerd's reads.
+
+use std::collections::BTreeSet;
+
+use super::survey::{about, defined, field, on};
+use crate::checks::words::some;
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::finding::{Evidence, Remedy, StepKind};
+use crate::model::control_plane::installed;
+use crate::objects::{Deployment, Kind, Pod, ServiceProfile, TrafficSplit};
+use crate::version::Minor;
+
+/// The first release whose control plane reads none.
+const GONE: Minor = Minor::new(2, 12);
+/// The label of the extension's adaptor, which makes ServiceProfiles of TrafficSplits.
+const COMPONENT: &str = "component";
+const ADAPTOR: &str = "smi-adaptor";
+/// How many Services are named.
+const NAMED: usize = 3;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let splits = defined::<TrafficSplit>(ctx);
+    let deployments = ctx.every::<Deployment>();
+    let profiles = defined::<ServiceProfile>(ctx);
+    let pods = ctx.seen::<Pod>();
+    let (splits, deployments, profiles, pods) = (splits?, deployments?, profiles?, pods?);
+    let version = installed(deployments, None, &ctx.namespaces().control_plane);
+    let minor = version.and_then(|(version, _)| version.minor(ctx.knowledge.minors()));
+    if minor.is_some_and(|minor| minor < GONE) {
+        return Err(Unjudged::not_applicable(format!("Linkerd reads TrafficSplits itself before {GONE}")));
+    }
+    let adapted = deployments.iter().any(|deployment| {
+        deployment.metadata.label(COMPONENT) == Some(ADAPTOR) || deployment.metadata.name == ADAPTOR
+    });
+    if adapted {
+        return Ok(Vec::new().into());
+    }
+    let meshed: BTreeSet<&str> = pods
+        .iter()
+        .filter(|pod| pod.spec.proxy().is_some() && !pod.is_finished())
+        .map(|pod| pod.metadata.namespace.as_str())
+        .collect();
+    let mut findings = Vec::new();
+    for split in splits.iter().filter(|split| ctx.judges(&split.metadata.namespace)) {
+        let (meta, service) = (&split.metadata, split.spec.service.as_str());
+        // Another mesh may read it where nothing is of this one.
+        if !meshed.contains(meta.namespace.as_str()) {
+            continue;
+        }
+        // What the adaptor once made of it is still followed.
+        let host = format!("{service}.{}.svc.", meta.namespace);
+        let overrides = |profile: &ServiceProfile| !profile.spec.dst_overrides.is_empty();
+        if profiles.iter().any(|profile| profile.metadata.name.starts_with(&host) && overrides(profile)) {
+            continue;
+        }
+        let backends = split.spec.backends.iter().map(|backend| backend.service.as_str());
+        let message = format!(
+            "nothing of Linkerd's reads it: since {GONE} that is the adaptor's of the extension linkerd-smi, which is not installed, so all \
+             requests for Service {service} go to its own endpoints"
+        );
+        let route = format!(
+            "Say the same in an HTTPRoute (2.13 and later): Service {service} under parentRefs, and under backendRefs the Services with their \
+             weights. Where Flagger or Argo Rollouts write the TrafficSplit, have them write routes of the Gateway API"
+        );
+        let remedy = Remedy::new()
+            .step(StepKind::Note, route)
+            .run(StepKind::Command, "Then delete the TrafficSplit", on("delete", Kind::TrafficSplit, meta))
+            .step(
+                StepKind::Note,
+                "Or install the extension linkerd-smi, whose adaptor makes a ServiceProfile of it",
+            );
+        findings.push(
+            about(ctx, Kind::TrafficSplit, meta, message)
+                .evidence(field(Kind::TrafficSplit, meta, "spec.service", service))
+                .evidence(field(Kind::TrafficSplit, meta, "spec.backends", some(backends, NAMED)))
+                .evidence(Evidence::other(
+                    "every Deployment",
+                    format!("none is labelled {COMPONENT}={ADAPTOR}"),
+                ))
+                .remedy(remedy),
+        );
+    }
+    Ok(findings.into())
+}

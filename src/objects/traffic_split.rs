@@ -1,0 +1,50 @@
+//! TrafficSplits of SMI: between which Services the requests for one are divided.
+
+use serde::Deserialize;
+
+use super::meta::{Meta, nullable};
+use super::{Kind, KindInfo, Listed, object};
+
+/// A TrafficSplit.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct TrafficSplit {
+    /// Name, namespace.
+    pub metadata: Meta,
+    /// What was asked for.
+    #[serde(deserialize_with = "nullable")]
+    pub spec: TrafficSplitSpec,
+}
+
+/// What was asked for; weights are not read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct TrafficSplitSpec {
+    /// The Service that clients call.
+    #[serde(deserialize_with = "nullable")]
+    pub service: String,
+    /// The Services that are to answer.
+    #[serde(deserialize_with = "nullable")]
+    pub backends: Vec<SplitBackend>,
+}
+
+/// A Service that is to answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct SplitBackend {
+    /// Its name, in the namespace of the split.
+    #[serde(deserialize_with = "nullable")]
+    pub service: String,
+}
+
+impl Listed for TrafficSplit {
+    type Object = TrafficSplit;
+    const KIND: Kind = Kind::TrafficSplit;
+    const INFO: KindInfo = KindInfo {
+        older: &["v1alpha4", "v1alpha3", "v1alpha1"],
+        passes: "{spec: {service: text, backends: {service: text, weight: word}}}",
+        ..KindInfo::namespaced("split.smi-spec.io", "v1alpha2", "TrafficSplit", "trafficsplits")
+    };
+}
+
+object!(TrafficSplit);
