@@ -107,13 +107,13 @@ impl Policy {
         let accepted = self.accepted(finding, at);
         let is_accepted = |subject: &Subject| accepted.iter().any(|(of, _)| of == subject);
         if !accepted.is_empty() && finding.subjects.iter().all(is_accepted) {
-            let mut waived: Vec<WaivedBy> = accepted.into_iter().map(|(_, by)| by).collect();
+            let mut waived: Vec<WaivedBy> = accepted.iter().map(|(_, by)| by.clone()).collect();
             waived.sort();
             waived.dedup();
             return Standing::Waived(waived);
         }
         match &self.baseline {
-            Some(baseline) if baseline.knows(finding) => Standing::InBaseline,
+            Some(baseline) if baseline.knows(finding, is_accepted) => Standing::InBaseline,
             _ if self.fails(finding) => Standing::Fails,
             _ => Standing::Passes,
         }

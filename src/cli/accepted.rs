@@ -51,20 +51,42 @@ pub(super) fn baseline(args: &Check) -> Result<Option<Earlier>, Stop> {
     let Some(path) = &args.baseline else { return Ok(None) };
     verify::apart(args, path, "--baseline")?;
     let flag = config::flag("baseline", &path.display().to_string());
-    let document = verify::read(path, "--baseline").map_err(|stop| config::placed(stop, "baseline", path))?;
+    let document = verify::read(path, "--baseline").map_err(|stop| {
+        let placed = config::placed(stop, "baseline", path);
+        match path.exists() {
+            true => placed,
+            false => Stop { next: Some(first(path)), ..placed },
+        }
+    })?;
     if document.run.judged_at.is_none() {
         let cause = format!("{flag}: {} is of a run that came to no result", path.display());
         return Err(Stop::usage(cause, "give the report of a run that looked at a cluster"));
     }
     let mut baseline = Baseline::default();
     for finding in document.findings.iter().filter(|finding| !finding.waived && !finding.when.begins()) {
-        baseline.add(&finding.fingerprint, finding.severity);
-        for print in finding.subjects.iter().filter_map(|about: &About| about.subject().1) {
-            baseline.add(&print.0, finding.severity);
+        let waived = document.waivers.iter().filter(|waived| waived.fingerprint == finding.fingerprint);
+        let waived: Vec<&String> = waived.flat_map(|waived| &waived.subjects).collect();
+        if waived.is_empty() {
+            baseline.add(&finding.fingerprint, finding.severity);
+        }
+        for (subject, print) in finding.subjects.iter().map(About::subject) {
+            if let Some(print) = print.filter(|_| !waived.contains(&&subject.to_string())) {
+                baseline.add(&print.0, finding.severity);
+            }
         }
     }
     let uid = document.subject.and_then(|subject| subject.cluster).map(|cluster| cluster.uid);
     Ok(Some(Earlier { file: path.display().to_string(), flag, uid, baseline }))
+}
+
+/// How the first baseline is made.
+fn first(path: &Path) -> String {
+    let path = path.display();
+    let without = match config::place("baseline", &path.to_string()) {
+        Some(_) => "meshdoctor check --no-config, with what else the file says as flags,",
+        None => "meshdoctor check without it,",
+    };
+    format!("make the first one: {without} and --fail-on never -o json={path}")
 }
 
 impl Earlier {

@@ -157,6 +157,10 @@ fn chosen(words: &[OsString]) -> Result<Option<PathBuf>, Stop> {
             };
         }
     }
+    // By its own name where the command runs, so that what lies beside it goes by short names as well.
+    if Path::new(NAME).is_file() {
+        return Ok(Some(PathBuf::from(NAME)));
+    }
     let Ok(here) = std::env::current_dir() else { return Ok(None) };
     Ok(here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file()))
 }

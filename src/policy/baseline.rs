@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, Subject};
 
 /// The troubles of an earlier report, with the worst severity of each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,10 +16,11 @@ impl Baseline {
         *known = severity.max(*known);
     }
 
-    /// Whether a finding was there, at every one of its subjects, and as bad as it is.
-    pub fn knows(&self, finding: &Finding) -> bool {
+    /// Whether a finding was there, as bad as it is, at every one of its subjects but for those that are accepted.
+    pub fn knows(&self, finding: &Finding, is_accepted: impl Fn(&Subject) -> bool) -> bool {
         let known = |print: &str| self.0.get(print).is_some_and(|then| *then >= finding.severity);
+        let at = |subject: &Subject| known(&finding.subject_fingerprint(subject).0);
         known(&finding.fingerprint().0)
-            || finding.subjects.iter().all(|subject| known(&finding.subject_fingerprint(subject).0))
+            || finding.subjects.iter().all(|subject| at(subject) || is_accepted(subject))
     }
 }

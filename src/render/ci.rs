@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::text::clean;
 use crate::exit;
-use crate::finding::{Evidence, Finding, Fingerprint, Place, Standing, Subject, Written};
+use crate::finding::{Evidence, Finding, Fingerprint, Place, Standing, Subject, WaivedBy, Written};
 use crate::report::{Gap, Report};
 
 /// Where a finding is shown: as a whole where it is in no file, else a subject at a time.
@@ -149,10 +149,24 @@ pub(super) fn meaning(status: u8) -> &'static str {
     exit::ALL.iter().find(|(known, _)| *known == status).map_or("ended by a signal", |(_, meaning)| *meaning)
 }
 
-/// Whether a finding is accepted or known, so that it counts for nothing.
-pub(super) fn does_not_count(finding: &Finding) -> bool {
+/// Whether what a finding says of some of its subjects is accepted or known, so that it counts for nothing.
+pub(super) fn does_not_count(finding: &Finding, subjects: &[&Subject]) -> bool {
     match finding.standing {
         Standing::Waived(_) | Standing::InBaseline => true,
-        Standing::Passes | Standing::Fails => false,
+        Standing::Passes | Standing::Fails => !waivers(finding, subjects).is_empty(),
+    }
+}
+
+/// The waivers that accept a finding at all of these subjects.
+pub(super) fn waivers<'f>(finding: &'f Finding, subjects: &[&Subject]) -> Vec<&'f WaivedBy> {
+    let in_part = &finding.waived_in_part;
+    let is_accepted = |subject: &&&Subject| in_part.iter().any(|(accepted, _)| accepted == **subject);
+    let whole = finding.waived_by().iter();
+    match subjects.iter().filter(is_accepted).count() == subjects.len() {
+        true => {
+            let of = in_part.iter().filter(|(accepted, _)| subjects.contains(&accepted));
+            whole.chain(of.map(|(_, by)| by)).collect()
+        }
+        false => whole.collect(),
     }
 }

@@ -198,9 +198,9 @@ fn what_is_only_an_info_can_be_made_to_count() {
 #[test]
 fn checks_of_ones_own_are_known_to_every_command() {
     let own = tempfile::tempdir().unwrap();
-    let card = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/_card.md");
-    std::fs::create_dir(own.path().join("mine")).unwrap();
-    std::fs::copy(card, own.path().join("mine/workload-without-owner.md")).unwrap();
+    let words = ["new", "workload-without-owner", "--dir", "mine"];
+    let new = meshdoctor(&words).current_dir(own.path()).output().unwrap();
+    assert_eq!(new.status.code(), Some(0), "{}", told(&new));
     let config = "[check]\nchecks = [\"mine\"]\n[params.workload-without-owner]\nlabel = \"owner\"\n";
     for (words, said) in [
         (&["list", "yours"][..], "workload-without-owner"),

@@ -216,6 +216,15 @@ fn a_baseline_leaves_what_is_new() {
     waivers(dir, &[waiver("check: annotation-unknown", "{namespace: shop}", "2027-01-01")]);
     assert_eq!(check(dir, &["--waivers", "w.yaml", "-o", "json=base2.json"]).0, 0);
     assert_eq!(check(dir, &["--baseline", "base2.json"]).0, 1);
+    // Also of a finding that was waived in part: what counts is that of the other subject, known or waived.
+    write(dir, &[deployment("web", "linkerd.io/injekt"), deployment("api", "linkerd.io/injekt")]);
+    waivers(dir, &[waiver("check: annotation-unknown", "{object: web}", "2027-01-01")]);
+    assert_eq!(check(dir, &["--waivers", "w.yaml", "-o", "json=base3.json"]).0, 1);
+    assert_eq!(check(dir, &["--waivers", "w.yaml", "--baseline", "base3.json"]).0, 0);
+    assert_eq!(check(dir, &["--baseline", "base3.json"]).0, 1);
+    write(dir, &[deployment("web", "linkerd.io/injekt")]);
+    let (_, _, err) = check(dir, &["--baseline", "gone.json"]);
+    assert!(err.contains("make the first one: meshdoctor check without it"), "{err}");
     // No report, and one that would be written over.
     assert_eq!(check(dir, &["--baseline", "k8s.json"]).0, 2);
     let before = fs::read(dir.join("base.json")).unwrap();
@@ -241,6 +250,19 @@ fn a_finding_that_is_waived_in_part_says_so() {
     assert_eq!(document["waivers"][0]["subjects"], json!(["Deployment shop/web"]));
     assert_eq!(document["waivers"][0]["by"][0]["line"], 2);
     assert_eq!(document["findings"][0].get("waived"), None);
+    // Where each subject is told by itself, only the other one counts.
+    let (_, gitlab, _) = check(dir, &["--waivers", "w.yaml", "-o", "gitlab"]);
+    let issues: Vec<Value> = serde_json::from_str(&gitlab).unwrap();
+    let severity = |name: &str| {
+        let of = |issue: &&Value| issue["description"].as_str().unwrap().starts_with(name);
+        issues.iter().find(of).unwrap()["severity"].clone()
+    };
+    assert_eq!(severity("Deployment shop/web:"), "info", "{gitlab}");
+    assert_eq!(severity("Deployment shop/api:"), "minor", "{gitlab}");
+    let (_, sarif, _) = check(dir, &["--waivers", "w.yaml", "-o", "sarif"]);
+    assert_eq!(sarif.matches("\"suppressions\"").count(), 1, "{sarif}");
+    let (_, github, _) = check(dir, &["--waivers", "w.yaml", "-o", "github"]);
+    assert_eq!(github.matches("::warning ").count(), 1, "{github}");
     for (form, said) in [
         ("table", "Deployment shop/web alone, until 2027-01-01 by team-shop: until the move (w.yaml:2)"),
         ("table", ", 1 waived in part;"),

@@ -11,7 +11,7 @@ use super::unchecked::{NAMED, Unchecked, alike, nobody_provided, place, unreadab
 use super::{does_not_count, path, said, spots};
 use crate::checks::Outcome;
 use crate::exit;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, Subject};
 use crate::report::Report;
 
 /// A report.
@@ -24,7 +24,12 @@ pub fn report(report: &Report) -> String {
         for spot in spots(finding) {
             let message = said(finding, &spot.subjects);
             if spot.written.is_empty() {
-                command(&mut text, level(finding), &[("title", finding.check.to_owned())], &message);
+                command(
+                    &mut text,
+                    level(finding, &spot.subjects),
+                    &[("title", finding.check.to_owned())],
+                    &message,
+                );
             }
             for written in spot.written {
                 let properties = [
@@ -33,7 +38,7 @@ pub fn report(report: &Report) -> String {
                     ("col", written.column.max(1).to_string()),
                     ("title", finding.check.to_owned()),
                 ];
-                command(&mut text, level(finding), &properties, &message);
+                command(&mut text, level(finding, &spot.subjects), &properties, &message);
             }
         }
     }
@@ -73,9 +78,9 @@ pub fn failure(failure: &Failure) -> String {
     text
 }
 
-fn level(finding: &Finding) -> &'static str {
+fn level(finding: &Finding, subjects: &[&Subject]) -> &'static str {
     match finding.severity {
-        _ if finding.when.ends() || does_not_count(finding) => "notice",
+        _ if finding.when.ends() || does_not_count(finding, subjects) => "notice",
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Info => "notice",

@@ -31,7 +31,14 @@ pub fn report(report: &Report) -> String {
                 true => spot.fingerprint,
                 false => run_fingerprint(&format!("{} {}", spot.fingerprint, finding.message)),
             };
-            issues.push(issue(finding.check, severity(finding), &message, &print, &path, line));
+            issues.push(issue(
+                finding.check,
+                severity(finding, &spot.subjects),
+                &message,
+                &print,
+                &path,
+                line,
+            ));
         }
     }
     let unchecked = Unchecked::of(report);
@@ -74,9 +81,9 @@ fn trouble(error: &str) -> Value {
     issue("could-not-run", "blocker", &message, &run_fingerprint(error), "cluster/could-not-run", 1)
 }
 
-fn severity(finding: &Finding) -> &'static str {
+fn severity(finding: &Finding, subjects: &[&Subject]) -> &'static str {
     match finding.severity {
-        _ if does_not_count(finding) => "info",
+        _ if does_not_count(finding, subjects) => "info",
         Severity::Error => "critical",
         Severity::Warning => "minor",
         Severity::Info => "info",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::super::document::Failure;
 use super::super::json::write;
 use super::super::text::clean;
-use super::{Spot, evidence, gap_fails, meaning, not_checked, path, remedy, said, spots};
+use super::{Spot, evidence, gap_fails, meaning, not_checked, path, remedy, said, spots, waivers};
 use crate::card::SECTIONS;
 use crate::checks::{self, Outcome};
 use crate::exit;
@@ -190,7 +190,7 @@ fn result(report: &Report, finding: &Finding, spot: &Spot<'_>, places: &BTreeMap
             "remedy": remedy(finding),
         },
     });
-    let waived = finding.waived_by().iter().map(|by| {
+    let waived = waivers(finding, &spot.subjects).into_iter().map(|by| {
         let text = format!("until {} by {}: {}", by.expires, by.owner, by.reason);
         json!({"kind": "external", "status": "accepted", "justification": clean(&text)})
     });
