@@ -14,7 +14,7 @@ use crate::fetched::Why;
 use crate::item::answer::{Response, object};
 use crate::item::{Item, Kind, Probe, Server};
 use crate::knowledge::Knowledge;
-use crate::markdown::{Block, BlockKind};
+use crate::markdown::{Block, BlockKind, with_nearest};
 use crate::model::log::{LogObject, LogOf};
 use crate::node_files::NodeFiles;
 use crate::source::diagnostics::PortOf;
@@ -173,7 +173,7 @@ impl Scene {
             }
             BlockKind::Run => {
                 let run = if block.text.trim().is_empty() { "{}" } else { &block.text };
-                self.run(serde_yaml::from_str(run).map_err(|e| e.to_string())?)
+                self.run(serde_yaml::from_str(run).map_err(|e| with_nearest(&e.to_string()))?)
             }
             BlockKind::NodeFile { node, path } => {
                 for node in node.split(',') {

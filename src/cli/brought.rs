@@ -94,7 +94,7 @@ pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
             Stop::usage("there is nothing to test", "name a folder of cards: meshdoctor test DIR").into()
         );
     }
-    let update = std::env::var_os("UPDATE").is_some();
+    let update = std::env::var_os("UPDATE").is_some_and(|value| !value.is_empty());
     let loaded = load(given, Some(IN_CASES))?;
     let (mut text, mut run, mut failed) = (String::new(), 0, 0);
     for Loaded { path, check } in &loaded {

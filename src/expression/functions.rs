@@ -54,8 +54,8 @@ pub const FUNCTIONS: [(&str, &str, &str); 10] = [
 /// What the model of the mesh knows of objects, by namespace and name.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// Whether pods are injected.
-    pub injected: BTreeMap<(String, String), bool>,
+    /// Whether pods are injected; `None` where that is not known.
+    pub injected: BTreeMap<(String, String), Option<bool>>,
     /// The default inbound policy of pods.
     pub policies: BTreeMap<(String, String), String>,
     /// The ports of each running pod.
@@ -155,13 +155,25 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
     };
     let of_mesh = Arc::clone(known);
     let injected = move |object: cel::Value| -> Result<bool, ExecutionError> {
-        let found = place(&object).and_then(|place| of_mesh.injected.get(&place).copied());
-        found.ok_or_else(|| ExecutionError::no_such_key("what the injector does with it"))
+        match place(&object).and_then(|place| of_mesh.injected.get(&place).copied()) {
+            Some(Some(injected)) => Ok(injected),
+            Some(None) => Err(failed(
+                "injected",
+                "its namespace, the injector's webhook or linkerd-config are not known, which tell"
+                    .to_owned(),
+            )),
+            None => {
+                Err(failed("injected", "there is no pod and no template of pods at spec.template".to_owned()))
+            }
+        }
     };
     let of_mesh = Arc::clone(known);
     let policy = move |object: cel::Value| -> Result<Text, ExecutionError> {
         let found = place(&object).and_then(|place| of_mesh.policies.get(&place).cloned());
-        found.map(Arc::new).ok_or_else(|| ExecutionError::no_such_key("its default policy"))
+        found.map(Arc::new).ok_or_else(|| {
+            let why = "neither the object, its namespace nor linkerd-config tell it";
+            failed("defaultPolicy", why.to_owned())
+        })
     };
     let of_mesh = Arc::clone(known);
     let of_port = move |object: cel::Value, port: cel::Value| -> Result<cel::Value, ExecutionError> {

@@ -270,6 +270,27 @@ fn in_words(error: &str) -> String {
     };
     if let (Some(function), Some(given)) = (between("overload for '", "'"), between("applied to '(", ")'")) {
         let given: Vec<&str> = given.split(", ").map(type_in_words).collect();
+        // Operators are functions with lines in the places of what they stand between.
+        match function.as_str() {
+            "_._" => {
+                return format!(
+                    "{} has no fields; walk it with exists() or map()",
+                    given.first().unwrap_or(&"it")
+                );
+            }
+            "_[_]" => {
+                return format!(
+                    "{} has no items by {}",
+                    given.first().unwrap_or(&"it"),
+                    given.last().unwrap_or(&"that")
+                );
+            }
+            operator if operator.contains('_') && !operator.contains(char::is_alphanumeric) => {
+                let sign = operator.trim_matches('_');
+                return format!("{} are nothing for {sign}", given.join(" and "));
+            }
+            _ => {}
+        }
         let hint = match function.as_str() {
             "string" => "; name one of its fields, or leave string() away where evidence is quoted",
             _ => "",

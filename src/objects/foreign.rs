@@ -26,6 +26,8 @@ pub struct Foreign(&'static KindInfo);
 struct Passing {
     /// The fields whose texts pass, as a tree of names.
     reads: Reads,
+    /// Whether the template of its pods passes as that of a workload does.
+    makes_pods: bool,
     /// The same as a rule, once it was asked for; from then on it stays.
     rule: Option<&'static Rule>,
 }
@@ -49,6 +51,8 @@ pub struct Description<'a> {
     pub namespaced: bool,
     /// The fields whose texts the card reads: `spec.issuerRef.name`; of lists, the fields of every element.
     pub reads: &'a [String],
+    /// Whether its `spec.template` is one of pods, of which passes what passes of those of workloads.
+    pub makes_pods: bool,
 }
 
 /// An object of such a kind, as far as it is known to us.
@@ -82,11 +86,11 @@ impl Foreign {
                     info.kind
                 ));
             }
-            passing.add(said.reads)?;
+            passing.add(said)?;
             return Ok(Kind::Foreign(*foreign));
         }
         let mut passing = Passing::default();
-        passing.add(said.reads)?;
+        passing.add(said)?;
         let leaked = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
         let (group, version) = (leaked(said.group), leaked(said.version));
         let (kind, plural) = (leaked(said.kind), leaked(said.plural));
@@ -120,21 +124,25 @@ impl Foreign {
 
 impl Passing {
     /// Lets the texts of more fields through.
-    fn add(&mut self, paths: &[String]) -> Result<(), String> {
+    fn add(&mut self, said: Description<'_>) -> Result<(), String> {
         let mut all = self.reads.clone();
-        for path in paths {
+        for path in said.reads {
             all.add(path)?;
         }
-        if all != self.reads && self.rule.is_some() {
+        let makes_pods = self.makes_pods || said.makes_pods;
+        if makes_pods {
+            all.add("spec.template")?;
+        }
+        if (&all, makes_pods) != (&self.reads, self.makes_pods) && self.rule.is_some() {
             return Err("objects of its kind were read already, with fewer fields".to_owned());
         }
-        self.reads = all;
+        (self.reads, self.makes_pods) = (all, makes_pods);
         Ok(())
     }
 
     fn rule(&mut self) -> &'static Rule {
         let made = || -> &'static Rule {
-            Box::leak(Box::new(redact::rule(&self.reads.passes()).unwrap_or(Rule::Other)))
+            Box::leak(Box::new(redact::rule(&self.reads.passes(self.makes_pods)).unwrap_or(Rule::Other)))
         };
         self.rule.get_or_insert_with(made)
     }
@@ -165,17 +173,23 @@ impl Reads {
     }
 
     /// In the words of `redaction.yaml`.
-    fn passes(&self) -> String {
+    fn passes(&self, makes_pods: bool) -> String {
         match self.0.is_empty() {
             true => String::new(),
-            false => self.fields(),
+            false => self.fields(if makes_pods { &["spec", "template"] } else { &[] }),
         }
     }
 
-    fn fields(&self) -> String {
-        let field = |(name, below): (&String, &Reads)| match below.0.is_empty() {
-            true => format!("{name:?}: text"),
-            false => format!("{name:?}: {}", below.fields()),
+    /// `template`: the names that lead from here to a template of pods.
+    fn fields(&self, template: &[&str]) -> String {
+        let field = |(name, below): (&String, &Reads)| {
+            let on_the_way = template.first().is_some_and(|first| first == name);
+            match (on_the_way, template) {
+                (true, [_]) => format!("{name:?}: template"),
+                _ if below.0.is_empty() => format!("{name:?}: text"),
+                (true, [_, rest @ ..]) => format!("{name:?}: {}", below.fields(rest)),
+                _ => format!("{name:?}: {}", below.fields(&[])),
+            }
         };
         format!("{{{}}}", self.0.iter().map(field).collect::<Vec<_>>().join(", "))
     }
@@ -224,7 +238,15 @@ mod tests {
     use super::*;
 
     fn described<'a>(plural: &'a str, kind: &'a str, reads: &'a [String]) -> Description<'a> {
-        Description { group: "example.com", version: "v1", kind, plural, namespaced: true, reads }
+        Description {
+            group: "example.com",
+            version: "v1",
+            kind,
+            plural,
+            namespaced: true,
+            reads,
+            makes_pods: false,
+        }
     }
 
     #[test]
@@ -244,7 +266,10 @@ mod tests {
         let Kind::Foreign(foreign) = kind else { panic!("{kind}") };
         let mut reads = Reads::default();
         one.iter().chain(&other).for_each(|path| reads.add(path).unwrap());
-        assert_eq!(reads.passes(), r#"{"spec": {"a": {"b": text, "c": text}, "d": text}}"#);
+        assert_eq!(reads.passes(false), r#"{"spec": {"a": {"b": text, "c": text}, "d": text}}"#);
+        reads.add("spec.template.spec.nodeName").expect("a path");
+        let passes = reads.passes(true);
+        assert_eq!(passes, r#"{"spec": {"a": {"b": text, "c": text}, "d": text, "template": template}}"#);
         assert!(matches!(foreign.rule(), Rule::Fields(_)));
         let unlike = Description { version: "v2", ..described("valves", "Valve", &[]) };
         assert!(

@@ -455,6 +455,82 @@ fn the_policy_of_a_port_is_asked_for_by_name_as_well() {
     }
 }
 
+/// What the injector does with the pods of a custom resource is told from its template, which passes for that; in a bundle of who did
+/// not ask it is not known.
+#[test]
+fn the_pods_of_custom_resources_are_injected_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = "  for: rollouts.v1alpha1.argoproj.io\n  kind: Rollout\n";
+    let asks = card(folder.path(), "unmeshed-rollout", &format!("{of}  rule: injected(object)"));
+    let asks_not = card(folder.path(), "idle-rollout", &format!("{of}  rule: object.spec.replicas > 0"));
+    let dump = folder.path().join("dump.yaml").display().to_string();
+    let rollout = |name: &str, inject: &str| {
+        format!(
+            "- apiVersion: argoproj.io/v1alpha1\n  kind: Rollout\n  metadata: {{name: {name}, namespace: shop}}\n  spec:\n    replicas: 1\n    template:\n      metadata: {{annotations: {{linkerd.io/inject: {inject}}}}}\n      spec: {{containers: [{{name: app, image: 'a:1', env: [{{name: X, value: a-private-remark}}]}}]}}\n"
+        )
+    };
+    let base = std::fs::read_to_string("checks/bases/healthy.yaml").unwrap();
+    let list = format!(
+        "apiVersion: v1\nkind: List\nitems:\n{}{}",
+        rollout("in", "enabled"),
+        rollout("out", "disabled")
+    );
+    std::fs::write(&dump, format!("{base}\n---\n{list}")).unwrap();
+    let run = |bundle: &str, home: &str, id: &str, more: &[&str], exit: i32| -> Value {
+        let words = ["check", "--bundle", bundle, "--checks", home, "--only", id, "-o", "json"];
+        serde_json::from_str(&ran(&[&words[..], more].concat(), exit).0).unwrap()
+    };
+    let saved = folder.path().join("asks.tar.gz").display().to_string();
+    let report = run(&dump, &asks, "unmeshed-rollout", &["--complete", "all", "--save", &saved], 1);
+    let names = |report: &Value| {
+        let all = report["findings"].as_array().unwrap().iter();
+        all.map(|one| one["subjects"][0]["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&report), ["out"], "{report:#}");
+    assert_eq!(names(&run(&saved, &asks, "unmeshed-rollout", &[], 1)), ["out"]);
+    let unpacked = std::process::Command::new("tar").args(["-xzOf", &saved]).output().unwrap();
+    assert!(!String::from_utf8_lossy(&unpacked.stdout).contains("a-private-remark"));
+    let saved = folder.path().join("asks-not.tar.gz").display().to_string();
+    run(&dump, &asks_not, "idle-rollout", &["--complete", "all", "--save", &saved], 0);
+    let report = run(&saved, &asks, "unmeshed-rollout", &[], 4);
+    assert_eq!(names(&report), Vec::<String>::new(), "{report:#}");
+    assert!(report.to_string().contains("which tell"), "{report:#}");
+}
+
+/// An option that a card works out stays one; a value that looks like one does not become one.
+#[test]
+fn options_of_commands_are_worked_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = card(
+        folder.path(),
+        "scaled-by",
+        "  for: deployments.apps\n  rule: 'false'\n  params: {least: 2, odd: '--all'}",
+    );
+    let path = folder.path().join("scaled-by/scaled-by.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let step = "{text: Do it, run: [kubectl, scale, \"='deployment/' + owner.name\", \"='--replicas=' + string(params.least)\", =params.odd]}";
+    std::fs::write(&path, text.replace("{text: Do it}", step)).unwrap();
+    let report = judged(folder.path(), &home, "a: b", &[], 1);
+    let said = report["findings"][0]["remedy"]["steps"][0].to_string();
+    assert!(said.contains("kubectl scale deployment/web --replicas=2 -- --all"), "{said}");
+}
+
+/// What does not fit is said in words of who wrote it.
+#[test]
+fn what_an_operator_does_not_take_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    for (id, rule, why) in [
+        ("text-with-number", "object.spec.replicas >= '2'", "a whole number and a text are nothing for >="),
+        ("field-of-list", "object.spec.template.spec.containers.name == ''", "a list has no fields; walk it"),
+        ("of-no-pods", "injected(object.spec)", "there is no pod and no template of pods"),
+    ] {
+        let home = card(folder.path(), id, &format!("  for: deployments.apps\n  rule: \"{rule}\""));
+        let report = judged(folder.path(), &home, "a: b", &[], 4);
+        let told = report["checks"][0]["reason"].as_str().unwrap();
+        assert!(told.contains(why), "{id}: {told}");
+    }
+}
+
 /// Objects that lack the same are one gap, and a case that shows something else than its heading says is told in its words.
 #[test]
 fn what_several_objects_lack_is_said_once() {

@@ -15,6 +15,7 @@ use crate::model::injection::{Decision, effective};
 use crate::model::owners::Owners;
 use crate::model::policy::{Authorization, Inbound, TakenBy, Who, Workload};
 use crate::objects::{ConfigMap, Namespace, Pod, PodSpec, PodTemplate};
+use crate::redact;
 
 /// The annotation that sets the policy of ports that no Server takes.
 const POLICY: &str = "config.linkerd.io/default-inbound-policy";
@@ -172,7 +173,8 @@ fn of_port(inbound: &Inbound<'_>) -> Value {
 /// What the model says of every object of a kind that makes pods.
 fn known(ctx: &Context<'_>, kind: Kind) -> Known {
     let mut known = Known::default();
-    let (Ok(rules), Ok(objects)) = (Rules::of(ctx), ctx.whole(kind)) else { return known };
+    let Ok(objects) = ctx.whole(kind) else { return known };
+    let rules = Rules::of(ctx);
     for object in objects {
         let template: Option<PodTemplate> = match kind {
             Kind::Pod => serde_json::from_value(object.clone()).ok(),
@@ -187,11 +189,22 @@ fn known(ctx: &Context<'_>, kind: Kind) -> Known {
         let (namespace, name) = (text(object, "namespace"), text(object, "name"));
         let place = (namespace.to_owned(), name.to_owned());
         let has_proxy = template.spec.proxy().is_some();
+        // A bundle of who did not read the template of such a kind does not tell what it asks for.
+        let meta = &template.metadata;
+        let is_cut = meta
+            .annotations
+            .iter()
+            .chain(meta.labels.iter())
+            .any(|(key, value)| key.contains("linkerd.io/") && redact::is_marked(value));
+        let Some(rules) = rules.as_ref().ok().filter(|_| !is_cut) else {
+            known.injected.insert(place, has_proxy.then_some(true));
+            continue;
+        };
         let decision = rules.admission.decide(namespace, &template.metadata, &template.spec);
         let injected = match (has_proxy, decision) {
-            (true, _) | (_, Decision::Inject { .. }) => true,
-            (false, Decision::Skip(_)) => false,
-            (false, Decision::Unknown) => continue,
+            (true, _) | (_, Decision::Inject { .. }) => Some(true),
+            (false, Decision::Skip(_)) => Some(false),
+            (false, Decision::Unknown) => None,
         };
         known.injected.insert(place.clone(), injected);
         let home = rules.admission.namespace(namespace);

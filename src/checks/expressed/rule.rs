@@ -66,6 +66,8 @@ struct Step {
 enum Word {
     Fixed(&'static str),
     Made(Expression),
+    /// One that begins with an option and its `=`, as the card writes it: what stands behind is a value.
+    Option(&'static str, Expression),
 }
 
 impl Rule {
@@ -179,7 +181,7 @@ impl Rule {
             Message::Fixed(_) => None,
         };
         let words = self.fix.iter().flat_map(|step| &step.run).filter_map(|word| match word {
-            Word::Made(expression) => Some(expression),
+            Word::Made(expression) | Word::Option(_, expression) => Some(expression),
             Word::Fixed(_) => None,
         });
         let variables = self.variables.iter().map(|(_, expression)| expression);
@@ -332,6 +334,16 @@ fn known_fields(expression: &Expression, params: &BTreeMap<String, Value>) -> Re
     Ok(())
 }
 
+/// Whether an expression may ask what the injector does with the pods of a kind, which its pod template tells.
+fn asks_of_template(said: &ExpressedRule) -> bool {
+    let steps = said.fix.iter().flat_map(|fix| fix.run.iter().map(String::as_str));
+    let evidence = said.evidence.iter().filter_map(|one| one.expression.as_deref());
+    let variables = said.variables.iter().map(|one| one.expression.as_str());
+    let others = [said.only_where.as_deref(), Some(said.rule.as_str()), said.message_expression.as_deref()];
+    let mut all = variables.chain(evidence).chain(steps).chain(others.into_iter().flatten());
+    all.any(|text| text.contains("injected") || text.contains("defaultPolicy"))
+}
+
 /// Whether the model of the mesh can say of objects of a kind what an expression asks of it.
 fn asks_of(kind: Kind, expression: &Expression) -> Result<(), String> {
     const MAKE_PODS: [Kind; 7] = [
@@ -413,6 +425,7 @@ fn kind(said: &ExpressedRule) -> Result<Kind, String> {
         plural,
         namespaced: !said.cluster_scoped,
         reads: &said.reads,
+        makes_pods: asks_of_template(said),
     })
     .map_err(|why| format!("rule: {why}"))
 }
@@ -440,12 +453,29 @@ fn step(fix: &ExpressedFix, parse: &dyn Fn(&str) -> Result<Expression, String>) 
     {
         return Err(format!("a command begins with one of {}", PROGRAMS.join(", ")));
     }
+    // It lives as long as the rule, which is as long as the process.
+    let kept = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
     let word = |word: &String| match word.strip_prefix('=') {
-        Some(expression) => parse(expression).map(Word::Made),
-        // It lives as long as the rule, which is as long as the process.
-        None => Ok(Word::Fixed(Box::leak(word.clone().into_boxed_str()))),
+        Some(expression) => {
+            let parsed = parse(expression)?;
+            Ok::<_, String>(match option(expression) {
+                Some(begins) => Word::Option(kept(begins), parsed),
+                None => Word::Made(parsed),
+            })
+        }
+        None => Ok(Word::Fixed(kept(word))),
     };
     Ok(Step { text: fix.text.clone(), run: fix.run.iter().map(word).collect::<Result<_, _>>()? })
+}
+
+/// The option that an expression begins with, in a text of its own: `--replicas=` of `'--replicas=' + string(params.least)`.
+fn option(expression: &str) -> Option<&str> {
+    let quoted = expression.trim_start();
+    let quote = quoted.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+    let (text, rest) = quoted[1..].split_once(quote)?;
+    let is_whole = rest.trim_start().starts_with('+') || rest.trim().is_empty();
+    let is_option = text.starts_with('-') && text.contains('=') && !text.contains('\\');
+    (is_whole && is_option).then_some(text)
 }
 
 impl Step {
@@ -469,6 +499,10 @@ impl Step {
             call = match word {
                 Word::Fixed(word) => call.arg(Arg::known(word)),
                 Word::Made(expression) => call.arg(expression.text(scope).ok()?),
+                Word::Option(begins, expression) => {
+                    let text = expression.text(scope).ok()?;
+                    call.arg(Arg::known(begins).then(text.strip_prefix(begins)?))
+                }
             };
         }
         Some(call)
