@@ -250,6 +250,9 @@ fn a_finding_that_is_waived_in_part_says_so() {
     assert_eq!(document["waivers"][0]["subjects"], json!(["Deployment shop/web"]));
     assert_eq!(document["waivers"][0]["by"][0]["line"], 2);
     assert_eq!(document["findings"][0].get("waived"), None);
+    let schema = std::fs::read_to_string("docs/schema/report.v1.json").unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    assert!(jsonschema::is_valid(&schema, &document), "{document:#}");
     // Where each subject is told by itself, only the other one counts.
     let (_, gitlab, _) = check(dir, &["--waivers", "w.yaml", "-o", "gitlab"]);
     let issues: Vec<Value> = serde_json::from_str(&gitlab).unwrap();
