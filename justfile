@@ -24,7 +24,7 @@ advisories:
 
 # What a check costs beside a bare read of the same lists; writes the table into docs/cost.md.
 bench:
-    UPDATE=1 cargo bench --bench live
+    UPDATE=1 cargo bench --profile dist --bench live
 
 # The small, fast binary for a release.
 dist:
