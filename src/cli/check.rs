@@ -180,14 +180,17 @@ fn charts(
     collected.uncollected.set_aside.extend(unknown);
 }
 
-/// Says where the time that was given for the evidence is not that of it.
+/// Says where the time that the evidence is judged by is not that of it.
 fn heeds_its_time(args: &Check, collected: &mut Collected, judged: Option<&mut Collected>) {
-    match moment::doubt(&args.evidence, &collected.cluster) {
-        None => {}
-        Some(moment::Doubt::LeftAside(said)) => evidence::warn(&[said], &args.verbosity),
-        Some(moment::Doubt::TooEarly(said)) => {
-            evidence::warn(&[format!("not checked: {said}")], &args.verbosity);
-            judged.unwrap_or(collected).uncollected.set_aside.push(said);
+    let doubts = moment::doubts(&args.evidence, &collected.cluster);
+    let set_aside = &mut judged.unwrap_or(collected).uncollected.set_aside;
+    for doubt in doubts {
+        match doubt {
+            moment::Doubt::LeftAside(said) => evidence::warn(&[said], &args.verbosity),
+            moment::Doubt::TooEarly(said) => {
+                evidence::warn(&[format!("not checked: {said}")], &args.verbosity);
+                set_aside.push(said);
+            }
         }
     }
 }

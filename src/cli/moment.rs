@@ -1,7 +1,7 @@
-//! `--at` held against the evidence: it cannot be of a time before what it shows was made, nor does it count where a bundle says when it
-//! was collected.
+//! The time that evidence is judged by, held against the evidence: it cannot be of a time before what it shows was made, whoever says
+//! so, and `--at` does not count where a bundle says when it was collected.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::args::EvidenceArgs;
 use crate::item::Item;
@@ -9,31 +9,34 @@ use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
 use crate::objects::{Deployment, Job, Listed, Meta, Namespace, Node, Pod, ReplicaSet};
 
-/// What is to be said of `--at`, where it is not the moment of the evidence: what is judged by a wrong time, and what is only for the
+/// So far the clocks of who asked and of the API server may be apart.
+const APART: SignedDuration = SignedDuration::from_mins(5);
+
+/// What is to be said of the time, where it is not the moment of the evidence: what is judged by a wrong time, and what is only for the
 /// one who gave it.
 pub(super) enum Doubt {
     /// What depends on the time is judged by one that cannot be right.
     TooEarly(String),
-    /// It does not count.
+    /// `--at` does not count.
     LeftAside(String),
 }
 
-pub(super) fn doubt(evidence: &EvidenceArgs, cluster: &Cluster) -> Option<Doubt> {
-    let at = evidence.at?;
-    if cluster.time_source != TimeSource::Flag {
-        let captured = cluster.at;
-        return (captured != at).then(|| {
-            Doubt::LeftAside(format!(
-                "--at {at} is left aside: the evidence says that it was collected at {captured}"
-            ))
-        });
-    }
-    let (newest, what) = newest(cluster)?;
-    (newest > at).then(|| {
-        Doubt::TooEarly(format!(
-            "what depends on the time, at the time of the evidence: --at {at} is before {what} was created ({newest})"
+/// In the words of the evidence alone, so that a run and what it saved say the same.
+pub(super) fn doubts(evidence: &EvidenceArgs, cluster: &Cluster) -> Vec<Doubt> {
+    let judged = cluster.at;
+    let flag = evidence.at.filter(|at| cluster.time_source != TimeSource::Flag && *at != judged);
+    let aside = flag.map(|at| {
+        Doubt::LeftAside(format!(
+            "--at {at} is left aside: the evidence says that it was collected at {judged}"
         ))
-    })
+    });
+    let newest = newest(cluster).filter(|(newest, _)| newest.duration_since(judged) > APART);
+    let early = newest.map(|(newest, what)| {
+        Doubt::TooEarly(format!(
+            "what depends on the time, at the time of the evidence: it is judged as of {judged}, before {what} was created ({newest})"
+        ))
+    });
+    aside.into_iter().chain(early).collect()
 }
 
 /// The object that was created last, among kinds that every cluster makes anew.

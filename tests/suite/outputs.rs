@@ -71,7 +71,7 @@ fn a_moment_before_the_evidence_was_made_is_said() {
     };
     let (said, warned) = aside("2001-01-01T00:00:00Z");
     for text in [said, warned] {
-        assert!(text.contains("--at 2001-01-01T00:00:00Z is before ReplicaSet shop/web-"), "{text}");
+        assert!(text.contains("judged as of 2001-01-01T00:00:00Z, before ReplicaSet shop/web-"), "{text}");
     }
     let (said, warned) = aside("2026-01-15T12:00:00Z");
     assert!(!said.contains("--at") && !warned.contains("--at"), "{said} {warned}");
