@@ -74,5 +74,5 @@ fn a_moment_before_the_evidence_was_made_is_said() {
         assert!(text.contains("judged as of 2001-01-01T00:00:00Z, before ReplicaSet shop/web-"), "{text}");
     }
     let (said, warned) = aside("2026-01-15T12:00:00Z");
-    assert!(!said.contains("--at") && !warned.contains("--at"), "{said} {warned}");
+    assert!(!said.contains("judged as of") && !warned.contains("judged as of"), "{said} {warned}");
 }
