@@ -71,6 +71,43 @@ fn mismatches(fleet: &Value) -> Vec<String> {
 }
 
 #[test]
+fn a_headless_service_is_expected_once_it_has_endpoints() {
+    let exported = json!({"mirror.linkerd.io/exported": "true"});
+    for (endpoints, wanted) in [
+        (json!([]), vec![]),
+        (
+            json!([{"addresses": ["192.0.2.9"], "hostname": "db-0"}]),
+            vec!["exported-service-not-mirrored west->east".to_owned()],
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let links = [
+            link("east", "cluster.local"),
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}),
+        ];
+        if !lay(folder.path(), "west", "healthy-2.18-multicluster", &links) {
+            return;
+        }
+        lay_edited(folder.path(), "east", "healthy-2.18-multicluster", |all| {
+            let mut db = service("shop", "db", &exported);
+            db["spec"]["clusterIP"] = json!("None");
+            all.push(db);
+            all.push(json!({
+                "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4",
+                "metadata": {"name": "db-x", "namespace": "shop", "labels": {"kubernetes.io/service-name": "db"}},
+                "endpoints": endpoints,
+            }));
+            gateway(all, &|one| one["status"] = with_address("192.0.2.1"));
+        });
+        let path = folder.path().display().to_string();
+        let words = ["check", "--bundles", &path, "--complete", "all", "-o", "json", "--fail-on", "never"];
+        let output = meshdoctor(&words).output().unwrap();
+        let fleet: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(mismatches(&fleet), wanted, "{endpoints}");
+    }
+}
+
+#[test]
 fn a_link_is_held_against_its_other_end() {
     let own = tempfile::tempdir().unwrap();
     let exported = json!({"mirror.linkerd.io/exported": "true"});

@@ -80,7 +80,10 @@ impl Pair<'_> {
         for way in self.ways(own) {
             let is =
                 |by: &[LabelSelector], one: &Service| by.iter().any(|by| by.matches(&one.metadata.labels));
-            let wanted = theirs.iter().filter(|one| is(&way.wanted_by, one)).map(|one| one.metadata.key());
+            let wanted = theirs
+                .iter()
+                .filter(|one| is(&way.wanted_by, one) && !self.there.serving.awaits_endpoints(one))
+                .map(|one| one.metadata.key());
             let (missing, no_home): (Vec<_>, Vec<_>) = wanted
                 .filter(|key| !way.here.contains(key))
                 .partition(|(namespace, _)| namespaces.contains(*namespace));

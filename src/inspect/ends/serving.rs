@@ -1,6 +1,6 @@
 //! What stands behind the gateways of a cluster: whether any endpoint takes calls, and Deployments without replicas.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::gateway::is_gateway;
 use super::list;
@@ -14,6 +14,8 @@ pub(super) const KINDS: [Kind; 2] = [EndpointSlice::KIND, Deployment::KIND];
 #[derive(Debug, Clone, Default)]
 pub(super) struct Serving {
     behind: BTreeMap<(String, String), Behind>,
+    /// The headless services of which no endpoint is known, by namespace and name.
+    empty: BTreeSet<(String, String)>,
 }
 
 /// What stands behind a gateway.
@@ -34,7 +36,7 @@ pub(super) struct Dead {
 }
 
 impl Serving {
-    /// Of every gateway of a cluster.
+    /// Of every gateway and headless service of a cluster.
     pub(super) fn of(cluster: &Cluster) -> Serving {
         let services = list::<Service>(cluster).unwrap_or_default();
         let deployments = list::<Deployment>(cluster).unwrap_or_default();
@@ -49,7 +51,19 @@ impl Serving {
                 Behind { counted, scaled_to_zero: scaled_to_zero(service, &deployments, pods.as_deref()) };
             ((meta.namespace.to_string(), meta.name.to_string()), behind)
         });
-        Serving { behind: behind.collect() }
+        let known = |service: &Service| {
+            slices.as_deref().is_some_and(|slices| matches!(endpoints(service, slices), (_, 1.., _)))
+        };
+        let empty = services.iter().filter(|service| service.spec.cluster_ip.headless && !known(service));
+        let key = |service: &Service| (service.metadata.namespace.to_string(), service.metadata.name.clone());
+        Serving { behind: behind.collect(), empty: empty.map(key).collect() }
+    }
+
+    /// Whether it is not known of a headless service that it has endpoints. A controller that mirrors such services as what they are
+    /// makes the mirror once there are some.
+    pub(super) fn awaits_endpoints(&self, service: &Service) -> bool {
+        let (namespace, name) = service.metadata.key();
+        self.empty.contains(&(namespace.to_owned(), name.to_owned()))
     }
 
     /// Why nothing takes calls behind a gateway; `None` where something does.
