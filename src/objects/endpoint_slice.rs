@@ -9,7 +9,7 @@ use super::{Kind, KindInfo, Listed, object};
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct EndpointSlice {
-    /// The label `kubernetes.io/service-name` says whose it is.
+    /// A label says whose it is; see [`EndpointSlice::service`].
     pub metadata: Meta,
     /// The endpoints.
     #[serde(deserialize_with = "nullable")]
@@ -31,6 +31,13 @@ pub struct Endpoint {
 pub struct EndpointConditions {
     /// `None` counts as ready.
     pub ready: Option<bool>,
+}
+
+impl EndpointSlice {
+    /// The name of the Service that it is of, in its own namespace.
+    pub fn service(&self) -> Option<&str> {
+        self.metadata.label("kubernetes.io/service-name")
+    }
 }
 
 impl Listed for EndpointSlice {

@@ -11,8 +11,6 @@ use crate::knowledge::{ControlPlaneService, FoundBy};
 use crate::model::installed::COMPONENT;
 use crate::objects::{EndpointSlice, Pod, Service};
 
-/// The label of an EndpointSlice that names its Service.
-const SERVICE_NAME: &str = "kubernetes.io/service-name";
 /// How long a pod has been ready before its endpoint must be there, also where the lists were not read in one moment.
 const SETTLED: SignedDuration = SignedDuration::from_mins(2);
 
@@ -63,7 +61,7 @@ fn leads(slices: &[EndpointSlice], service: &Service) -> bool {
     slices
         .iter()
         .filter(|slice| slice.metadata.namespace == meta.namespace)
-        .filter(|slice| slice.metadata.label(SERVICE_NAME) == Some(meta.name.as_str()))
+        .filter(|slice| slice.service() == Some(meta.name.as_str()))
         .flat_map(|slice| &slice.endpoints)
         .any(|endpoint| endpoint.conditions.ready != Some(false))
 }

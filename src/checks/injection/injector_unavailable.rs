@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         slices
             .iter()
             .filter(|slice| slice.metadata.namespace == namespace)
-            .filter(|slice| slice.metadata.label("kubernetes.io/service-name") == Some(name))
+            .filter(|slice| slice.service() == Some(name))
             .flat_map(|slice| &slice.endpoints)
     };
     // A missing condition counts as ready, by the rules of the API.

@@ -100,8 +100,7 @@ fn others(ctx: &Context<'_>, slices: &[EndpointSlice], injector: &Webhook) -> Ve
 fn has_endpoint(slices: &[EndpointSlice], webhook: &Webhook) -> bool {
     let Some(service) = &webhook.client_config.service else { return false };
     let own = slices.iter().filter(|slice| {
-        slice.metadata.namespace == service.namespace
-            && slice.metadata.label("kubernetes.io/service-name") == Some(service.name.as_str())
+        slice.metadata.namespace == service.namespace && slice.service() == Some(service.name.as_str())
     });
     // A missing condition counts as ready, by the rules of the API.
     own.flat_map(|slice| &slice.endpoints).any(|endpoint| endpoint.conditions.ready != Some(false))

@@ -122,7 +122,7 @@ pub(super) fn with_endpoints(slices: &[EndpointSlice]) -> BTreeSet<(&str, &str)>
         .iter()
         .filter(|slice| !slice.endpoints.is_empty())
         .filter_map(|slice| {
-            let service = slice.metadata.label("kubernetes.io/service-name")?;
+            let service = slice.service()?;
             Some((slice.metadata.namespace.as_str(), service))
         })
         .collect()

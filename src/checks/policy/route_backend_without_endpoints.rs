@@ -42,7 +42,7 @@ fn served(slices: &[EndpointSlice]) -> BTreeSet<Key<'_>> {
 }
 
 fn key_of(slice: &EndpointSlice) -> Option<Key<'_>> {
-    let service = slice.metadata.label("kubernetes.io/service-name")?;
+    let service = slice.service()?;
     Some((slice.metadata.namespace.as_str(), service))
 }
 

@@ -14,8 +14,8 @@ pub(super) const KINDS: [Kind; 2] = [EndpointSlice::KIND, Deployment::KIND];
 #[derive(Debug, Clone, Default)]
 pub(super) struct Serving {
     behind: BTreeMap<(String, String), Behind>,
-    /// The headless services of which no endpoint is known, by namespace and name.
-    empty: BTreeSet<(String, String)>,
+    /// The services of which endpoints are known, by namespace and name.
+    filled: BTreeSet<(String, String)>,
 }
 
 /// What stands behind a gateway.
@@ -36,7 +36,7 @@ pub(super) struct Dead {
 }
 
 impl Serving {
-    /// Of every gateway and headless service of a cluster.
+    /// Of every gateway of a cluster, and which services have endpoints.
     pub(super) fn of(cluster: &Cluster) -> Serving {
         let services = list::<Service>(cluster).unwrap_or_default();
         let deployments = list::<Deployment>(cluster).unwrap_or_default();
@@ -51,19 +51,17 @@ impl Serving {
                 Behind { counted, scaled_to_zero: scaled_to_zero(service, &deployments, pods.as_deref()) };
             ((meta.namespace.to_string(), meta.name.to_string()), behind)
         });
-        let known = |service: &Service| {
-            slices.as_deref().is_some_and(|slices| matches!(endpoints(service, slices), (_, 1.., _)))
-        };
-        let empty = services.iter().filter(|service| service.spec.cluster_ip.headless && !known(service));
-        let key = |service: &Service| (service.metadata.namespace.to_string(), service.metadata.name.clone());
-        Serving { behind: behind.collect(), empty: empty.map(key).collect() }
+        let of =
+            |slice: &EndpointSlice| Some((slice.metadata.namespace.to_string(), slice.service()?.to_owned()));
+        let filled = slices.iter().flatten().filter(|slice| !slice.endpoints.is_empty()).filter_map(of);
+        Serving { behind: behind.collect(), filled: filled.collect() }
     }
 
     /// Whether it is not known of a headless service that it has endpoints. A controller that mirrors such services as what they are
     /// makes the mirror once there are some.
     pub(super) fn awaits_endpoints(&self, service: &Service) -> bool {
         let (namespace, name) = service.metadata.key();
-        self.empty.contains(&(namespace.to_owned(), name.to_owned()))
+        service.spec.cluster_ip.headless && !self.filled.contains(&(namespace.to_owned(), name.to_owned()))
     }
 
     /// Why nothing takes calls behind a gateway; `None` where something does.
@@ -88,8 +86,7 @@ impl Serving {
 fn endpoints(service: &Service, slices: &[EndpointSlice]) -> (usize, usize, &'static str) {
     let meta = &service.metadata;
     let own = slices.iter().filter(|slice| {
-        slice.metadata.namespace == meta.namespace
-            && slice.metadata.label("kubernetes.io/service-name") == Some(meta.name.as_str())
+        slice.metadata.namespace == meta.namespace && slice.service() == Some(meta.name.as_str())
     });
     let all = own.flat_map(|slice| &slice.endpoints);
     let (ready, not): (Vec<_>, Vec<_>) = all.partition(|endpoint| endpoint.conditions.ready.unwrap_or(true));

@@ -227,10 +227,10 @@ impl<'a> Mesh<'a> {
     /// How many endpoints of a Service are ready, and how many there are.
     fn ready(&self, service: &Service) -> (usize, usize) {
         let (namespace, name) = service.metadata.key();
-        let slices = self.slices.iter().filter(|slice| {
-            slice.metadata.namespace == namespace
-                && slice.metadata.label("kubernetes.io/service-name") == Some(name)
-        });
+        let slices = self
+            .slices
+            .iter()
+            .filter(|slice| slice.metadata.namespace == namespace && slice.service() == Some(name));
         let mut counted = (0, 0);
         for endpoint in slices.flat_map(|slice| &slice.endpoints) {
             counted.0 += usize::from(endpoint.conditions.ready != Some(false));
