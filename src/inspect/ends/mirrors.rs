@@ -43,6 +43,14 @@ struct Said {
     here: &'static str,
 }
 
+/// Why what is here should not be, with the check and the harm that [`Said`] has for it.
+enum Stale {
+    /// It is not there.
+    Gone((&'static str, &'static str)),
+    /// It is there and not chosen.
+    Withdrawn((&'static str, &'static str)),
+}
+
 const MIRRORS: Said = Said {
     missing: ("exported-service-not-mirrored", "exports services that are not mirrored in"),
     gone: ("mirror-of-nothing", "calls to them go nowhere"),
@@ -95,8 +103,8 @@ impl Pair<'_> {
                 .filter(|key| there.get(key).is_some_and(|one| !is(&way.chosen_by, one)))
                 .collect();
             found.extend(self.missing(&way, &missing));
-            found.extend(self.gone(&way, &gone));
-            found.extend(self.withdrawn(&way, &withdrawn));
+            found.extend(self.stale(&way, Stale::Gone(way.said.gone), &gone));
+            found.extend(self.stale(&way, Stale::Withdrawn(way.said.withdrawn), &withdrawn));
         }
         found.extend(self.homeless(&homeless.into_iter().collect::<Vec<_>>()));
         found
@@ -180,35 +188,22 @@ impl Pair<'_> {
         })
     }
 
-    fn gone(&self, way: &Way<'_>, gone: &[Key<'_>]) -> Option<Mismatch> {
+    /// What is here and should not be any more.
+    fn stale(&self, way: &Way<'_>, said: Stale, all: &[Key<'_>]) -> Option<Mismatch> {
         let (from, to) = (&self.line.from, &self.line.to);
-        let (check, harm) = way.said.gone;
-        (!gone.is_empty()).then(|| {
+        let (check, harm, over_there, shown) = match said {
+            Stale::Gone((check, harm)) => (check, harm, "does not have", "has no such services".to_owned()),
+            Stale::Withdrawn((check, harm)) => {
+                let shown = format!("its labels ({}) are not those that the Link selects", way.label);
+                (check, harm, "no longer exports", shown)
+            }
+        };
+        (!all.is_empty()).then(|| {
             self.mismatch(
                 check,
                 Severity::Warning,
-                format!("{from} has {} that {to} does not have: {harm}", way.said.here),
-                [
-                    (from, format!("{} {}", way.said.here, named(gone))),
-                    (to, "has no such services".to_owned()),
-                ],
-                self.has_not_cleaned_up(),
-            )
-        })
-    }
-
-    fn withdrawn(&self, way: &Way<'_>, withdrawn: &[Key<'_>]) -> Option<Mismatch> {
-        let (from, to) = (&self.line.from, &self.line.to);
-        let (check, harm) = way.said.withdrawn;
-        (!withdrawn.is_empty()).then(|| {
-            self.mismatch(
-                check,
-                Severity::Warning,
-                format!("{from} has {} that {to} no longer exports: {harm}", way.said.here),
-                [
-                    (from, format!("{} {}", way.said.here, named(withdrawn))),
-                    (to, format!("its labels ({}) are not those that the Link selects", way.label)),
-                ],
+                format!("{from} has {} that {to} {over_there}: {harm}", way.said.here),
+                [(from, format!("{} {}", way.said.here, named(all))), (to, shown)],
                 self.has_not_cleaned_up(),
             )
         })
