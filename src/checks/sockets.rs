@@ -39,9 +39,14 @@ pub(super) fn cilium(config: &ConfigMap) -> Option<AtSockets> {
     Some(AtSockets { evidence, said: setting(SOCKET).is_some() })
 }
 
+/// The configuration of Calico that holds for all nodes.
+pub(super) fn of_all_nodes(configurations: &[FelixConfiguration]) -> Option<&FelixConfiguration> {
+    configurations.iter().find(|one| one.metadata.name == "default")
+}
+
 /// Of Calico, by the configuration of all nodes. Nodes of their own and the environment of calico-node may say otherwise.
-pub(super) fn calico(configurations: &[FelixConfiguration]) -> Option<AtSockets> {
-    let spec = &configurations.iter().find(|one| one.metadata.name == "default")?.spec;
+pub(super) fn calico(of_all_nodes: &FelixConfiguration) -> Option<AtSockets> {
+    let spec = &of_all_nodes.spec;
     let (now, before) =
         (spec.bpf_connect_time_load_balancing.as_str(), spec.bpf_connect_time_load_balancing_enabled);
     // Both are on by themselves, and TCP is all that the proxy is about.

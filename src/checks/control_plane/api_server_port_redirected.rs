@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let config = ctx.named::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config");
     let (pods, services) = (ctx.seen::<Pod>(), ctx.seen::<Service>());
     let (config, pods, services) = (config?, pods?, services?);
-    let of_calico = || sockets::calico(ctx.hints::<FelixConfiguration>());
+    let of_calico = || sockets::of_all_nodes(ctx.hints::<FelixConfiguration>()).and_then(sockets::calico);
     let Some(at_sockets) = config.and_then(sockets::cilium).or_else(of_calico) else {
         return Err(Unjudged::not_applicable(
             "no network plugin is known to pick the API server's address where a process connects",

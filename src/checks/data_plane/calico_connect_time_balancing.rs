@@ -9,10 +9,10 @@ use crate::objects::FelixConfiguration;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let configurations = defined::<FelixConfiguration>(ctx)?;
-    let Some(all) = configurations.iter().find(|one| one.metadata.name == "default") else {
+    let Some(all) = sockets::of_all_nodes(configurations) else {
         return Err(Unjudged::not_applicable("there is no FelixConfiguration default"));
     };
-    let Some(at_sockets) = sockets::calico(configurations) else { return Ok(Verdict::fine()) };
+    let Some(at_sockets) = sockets::calico(all) else { return Ok(Verdict::fine()) };
     let message = "Calico picks the pod behind a Service when a process connects, before the proxy sees the connection: meshed clients' \
                    calls to Services go to one pod each connection, and routes, ServiceProfiles and balancing by request don't apply";
     let finding = ctx
