@@ -1,6 +1,8 @@
 //! The time that evidence is judged by, held against the evidence: it cannot be of a time before what it shows was made, whoever says
 //! so, and `--at` does not count where a bundle says when it was collected.
 
+use std::cmp::Reverse;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::args::EvidenceArgs;
@@ -54,14 +56,11 @@ fn newest(cluster: &Cluster) -> Option<(Timestamp, String)> {
 
 fn of<K: Listed>(cluster: &Cluster, meta: fn(&K::Object) -> &Meta) -> Option<(Timestamp, String)> {
     let objects = cluster.answer(&Item::List(K::KIND))?.objects::<K::Object>();
-    let newest =
-        objects.iter().map(meta).filter_map(|meta| Some((meta.creation_timestamp.get()?, meta))).max_by(
-            |(one, a), (other, b)| {
-                one.cmp(other).then_with(|| (&b.namespace, &b.name).cmp(&(&a.namespace, &a.name)))
-            },
-        );
+    // Of several the first by name.
+    let meta = objects.iter().map(meta).max_by_key(|meta| (meta.creation_timestamp, Reverse(meta.key())))?;
+    let at = meta.creation_timestamp.get()?;
     let kind = K::KIND.info().kind;
-    newest.map(|(at, meta)| match meta.namespace.is_empty() {
+    Some(match meta.namespace.is_empty() {
         true => (at, format!("{kind} {}", meta.name)),
         false => (at, format!("{kind} {}/{}", meta.namespace, meta.name)),
     })

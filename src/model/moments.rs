@@ -63,8 +63,7 @@ pub fn of_pod(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<Moment
     let ready = pod.condition("Ready").and_then(|ready| {
         let what = if ready.status == "True" { "ready" } else { "no longer ready" };
         // Of a pod that was never ready, it only tells when it was created.
-        let never = ready.status != "True"
-            && ready.last_transition_time.get() == pod.metadata.creation_timestamp.get();
+        let never = ready.status != "True" && ready.last_transition_time == pod.metadata.creation_timestamp;
         Moment::of(
             ready.last_transition_time.get().filter(|_| !never),
             object(),

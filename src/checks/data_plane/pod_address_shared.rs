@@ -52,7 +52,7 @@ fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {
             Evidence::field(&object, "spec.nodeName", format!("{}, started {since}", pod.node_name.as_str())),
         ]
     });
-    let oldest = pods.iter().min_by_key(|pod| (pod.status.start_time.get(), &pod.metadata.name));
+    let oldest = pods.iter().min_by_key(|pod| (pod.status.start_time, &pod.metadata.name));
     let mut remedy = Remedy::new().run(
         StepKind::Command,
         "See which of them really has the address: the other one's node no longer reports, or its network lost count",

@@ -81,9 +81,7 @@ impl<'a> Index<'a> {
         let mut servers =
             reader.each(Kind::Server, objects.servers, |o| &o.metadata, |o| read_server(o).map(Ok));
         for servers in servers.values_mut() {
-            servers.sort_by_key(|read| {
-                (read.server.metadata.creation_timestamp.get(), &read.server.metadata.name)
-            });
+            servers.sort_by_key(|read| (read.server.metadata.creation_timestamp, &read.server.metadata.name));
         }
         let server_authorizations = reader.each(
             Kind::ServerAuthorization,
@@ -138,7 +136,7 @@ impl<'a> Index<'a> {
         for routes in routes.values_mut() {
             routes.sort_by_key(|read| {
                 let meta = &read.route.metadata;
-                (meta.creation_timestamp.get(), &meta.name, read.kind.group())
+                (meta.creation_timestamp, &meta.name, read.kind.group())
             });
         }
         ignored.sort();
@@ -329,7 +327,7 @@ impl<'a> Index<'a> {
         };
         let by = here
             .filter(accepted)
-            .min_by_key(|limit| (limit.metadata.creation_timestamp.get(), &limit.metadata.name))?;
+            .min_by_key(|limit| (limit.metadata.creation_timestamp, &limit.metadata.name))?;
         let identity = |namespace: Option<&str>, name: &str| {
             self.controller.identity(namespace.unwrap_or(&by.metadata.namespace), name)
         };

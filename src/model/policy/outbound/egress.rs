@@ -45,7 +45,7 @@ impl<'a> OutboundIndex<'a> {
         found
             .min_by_key(|(size, network)| {
                 let meta = &network.metadata;
-                (*size, meta.creation_timestamp.get(), meta.namespace.clone(), meta.name.clone())
+                (*size, meta.creation_timestamp, meta.namespace.clone(), meta.name.clone())
             })
             .map(|(_, network)| network)
     }

@@ -166,7 +166,7 @@ impl<'a> OutboundIndex<'a> {
         }
         routes.sort_by_key(|read: &Read<'_>| {
             let meta = &read.route.metadata;
-            (meta.creation_timestamp.is_none(), meta.creation_timestamp.get(), meta.name.clone())
+            (meta.creation_timestamp.is_none(), meta.creation_timestamp, meta.name.clone())
         });
         let world = World {
             services: services.keys().copied().collect(),
