@@ -8,7 +8,7 @@ use meshdoctor::item::Kind;
 use meshdoctor::source::Completeness;
 use meshdoctor::source::evidence::Captured;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 use crate::dumps::{NOTHING, gz, kubectl_list, list, malformed, open, pod, tar_of};
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 
 /// What must never be seen again. The first is a signature, the second the middle of a key.
 const SIGNATURE: &str = "c2lnbmF0dXJlLWNhbmFyeS0wMDEtZG8tbm90LXByaW50";

@@ -14,7 +14,7 @@ use meshdoctor::source::evidence::Captured;
 use meshdoctor::source::memory::Memory;
 use serde_json::{Value, json};
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 use crate::recordings::{folder, json, memory};
 
 /// Recordings whose workloads were injected by the release's own code.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 use crate::recordings::folder;
 
 const VALUES: &str = "proxy:\n  nativeSidecars: true\n  logHTTPHeaders: off\nidentity:\n  issuer:\n    tls:\n      \

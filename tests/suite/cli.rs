@@ -2,40 +2,9 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-/// The binary with nothing of the caller's environment.
-pub fn meshdoctor(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshdoctor"));
-    command
-        .args(args)
-        .env_clear()
-        .env("HOME", "/nonexistent")
-        .env("PATH", "/nonexistent")
-        .stdin(Stdio::null());
-    command
-}
-
-fn run(args: &[&str]) -> Output {
-    meshdoctor(args).output().unwrap()
-}
-
-fn status(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
-fn out(output: &Output) -> &str {
-    std::str::from_utf8(&output.stdout).unwrap()
-}
-
-fn err(output: &Output) -> &str {
-    std::str::from_utf8(&output.stderr).unwrap()
-}
-
-fn document(output: &Output) -> serde_json::Value {
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|e| panic!("not one JSON document: {e}\n{}", out(output)))
-}
+use crate::binary::{Ran, meshdoctor, ran, ran_to, write};
 
 #[test]
 fn wrong_words_are_usage_errors_with_the_nearest_real_one() {
@@ -49,10 +18,10 @@ fn wrong_words_are_usage_errors_with_the_nearest_real_one() {
         (&["demo", "cni-unauthorised"], "did you mean cni-unauthorized?"),
         (&["chekc"], "'check'"),
     ] {
-        let output = run(args);
-        assert_eq!(status(&output), 2, "{args:?}: {}", err(&output));
-        assert!(err(&output).contains(hint), "{args:?} hints at {hint:?}, but says\n{}", err(&output));
-        assert_eq!(out(&output), "", "{args:?}: standard output is for reports");
+        let output = ran(meshdoctor(args));
+        assert_eq!(output.status, 2, "{args:?}: {}", output.err);
+        assert!(output.err.contains(hint), "{args:?} hints at {hint:?}, but says\n{}", output.err);
+        assert_eq!(output.out, "", "{args:?}: standard output is for reports");
     }
 }
 
@@ -71,18 +40,18 @@ fn an_interrupted_read_ends_with_a_document_as_well() {
     stdin.write_all(format!("[{}", " ".repeat(1 << 20)).as_bytes()).unwrap();
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
-    let output = child.wait_with_output().unwrap();
+    let output = Ran::from(child.wait_with_output().unwrap());
     drop(stdin);
-    assert_eq!(status(&output), 3, "{}", err(&output));
-    assert!(err(&output).starts_with("error: interrupted\n"), "{}", err(&output));
-    assert_eq!(document(&output)["errors"][0]["message"], "interrupted");
+    assert_eq!(output.status, 3, "{}", output.err);
+    assert!(output.err.starts_with("error: interrupted\n"), "{}", output.err);
+    assert_eq!(output.document()["errors"][0]["message"], "interrupted");
 }
 
 #[test]
 fn no_cluster_is_status_3_with_a_cause_and_a_next_step() {
-    let output = run(&["check"]);
-    assert_eq!(status(&output), 3, "{}", err(&output));
-    let said: Vec<&str> = err(&output).lines().collect();
+    let output = ran(meshdoctor(&["check"]));
+    assert_eq!(output.status, 3, "{}", output.err);
+    let said: Vec<&str> = output.err.lines().collect();
     assert!(said[0].starts_with("error: ") && said[1].starts_with("  "), "{said:?}");
     assert_eq!(said.len(), 2, "{said:?}");
 }
@@ -97,9 +66,9 @@ fn a_caller_that_asks_for_json_gets_one_document_in_every_outcome() {
         (&["demo", "cni-unauthorized", "-o", "json"], 1),
         (&["demo", "cni-unauthorized", "--cured", "--output=json"], 0),
     ] {
-        let output = run(args);
-        assert_eq!(status(&output), expected, "{args:?}: {}", err(&output));
-        let document = document(&output);
+        let output = ran(meshdoctor(args));
+        assert_eq!(output.status, expected, "{args:?}: {}", output.err);
+        let document = output.document();
         assert_eq!(document["schema"], "meshdoctor.report/1", "{args:?}");
         assert_eq!(document["verdict"]["status"], expected, "{args:?}");
         assert_eq!(expected > 1, !document["errors"].as_array().unwrap().is_empty(), "{args:?}");
@@ -118,14 +87,14 @@ fn several_reports_come_from_one_run_with_one_status() {
         format!("-ojson={}", json.display()),
         format!("-oyaml={}", yaml.display()),
     ];
-    let output = run(&args.each_ref().map(String::as_str));
-    assert_eq!(status(&output), 1, "{}", err(&output));
-    assert!(out(&output).contains("cni-add-unauthorized"));
+    let output = ran(meshdoctor(&args.each_ref().map(String::as_str)));
+    assert_eq!(output.status, 1, "{}", output.err);
+    assert!(output.out.contains("cni-add-unauthorized"));
     let document: serde_json::Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
     let twin: serde_json::Value = serde_yaml::from_slice(&std::fs::read(yaml).unwrap()).unwrap();
     assert_eq!(document, twin);
-    let two = run(&["demo", "cni-unauthorized", "-o", "json", "-o", "table"]);
-    assert_eq!(status(&two), 2, "two reports cannot share standard output");
+    let two = ran(meshdoctor(&["demo", "cni-unauthorized", "-o", "json", "-o", "table"]));
+    assert_eq!(two.status, 2, "two reports cannot share standard output");
 }
 
 #[test]
@@ -137,22 +106,19 @@ fn the_status_is_the_same_in_every_form() {
             ("native-sidecar-typo", None, 1),
         ] {
             let args: Vec<&str> = ["demo", demo, "-o", form].into_iter().chain(cured).collect();
-            assert_eq!(status(&run(&args)), expected, "{args:?}");
+            assert_eq!(ran(meshdoctor(&args)).status, expected, "{args:?}");
         }
     }
 }
 
 #[test]
 fn a_pipe_gets_no_colour_and_force_gives_it() {
-    assert!(!out(&run(&["demo", "cni-unauthorized"])).contains('\x1b'));
-    let forced = meshdoctor(&["demo", "cni-unauthorized"]).env("CLICOLOR_FORCE", "1").output().unwrap();
-    assert!(out(&forced).contains('\x1b'));
-    let refused = meshdoctor(&["demo", "cni-unauthorized"])
-        .env("CLICOLOR_FORCE", "1")
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap();
-    assert!(!out(&refused).contains('\x1b'), "NO_COLOR wins");
+    assert!(!ran(meshdoctor(&["demo", "cni-unauthorized"])).out.contains('\x1b'));
+    let forced = ran(meshdoctor(&["demo", "cni-unauthorized"]).env("CLICOLOR_FORCE", "1"));
+    assert!(forced.out.contains('\x1b'));
+    let both = [("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")];
+    let refused = ran(meshdoctor(&["demo", "cni-unauthorized"]).envs(both));
+    assert!(!refused.out.contains('\x1b'), "NO_COLOR wins");
 }
 
 #[test]
@@ -163,18 +129,18 @@ fn a_reader_that_goes_away_is_no_error() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(err(&output), "");
-    assert_eq!(status(&output), 1, "the verdict is the same");
+    let output = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(output.err, "");
+    assert_eq!(output.status, 1, "the verdict is the same");
 }
 
 #[test]
 fn help_and_version_answer_on_standard_output() {
     for args in [&["--help"][..], &["check", "--help"], &["--version"], &["version"], &["list"], &["demo"]] {
-        let output = run(args);
-        assert_eq!(status(&output), 0, "{args:?}");
-        assert_eq!(err(&output), "", "{args:?}");
-        assert!(!out(&output).is_empty(), "{args:?}");
+        let output = ran(meshdoctor(args));
+        assert_eq!(output.status, 0, "{args:?}");
+        assert_eq!(output.err, "", "{args:?}");
+        assert!(!output.out.is_empty(), "{args:?}");
     }
 }
 
@@ -198,20 +164,19 @@ fn a_dump_is_read_from_standard_input() {
     .unwrap();
     let list = "apiVersion: v1\nkind: List\nitems: []\n";
     child.stdin.take().unwrap().write_all(list.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(status(&output), 1, "{}", err(&output));
-    assert!(out(&output).starts_with("error control-plane-missing"), "{}", out(&output));
+    let output = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(output.status, 1, "{}", output.err);
+    assert!(output.out.starts_with("error control-plane-missing"), "{}", output.out);
 }
 
 #[test]
 fn what_nobody_said_is_complete_is_not_judged() {
     let folder = tempfile::tempdir().unwrap();
-    let list = folder.path().join("list.json");
-    std::fs::write(&list, r#"{"apiVersion":"v1","kind":"List","items":[]}"#).unwrap();
-    let path = list.to_str().unwrap();
-    let partial = run(&["check", "--bundle", path, "--only", "control-plane-missing", "-o", "json"]);
-    assert_eq!(status(&partial), 3, "nothing could be judged: {}", err(&partial));
-    let gap = &document(&partial)["coverage"]["gaps"][0];
+    let path = &write(folder.path(), "list.json", r#"{"apiVersion":"v1","kind":"List","items":[]}"#);
+    let partial =
+        ran(meshdoctor(&["check", "--bundle", path, "--only", "control-plane-missing", "-o", "json"]));
+    assert_eq!(partial.status, 3, "nothing could be judged: {}", partial.err);
+    let gap = &partial.document()["coverage"]["gaps"][0];
     assert!(gap["close"].as_str().unwrap().contains("kubectl get deployments.apps"), "{gap}");
 }
 
@@ -237,9 +202,9 @@ fn a_run_that_came_to_nothing_is_a_failed_row_of_linkerd_check() {
         (&["check", "-o", "linkerd", "--bundle", "/nonexistent/x"][..], 3, "can initialize the client"),
         (&["check", "-o", "linkerd", "--no-such-flag"], 2, "can initialize the client"),
     ] {
-        let output = run(args);
-        assert_eq!(status(&output), exit, "{args:?}: {}", err(&output));
-        let document = document(&output);
+        let output = ran(meshdoctor(args));
+        assert_eq!(output.status, exit, "{args:?}: {}", output.err);
+        let document = output.document();
         assert_eq!(document["success"], false, "{args:?}");
         let failed = &document["categories"][0]["checks"][0];
         assert_eq!((&failed["description"], &failed["result"]), (&row.into(), &"error".into()), "{args:?}");
@@ -250,8 +215,8 @@ fn a_run_that_came_to_nothing_is_a_failed_row_of_linkerd_check() {
 /// `check -h` answers the two questions that one has at night: how is it called, and what does the status mean.
 #[test]
 fn the_help_of_check_has_examples_and_the_exit_statuses() {
-    let output = run(&["check", "-h"]);
-    let help = out(&output);
+    let output = ran(meshdoctor(&["check", "-h"]));
+    let help = output.out;
     for wanted in
         ["Examples:", "meshdoctor check --verify before.json", "Exit status:", "  4  nothing failed"]
     {
@@ -294,28 +259,23 @@ fn explain_takes_the_anchors_of_linkerd_check() {
         }
     }
     let (one, several) = (one.unwrap(), several.unwrap());
-    let page = run(&["explain", one]);
-    assert_eq!(status(&page), 0, "{}", err(&page));
-    assert!(out(&page).contains("What it cannot see"), "{}", out(&page));
-    let by_address = run(&["explain", &format!("https://linkerd.io/2/checks/#{one}")]);
-    assert_eq!(out(&by_address), out(&page));
-    let list = run(&["explain", several]);
-    assert_eq!(status(&list), 0, "{}", err(&list));
+    let page = ran(meshdoctor(&["explain", one]));
+    assert_eq!(page.status, 0, "{}", page.err);
+    assert!(page.out.contains("What it cannot see"), "{}", page.out);
+    let by_address = ran(meshdoctor(&["explain", &format!("https://linkerd.io/2/checks/#{one}")]));
+    assert_eq!(by_address.out, page.out);
+    let list = ran(meshdoctor(&["explain", several]));
+    assert_eq!(list.status, 0, "{}", list.err);
     for check in meshdoctor::checks::answering(several) {
-        assert!(out(&list).contains(check.id), "{several}: {}", out(&list));
+        assert!(list.out.contains(check.id), "{several}: {}", list.out);
     }
-    assert_eq!(status(&run(&["explain", "l5d-nothing-of-the-kind"])), 2);
-    assert_eq!(status(&run(&["list", several])), 0, "--only and list take them as well");
+    assert_eq!(ran(meshdoctor(&["explain", "l5d-nothing-of-the-kind"])).status, 2);
+    assert_eq!(ran(meshdoctor(&["list", several])).status, 0, "--only and list take them as well");
 }
 
 #[test]
 fn the_role_of_chosen_checks_is_printed_with_its_binding() {
-    let said = |words: &[&str]| {
-        let out = meshdoctor(words).output().unwrap();
-        (out.status.code(), String::from_utf8(out.stdout).unwrap())
-    };
-    let (status, role) = said(&["rbac", "--only", "debug", "--service-account", "ops/doctor"]);
-    assert_eq!(status, Some(0), "{role}");
+    let role = ran_to(0, meshdoctor(&["rbac", "--only", "debug", "--service-account", "ops/doctor"])).out;
     let documents: Vec<serde_json::Value> = serde_yaml::Deserializer::from_str(&role)
         .map(|document| serde::Deserialize::deserialize(document).unwrap())
         .collect();
@@ -324,6 +284,7 @@ fn the_role_of_chosen_checks_is_printed_with_its_binding() {
     let verbs =
         documents[0]["rules"].as_array().unwrap().iter().flat_map(|rule| rule["verbs"].as_array().unwrap());
     assert!(verbs.into_iter().all(|verb| verb == "list" || verb == "get"), "{role}");
-    assert_eq!(said(&["rbac", "--service-account", "doctor"]).0, Some(2));
-    assert_eq!(said(&["rbac", "--only", "debgu"]).0, Some(2));
+    for words in [["rbac", "--service-account", "doctor"], ["rbac", "--only", "debgu"]] {
+        ran_to(2, meshdoctor(&words));
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 
 fn run(folder: &Path, config: &str, words: &[&str]) -> Output {
     std::fs::write(folder.join("meshdoctor.toml"), config).unwrap();

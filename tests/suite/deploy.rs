@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 use crate::skip::{Need, skipped};
 
 const IMAGE: &str = "image.repository=registry.example.com/meshdoctor";

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 
 /// The report of a demo, changed as the test wants it.
 fn report(folder: &Path, name: &str, change: impl Fn(&mut Value)) {

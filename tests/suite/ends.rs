@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 use crate::fleets::{lay, lay_edited, run, run_with};
 use crate::recordings::{folder, json};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 use crate::recordings::{folder, json};
 
 /// Lays a recording into a folder under a name, with objects added.
@@ -152,13 +152,13 @@ fn bundles_that_are_too_old_are_of_clusters_that_could_not_be_judged() {
         let words =
             ["check", "--bundle", base, "--complete", "all", "--at", at, "--fail-on", "never", "--force"];
         let more = ["--on-not-checked", "pass", "--save", saved.to_str().unwrap()];
-        let output = crate::cli::meshdoctor(&[&words[..], &more].concat()).output().unwrap();
+        let output = crate::binary::meshdoctor(&[&words[..], &more].concat()).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     };
     let judged = || {
         let fleet = folder.path().join("fleet");
         let words = ["check", "--bundles", fleet.to_str().unwrap(), "--max-age", "1h", "--fail-on", "never"];
-        crate::cli::meshdoctor(&words).output().unwrap()
+        crate::binary::meshdoctor(&words).output().unwrap()
     };
     save("2026-01-15T12:00:00Z");
     let old = judged();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 
 fn write(folder: &Path, path: &str, text: &str) {
     let path = folder.join(path);

@@ -8,7 +8,7 @@ use std::process::Output;
 use meshdoctor::source::Completeness;
 use meshdoctor::source::evidence::Captured;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 
 const NAMESPACES: &str =
     r#"{"kind":"NamespaceList","apiVersion":"v1","items":[{"metadata":{"name":"shop"}}]}"#;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use crate::binary::meshdoctor;
 use crate::changes::{INJECTED, as_written};
-use crate::cli::meshdoctor;
 use crate::recordings::{folder, json};
 
 const SHOP: &str = r#"

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 
 const PODS: &str = r#"{"apiVersion":"v1","kind":"List","items":[
 {"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"api-1","uid":"p-api"},

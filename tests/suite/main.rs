@@ -5,6 +5,7 @@
 #![allow(clippy::print_stderr, clippy::print_stdout, reason = "what is skipped is said aloud")]
 
 mod bad_input;
+mod binary;
 mod brought;
 mod bundles;
 mod calls;

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 use crate::skip::{Need, skipped};
 
 const NET_D: &str = "etc/cni/net.d";

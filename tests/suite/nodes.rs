@@ -260,7 +260,7 @@ fn a_snapshot_that_was_printed_to_a_log_is_read_from_it() {
     write(&path("host"), &[("etc/cni/net.d/05-cilium.conflist", CONFLIST), ("etc/os-release", "ID=amzn\n")]);
     let host = path("host");
     let words = ["node-snapshot", "--to-log", "--node", "n1", "--root", host.to_str().unwrap()];
-    let printed = crate::cli::meshdoctor(&words).output().unwrap();
+    let printed = crate::binary::meshdoctor(&words).output().unwrap();
     assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
     let log = String::from_utf8(printed.stdout).unwrap();
     fs::create_dir(path("logs")).unwrap();

@@ -6,7 +6,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 
 /// A cluster in the folder, under a name.
 fn cluster(folder: &Path, name: &str) {

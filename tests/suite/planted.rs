@@ -21,7 +21,7 @@ use meshdoctor::save::{Closing, Writer};
 use meshdoctor::scene::Scene;
 use serde_json::Value;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 use crate::leaves::{Shape, WORD, plant, shapes};
 use crate::{bundles, case, corpus};
 

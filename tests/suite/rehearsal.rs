@@ -10,7 +10,7 @@ use meshdoctor::finding::{Severity, When};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::report::Report;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 use crate::recordings::{folder, memory, report_on};
 
 /// A recording, the target, and what begins with the upgrade: severity, check, and what tells it from others of that check.

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()

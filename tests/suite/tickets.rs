@@ -11,7 +11,7 @@ use meshdoctor::policy;
 use meshdoctor::save::{Closing, Writer};
 use serde_json::Value;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 
 fn run(args: &[&str]) -> Output {
     meshdoctor(args).output().unwrap()

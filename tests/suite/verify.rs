@@ -13,7 +13,7 @@ use meshdoctor::render::verify::Document;
 use meshdoctor::save::{Closing, Writer};
 use serde_json::{Value, json};
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 
 const DEMO: &str = "cni-unauthorized";
 const BEFORE: &str = "2026-01-15T12:00:00Z";

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 
 const TODAY: &str = "2026-11-20T12:00:00Z";
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::cli::meshdoctor;
+use crate::binary::meshdoctor;
 use crate::skip::{Need, skipped};
 
 fn page(arguments: &[&str]) -> String {

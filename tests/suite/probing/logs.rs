@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::cluster::{Cluster, Server, change, mesh};
 use super::{AT, kubeconfig, run, twice};
+use crate::binary::meshdoctor;
 use crate::canary;
-use crate::cli::meshdoctor;
 
 const CONTROL_PLANE: &str = "control-plane-reports-errors";
 const PROXIES: &str = "proxy-reports-errors";

@@ -20,8 +20,8 @@ use meshdoctor::source::memory::Memory;
 use serde_json::{Value, json};
 use tokio_rustls::rustls::ServerConfig;
 
+use crate::binary::meshdoctor;
 use crate::canary;
-use crate::cli::meshdoctor;
 use cluster::{Cluster, Server};
 use program::Says;
 use world::{LINKED_TOKEN, World, base64, certificate, linked};

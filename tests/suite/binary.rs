@@ -1,0 +1,70 @@
+//! The real binary, in an environment of its own: how it is run, what it said, and the files that it is given to read.
+
+use std::borrow::BorrowMut;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// The binary with nothing of the caller's environment.
+pub fn meshdoctor(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meshdoctor"));
+    command
+        .args(args)
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .env("PATH", "/nonexistent")
+        .stdin(Stdio::null());
+    command
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Ran {
+    /// The exit status.
+    pub status: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+/// Runs a command to its end.
+#[track_caller]
+pub fn ran(mut command: impl BorrowMut<Command>) -> Ran {
+    command.borrow_mut().output().unwrap().into()
+}
+
+/// Runs a command that ends with this status.
+#[track_caller]
+pub fn ran_to(exit: i32, mut command: impl BorrowMut<Command>) -> Ran {
+    let command = command.borrow_mut();
+    let ran = ran(&mut *command);
+    assert_eq!(ran.status, exit, "{command:?}\n{}\n{}", ran.out, ran.err);
+    ran
+}
+
+impl From<Output> for Ran {
+    #[track_caller]
+    fn from(output: Output) -> Ran {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Ran { status: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+impl Ran {
+    /// The document on standard output.
+    #[track_caller]
+    pub fn document(&self) -> Value {
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("not one JSON document: {error}\n{}\n{}", self.out, self.err))
+    }
+}
+
+/// Writes a file, and the folders that it is in; gives its path as a command line takes it.
+pub fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> String {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, bytes).unwrap();
+    path.display().to_string()
+}
