@@ -47,6 +47,9 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
         output::say(
             "dropped: private keys, tokens, environment values, arguments and ConfigMaps that are not Linkerd's or the CNI's",
         );
+        if let Some(kinds) = not_served(cluster) {
+            output::say(&kinds);
+        }
         let connection = super::rerun::connection(&args.connection);
         for gap in &missing {
             output::say(&format!("not collected: {gap}"));
@@ -67,7 +70,19 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     Ok(if asked_for { exit::NOT_CHECKED } else { exit::FINE })
 }
 
-/// Everything that was asked for and did not come.
+/// The kinds that the API server does not serve, in a line. The bundle says so of each, and lacks nothing: whether one
+/// of them should be there is for the checks to say.
+fn not_served(cluster: &Cluster) -> Option<String> {
+    let kinds: Vec<String> = cluster
+        .answers()
+        .filter(|(_, answer)| answer.fetched == Fetched::Missing { reason: Why::NotServed })
+        .map(|(item, _)| item.to_string())
+        .collect();
+    (!kinds.is_empty())
+        .then(|| format!("not served by the API server, so there are none: {}", kinds.join(", ")))
+}
+
+/// Everything that was asked for and did not come. That a kind is not served is an answer, and no evidence that is missing.
 pub(super) fn missing(cluster: &Cluster) -> Vec<Missing> {
     let mut missing = Vec::new();
     for (_, answer) in cluster.answers() {
@@ -75,7 +90,7 @@ pub(super) fn missing(cluster: &Cluster) -> Vec<Missing> {
             Fetched::Complete => continue,
             Fetched::Partial { reasons } => reasons.clone(),
             // Nobody gave any: not everybody has to.
-            Fetched::Missing { reason: Why::NotOffered } => continue,
+            Fetched::Missing { reason: Why::NotOffered | Why::NotServed } => continue,
             Fetched::Missing { reason } => vec![reason.clone()],
         };
         missing.extend(reasons.into_iter().map(|why| Missing::whole(answer.request.clone(), why)));

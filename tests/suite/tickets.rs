@@ -7,8 +7,10 @@ use std::process::Output;
 use meshdoctor::checks;
 use meshdoctor::collect::collect_now;
 use meshdoctor::demo::{self, DEMOS, State};
+use meshdoctor::fetched::Why;
 use meshdoctor::policy;
 use meshdoctor::save::{Closing, Writer};
+use meshdoctor::scene::Scene;
 use serde_json::Value;
 
 use crate::binary::meshdoctor;
@@ -23,7 +25,10 @@ fn err(output: &Output) -> String {
 
 /// A demo's cluster as somebody collected it.
 fn collected(demo: &str, state: State, folder: &Path) -> PathBuf {
-    let scene = demo::find(demo).unwrap().scene(state).unwrap();
+    collected_of(&demo::find(demo).unwrap().scene(state).unwrap(), folder)
+}
+
+fn collected_of(scene: &Scene, folder: &Path) -> PathBuf {
     let path = folder.join("collected.tar.gz");
     let writer = Writer::create(&path).unwrap();
     let items = policy::run_items(&checks::all().collect::<Vec<_>>());
@@ -105,6 +110,25 @@ fn a_ticket_of_a_healthy_cluster_does_not_read_as_healthy() {
     assert_eq!(output.status.code(), Some(4), "{text}");
     assert!(!text.contains("HEALTHY") && text.contains("NOT FULLY CHECKED"), "{text}");
     assert!(err(&output).contains("a ticket"), "{}", err(&output));
+}
+
+/// Most clusters lack the kinds of networks and tools that they do not use.
+#[test]
+fn kinds_that_the_server_does_not_serve_are_no_evidence_that_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut scene = demo::find("injector-fails-open").unwrap().scene(State::After).unwrap();
+    scene.memory.trouble.insert("ciliumnetworkpolicies.cilium.io".parse().unwrap(), Why::NotServed);
+    let whole = collected_of(&scene, folder.path());
+    for command in ["collect", "ticket"] {
+        let target = folder.path().join(format!("{command}.tar.gz"));
+        let args = [command, "--bundle", whole.to_str().unwrap(), "-o", target.to_str().unwrap()];
+        let output = run(&args);
+        assert_eq!(output.status.code(), Some(0), "{command}: {}", err(&output));
+        assert!(!err(&output).contains("not collected"), "{command}: {}", err(&output));
+        let named =
+            err(&output).contains("not served by the API server, so there are none: ciliumnetworkpolicies");
+        assert_eq!(named, command == "collect", "{}", err(&output));
+    }
 }
 
 #[test]
