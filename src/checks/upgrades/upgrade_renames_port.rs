@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::Way;
+use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement, Verdict};
+use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::knowledge::RenamedPort;
+use crate::missing::Missing;
 use crate::objects::{
-    DaemonSet, Deployment, LabelSelector, Meta, Monitor, NetworkPolicy, PodMonitor, Server, ServerPort,
-    ServiceMonitor, TargetPort, Workload,
+    DaemonSet, Deployment, LabelSelector, Listed, Meta, Monitor, NetworkPolicy, PodMonitor, Server,
+    ServerPort, ServiceMonitor, TargetPort, Workload,
 };
 use crate::version::EdgeTag;
 
@@ -57,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let daemon_sets = ctx.hints::<DaemonSet>();
     let policies = ctx.seen::<NetworkPolicy>();
     let servers = ctx.seen::<Server>();
-    let (pods, services) = (ctx.seen::<PodMonitor>(), ctx.seen::<ServiceMonitor>());
+    let (pods, services) = (monitors::<PodMonitor>(ctx), monitors::<ServiceMonitor>(ctx));
     let (policies, servers, pods, services) = (policies?, servers?, pods?, services?);
     let Some((since, names)) = ctx.knowledge.upgrades().renamed_ports(way.between(ctx)) else {
         return Ok(Verdict::fine());
@@ -114,6 +117,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     Ok(findings.into())
+}
+
+/// The monitors of a kind that are there; none where nothing defines the kind, as without a Prometheus operator.
+fn monitors<'a, K: Listed<Object = Monitor>>(ctx: &Context<'a>) -> Result<&'a [Monitor], Missing> {
+    ctx.seen::<K>().or_else(|missing| match missing.why {
+        Why::NotServed => defined::<K>(ctx),
+        _ => Err(missing),
+    })
 }
 
 fn of_monitor(
