@@ -89,6 +89,11 @@ impl Upgrade {
     ) -> Result<Upgrade, NoTarget> {
         let to = Upgrade::target(given, releases)?;
         let plugin = Plugin::of(&to, releases);
+        // A minor alone means the same release here as in the target.
+        let from = from.map(|from| {
+            let minor = from.as_str().parse::<Minor>().ok().and_then(|minor| releases.minor(minor));
+            minor.map_or(from, |row| row.release())
+        });
         Ok(Upgrade { given: given.to_owned(), to, from, kubernetes, plugin })
     }
 

@@ -30,6 +30,10 @@ pub fn markdown(report: &Report) -> String {
         report.at.0,
         report.knowledge_date
     );
+    if let Some(by_then) = by_then(report) {
+        let words = "Judged as the cluster will be on Kubernetes";
+        _ = writeln!(text, "{words} {by_then}; the steps below do not bring it there.\n");
+    }
     let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
     let later = || roots().filter(|finding| finding.when == When::AfterUpgrade);
     let plan = rehearsal.plan.as_ref();
@@ -70,6 +74,12 @@ pub fn markdown(report: &Report) -> String {
         steps(&mut text, &phase.remedy);
     }
     text
+}
+
+/// The Kubernetes that the cluster is said to run by then.
+pub(super) fn by_then(report: &Report) -> Option<String> {
+    let kubernetes = report.asked.upgrade.as_ref()?.kubernetes.as_ref()?;
+    Some(kubernetes.to_string())
 }
 
 /// Whether one of these checks asks about an upgrade.

@@ -1,14 +1,14 @@
 //! What a rehearsed upgrade brings, in a line that heads its findings.
 
 use super::look::Look;
+use super::plan::by_then;
 use super::text::{clean, count, wrap_from};
-use crate::finding::Finding;
-use crate::report::{Brings, Rehearsal};
+use crate::report::{Brings, Rehearsal, Report};
 
 /// `WITH THE UPGRADE to 2.20 (edge-26.6.3): 1 will break, 3 will change, 1 ends with it`.
-pub(super) fn lines(rehearsal: &Rehearsal, findings: &[Finding], look: Look) -> Vec<String> {
+pub(super) fn lines(report: &Report, rehearsal: &Rehearsal, look: Look) -> Vec<String> {
     const WORD: &str = "WITH THE UPGRADE";
-    let Brings { breaks, changes, ends } = Brings::of(findings);
+    let Brings { breaks, changes, ends } = Brings::of(&report.findings);
     let mut words = Vec::new();
     if breaks > 0 {
         words.push(format!("{} will break", count(breaks, "thing", "things")));
@@ -26,7 +26,9 @@ pub(super) fn lines(rehearsal: &Rehearsal, findings: &[Finding], look: Look) -> 
         Some(_) => "; -o plan says in which order to go about it",
         None => "",
     };
-    let said = format!("to {}: {}{plan}", rehearsal.target, words.join(", "));
+    let by_then =
+        by_then(report).map(|version| format!(", on Kubernetes {version} by then")).unwrap_or_default();
+    let said = format!("to {}{by_then}: {}{plan}", rehearsal.target, words.join(", "));
     let painted = match (breaks, changes) {
         (0, 0) => look.good(WORD),
         (0, _) => look.doubtful(WORD),

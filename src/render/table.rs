@@ -64,7 +64,7 @@ pub fn report(report: &Report, look: Look) -> String {
     for (at, finding) in now.into_iter().chain(later) {
         if first_later == Some(at) {
             close_infos(&mut blocks, &mut infos, &printer);
-            blocks.extend(report.rehearsal.as_ref().map(|it| rehearsal::lines(it, &report.findings, look)));
+            blocks.extend(report.rehearsal.as_ref().map(|it| rehearsal::lines(report, it, look)));
         }
         let explained = folding.explained_by(at, &report.findings);
         // Infos are short, so they stand together.
@@ -82,7 +82,7 @@ pub fn report(report: &Report, look: Look) -> String {
     }
     close_infos(&mut blocks, &mut infos, &printer);
     if first_later.is_none() {
-        blocks.extend(report.rehearsal.as_ref().map(|it| rehearsal::lines(it, &report.findings, look)));
+        blocks.extend(report.rehearsal.as_ref().map(|it| rehearsal::lines(report, it, look)));
     }
     ended(blocks, report, look)
 }

@@ -261,7 +261,7 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
         let later = findings.iter().filter(|finding| finding["when"] == "after-upgrade");
         later.map(|finding| finding["check"].as_str().unwrap_or_default().to_owned()).collect()
     };
-    for from in [&["--linkerd-version", "2.19"][..], &["--from", "edge-25.10.7"]] {
+    for from in [&["--linkerd-version", "2.19"][..], &["--from", "edge-25.10.7"], &["--from", "2.19"]] {
         let (status, document) = run(&[&["--to", "2.20"], from].concat());
         assert_eq!(
             (status, brings(&document)),
@@ -270,6 +270,17 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
         );
         let (_, document) = run(&[&["--to", "edge-25.11.2"], from].concat());
         assert_eq!(brings(&document), ["upgrade-target-not-recommended"], "{document:#}");
+    }
+    // The Kubernetes by then is a part of the answer.
+    for (form, said) in [
+        ("table", "WITH THE UPGRADE to 2.20 (edge-26.6.3), on Kubernetes 1.35 by then:"),
+        ("plan", "on Kubernetes 1.35; the steps below do not bring it there."),
+    ] {
+        let words =
+            ["check", "--manifests", path, "--from", "2.19", "--to", "2.20", "--to-kubernetes", "1.35"];
+        let output = meshdoctor(&[&words[..], &["-o", form]].concat()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(said), "{text}");
     }
     // From where is not known: that is no upgrade that breaks nothing.
     let output = meshdoctor(&["check", "--manifests", path, "--to", "2.20"]).output().unwrap();
