@@ -237,6 +237,8 @@ fn what_writes_is_granted_only_where_it_is_asked_for() {
         &of_kind(&all, "CronJob")["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]["args"];
     assert!(args.as_array().unwrap().iter().any(|word| word == "--publish"), "{args}");
     let roles: Vec<&Value> = all.iter().filter(|one| one["kind"] == "ClusterRole").collect();
+    let refused = rendered(&[IMAGE, "publish=true", "check.only={certificates}"]).unwrap().unwrap_err();
+    assert!(refused.contains("a run of all checks is what is published"), "{refused}");
     let writes = documents(&std::fs::read_to_string("docs/rbac-publish.yaml").unwrap());
     assert!(roles.iter().any(|role| role["rules"] == writes[0]["rules"]), "{roles:#?}");
 }
