@@ -20,7 +20,8 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let passed = format!("{} passed, no errors or warnings", count(report.verdict.passed, "check", "checks"));
     let crashed = report.checks.iter().any(|check| matches!(check.outcome, Outcome::Crashed(_)));
     let whole = coverage::deciding(report).is_empty() && report.errors.is_empty() && !crashed;
-    if !whole || report.verdict.status == exit::COULD_NOT_RUN {
+    let in_full = whole && !matches!(report.verdict.status, exit::COULD_NOT_RUN | exit::NOT_CHECKED);
+    if !in_full {
         let unable = coverage::unable(report);
         let of = count(report.checks.len(), "check", "checks");
         let words = match unable {

@@ -113,8 +113,9 @@ fn unasked(report: &Report, look: Look) -> Vec<String> {
         checks.extend(&gap.checks);
         parts.extend(gap.missing.part.as_deref().and_then(|part| part.strip_prefix("node ")));
     }
-    // Who collects on the cluster has the operator's command asked as well.
-    if ways.contains_key(&Way::Collect)
+    // Who collects on the cluster has the operator's command asked as well; who reads it live had it asked already.
+    if report.origin.kind != "live"
+        && ways.contains_key(&Way::Collect)
         && let Some((cli, _)) = ways.remove(&Way::Cli)
         && let Some((checks, _)) = ways.get_mut(&Way::Collect)
     {

@@ -214,6 +214,31 @@ fn only_a_mesh_that_was_checked_as_a_whole_is_called_healthy() {
     assert!(!word(&accepted));
 }
 
+/// A way that the report names leads to what it names beside it: whoever reads a live cluster without a linkerd CLI gets
+/// none by collecting from the same place.
+#[test]
+fn a_live_cluster_is_not_sent_to_collect_for_the_version_of_the_command() {
+    let checks: Vec<_> =
+        checks::all().filter(|check| ["issuer-key-mismatch", "cli-outdated"].contains(&check.id)).collect();
+    let key = checks.iter().find(|check| check.id == "issuer-key-mismatch").unwrap();
+    let case = key.card().cases.iter().find(|case| case.title.contains("does not hold the key")).unwrap();
+    let mut scene = case::live(key, case).0;
+    scene.memory.cli_version = None;
+    let mut report = report_of(&scene, &checks);
+    let lines = |report: &Report| {
+        let text = render::table::report(report, Look::plain(100));
+        let line = |way: &str| text.lines().find(|line| line.contains(way)).map(str::to_owned);
+        (line("meshdoctor collect").unwrap_or_else(|| panic!("{text}")), line("--linkerd-cli VERSION"))
+    };
+    report.origin.kind = "bundle".to_owned();
+    let (collect, cli) = lines(&report);
+    assert!(collect.contains("cli-outdated") && cli.is_none(), "{collect}");
+    report.origin.kind = "live".to_owned();
+    let (collect, cli) = lines(&report);
+    assert!(!collect.contains("cli-outdated"), "{collect}");
+    assert!(cli.is_some_and(|line| line.contains("cli-outdated")));
+}
+
 /// Where a gap decides the exit status, the result names it and what provides it.
 #[test]
 fn the_result_names_the_gap_that_decides() {
