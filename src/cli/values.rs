@@ -332,10 +332,9 @@ pub(super) fn kubernetes_version(text: &str) -> Result<K8sVersion, String> {
 pub(super) fn cni_version(text: &str) -> Result<CniVersion, String> {
     match CniVersion::from_tag(text) {
         version @ CniVersion::Plugin(_) => Ok(version),
-        CniVersion::InLinkerd(_) | CniVersion::Unknown(_) => {
-            Err("a version of linkerd-cni is the tag of its image, such as v1.6.8 or v1.7.0-alpha.1"
-                .to_owned())
-        }
+        CniVersion::InLinkerd(_) | CniVersion::Unknown(_) => Err(format!(
+            "{text:?} is no version of linkerd-cni: its images have tags such as v1.6.8 or v1.7.0-alpha.1, all of major 1"
+        )),
     }
 }
 

@@ -78,12 +78,20 @@ impl Diagnostics {
             let unreadable =
                 |reason: &str| LoadError::Unreadable { path: shown.clone(), reason: reason.to_owned() };
             let open = |error| LoadError::Open { path: shown.clone(), error };
+            if path.as_os_str() == "-" {
+                return Err(unreadable(
+                    "standard input is not read here: write the output to a file and name that",
+                ));
+            }
             let mut bytes = Vec::new();
             File::open(path).map_err(open)?.take(MOST + 1).read_to_end(&mut bytes).map_err(open)?;
             if bytes.len() as u64 > MOST {
                 return Err(unreadable(
                     "it is larger than 64 MiB: give the metrics of fewer pods in one file",
                 ));
+            }
+            if bytes.iter().all(u8::is_ascii_whitespace) {
+                return Err(unreadable("it is empty: linkerd diagnostics printed nothing into it"));
             }
             all.read(&String::from_utf8_lossy(&bytes), of.as_ref()).map_err(|why| match why {
                 Unread::Other => unreadable(

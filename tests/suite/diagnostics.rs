@@ -88,11 +88,24 @@ fn the_flag_gives_it_beside_a_bundle_and_names_the_port_of_a_policy() {
     assert!(ran.0 != 2 && !ran.2.contains("nothing that linkerd"), "{ran:?}");
 }
 
+/// Nothing ran, so nothing is said to be without errors.
+#[test]
+fn metrics_that_end_early_are_not_called_free_of_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let pods = write(folder.path(), "pods.json", PODS);
+    let cut = write(folder.path(), "cut.txt", &METRICS[..METRICS.find("identity_cert").unwrap()]);
+    let args = ["--only", "proxy-certificate-expired", "--complete", "all"];
+    let ran = run(&[&["check", "--bundle", &pods, "--diagnostics", &cut][..], &args].concat());
+    assert_eq!(ran.0, 4, "{ran:?}");
+    assert!(ran.1.contains("NOT FULLY CHECKED") && !ran.1.contains("NO ERRORS OR WARNINGS"), "{}", ran.1);
+}
+
 #[test]
 fn what_is_no_output_of_it_is_an_error_that_names_it_and_the_next_step() {
     let folder = tempfile::tempdir().unwrap();
     let gone = folder.path().join("gone.txt").display().to_string();
     let other = write(folder.path(), "other.txt", "hello");
+    let empty = write(folder.path(), "empty.txt", "\n");
     let policy = write(folder.path(), "policy.json", POLICY);
     let controllers = write(
         folder.path(),
@@ -101,6 +114,8 @@ fn what_is_no_output_of_it_is_an_error_that_names_it_and_the_next_step() {
     );
     for (given, status, part) in [
         (gone, 3, "gone.txt: No such file"),
+        (empty, 3, "empty.txt: it is empty"),
+        ("-".to_owned(), 3, "-: standard input is not read here"),
         (other.clone(), 3, "other.txt: it is nothing that linkerd diagnostics"),
         (policy.clone(), 3, "NAMESPACE/POD:PORT=FILE"),
         (controllers, 3, "controller-metrics"),
