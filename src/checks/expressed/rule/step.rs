@@ -1,0 +1,100 @@
+//! A step of a remedy as a card says it: a command whose words are as they are or values of expressions.
+
+use crate::card::ExpressedFix;
+use crate::command::{Arg, Call, helm, kubectl, linkerd, meshdoctor};
+use crate::expression::{Expression, Scope};
+use crate::finding::{Remedy, StepKind};
+
+/// A step.
+#[derive(Debug)]
+pub(super) struct Step {
+    text: String,
+    run: Vec<Word>,
+}
+
+/// A word of a command: as it is, or a value.
+#[derive(Debug)]
+enum Word {
+    Fixed(&'static str),
+    Made(Expression),
+    /// One that begins with an option and its `=`, as the card writes it: what stands behind is a value.
+    Option(&'static str, Expression),
+}
+
+impl Step {
+    /// Of what a card says; `parse` makes an expression of the text of a word.
+    ///
+    /// # Errors
+    /// The command is of no program that steps run, or a word of it is no expression; in words.
+    pub(super) fn of(
+        fix: &ExpressedFix,
+        parse: &dyn Fn(&str) -> Result<Expression, String>,
+    ) -> Result<Step, String> {
+        const PROGRAMS: [&str; 4] = ["kubectl", "linkerd", "helm", "meshdoctor"];
+        if let Some(program) = fix.run.first()
+            && !PROGRAMS.contains(&program.as_str())
+        {
+            return Err(format!("a command begins with one of {}", PROGRAMS.join(", ")));
+        }
+        // It lives as long as the rule, which is as long as the process.
+        let kept = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
+        let word = |word: &String| match word.strip_prefix('=') {
+            Some(expression) => {
+                let parsed = parse(expression)?;
+                Ok::<_, String>(match option(expression) {
+                    Some(begins) => Word::Option(kept(begins), parsed),
+                    None => Word::Made(parsed),
+                })
+            }
+            None => Ok(Word::Fixed(kept(word))),
+        };
+        Ok(Step { text: fix.text.clone(), run: fix.run.iter().map(word).collect::<Result<_, _>>()? })
+    }
+
+    /// Adds the step; as a note where a word of its command has no value.
+    pub(super) fn add_to(&self, remedy: Remedy, scope: &Scope<'_>) -> Remedy {
+        match self.call(scope) {
+            Some(call) => remedy.run(StepKind::Command, &self.text, call),
+            None => remedy.step(StepKind::Note, &self.text),
+        }
+    }
+
+    /// Its expressions.
+    pub(super) fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        self.run.iter().filter_map(|word| match word {
+            Word::Made(expression) | Word::Option(_, expression) => Some(expression),
+            Word::Fixed(_) => None,
+        })
+    }
+
+    fn call(&self, scope: &Scope<'_>) -> Option<Call> {
+        let mut words = self.run.iter();
+        let mut call = match words.next()? {
+            Word::Fixed("linkerd") => linkerd(),
+            Word::Fixed("helm") => helm(),
+            Word::Fixed("meshdoctor") => meshdoctor(),
+            _ => kubectl(),
+        };
+        for word in words {
+            call = match word {
+                Word::Fixed(word) => call.arg(Arg::known(word)),
+                Word::Made(expression) => call.arg(expression.text(scope).ok()?),
+                Word::Option(begins, expression) => {
+                    let text = expression.text(scope).ok()?;
+                    call.arg(Arg::known(begins).then(text.strip_prefix(begins)?))
+                }
+            };
+        }
+        Some(call)
+    }
+}
+
+/// The option that an expression begins with, in a text of its own: `--replicas=` of `'--replicas=' + string(params.least)`.
+fn option(expression: &str) -> Option<&str> {
+    let quoted = expression.trim_start();
+    let quote = quoted.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+    let (text, rest) = quoted[1..].split_once(quote)?;
+    let is_whole = rest.trim_start().starts_with('+') || rest.trim().is_empty();
+    let is_option = text.starts_with('-') && text.contains('=') && !text.contains('\\');
+    (is_whole && is_option).then_some(text)
+}
