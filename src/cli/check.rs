@@ -1,32 +1,27 @@
 //! `meshdoctor check`: evidence in, reports out.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::Instant;
 
-use super::args::{Check, EvidenceArgs, FailOn, OnNotChecked, Rehearsal, Reports, Told, Verbosity};
+use super::args::Check;
 use super::evidence::{self, Read, Way};
-use super::output;
+use super::examine::{self, Examination};
 use super::stop::Stop;
 use super::values::{Format, Output};
 use super::wait::Wait;
-use super::{accepted, again, change, chart, config, files, fleet, moment, named, params, publish, verify};
-use crate::card::Mode;
+use super::{
+    accepted, again, asked, change, chart, config, files, fleet, moment, named, namespaces, params, publish,
+    verify,
+};
 use crate::chart::gitops::Installed;
-use crate::checks::{self, Settings, Upgrade};
+use crate::checks::Settings;
 use crate::collect::Collected;
 use crate::command::{Flag, Repeated, Rerun};
-use crate::finding::{Confidence, Severity};
 use crate::inspect::ends;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::model::Cluster;
-use crate::nearest::closest;
-use crate::policy::{self, Gate, Policy};
-use crate::report::{self, Question, Report, Run};
-use crate::source::Origin;
-use crate::source::dump::Places;
+use crate::policy::{self, Policy};
 use crate::version::LinkerdVersion;
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
@@ -52,11 +47,11 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let earlier = accepted::baseline(args)?;
     let wait = Wait::new(args, began)?;
     let policy =
-        Policy { baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()), ..policy_of(args)? };
-    let checks = select(&policy)?;
-    let loaded = knowledge(args)?;
+        Policy { baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()), ..asked::policy(args)? };
+    let checks = asked::select(&policy)?;
+    let loaded = asked::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
-    let upgrade = upgrade(&args.rehearsal, knowledge)?;
+    let upgrade = asked::upgrade(&args.rehearsal, knowledge)?;
     let values = chart::given(args, knowledge)?;
     let mut manifests = change::flags(args);
     manifests.extend(values.iter().flat_map(|given| chart::flags(args, given, upgrade.as_ref())));
@@ -121,13 +116,13 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         earlier.is_of(read.collected.cluster.uid())?;
     }
     if !only_rows(&args.report.output) {
-        known_namespaces(args, &read.collected)?;
+        namespaces::of_check(args, &read.collected)?;
     }
     let judge_of = |read: &Read| {
         let judged = laid.as_ref().map_or(&read.collected, |(_, collected)| collected);
         let mut policy = policy.clone();
         policy.waivers.extend(policy::on_objects(&judged.cluster));
-        judge(&Examination {
+        examine::judge(&Examination {
             checks: &checks,
             policy: &policy,
             settings: &settings,
@@ -150,9 +145,11 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         }
     }
     let status =
-        print(&report, &args.report, &args.verbosity).and_then(|status| saved(&read, status)).map(|status| {
-            if args.publish { publish::run(&report, &way, &args.verbosity, status) } else { status }
-        });
+        examine::print(&report, &args.report, &args.verbosity).and_then(|status| read.saved(status)).map(
+            |status| {
+                if args.publish { publish::run(&report, &way, &args.verbosity, status) } else { status }
+            },
+        );
     match watch {
         Some(watch) => watch(&read.collected.cluster),
         // The process ends here: to take the evidence apart, object by object, would only take time.
@@ -206,9 +203,9 @@ pub(super) fn is_well_asked(args: &Check) -> anyhow::Result<()> {
     }
     asks_well(args)?;
     accepted::baseline(args)?;
-    let loaded = knowledge(args)?;
+    let loaded = asked::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
-    upgrade(&args.rehearsal, knowledge)?;
+    asked::upgrade(&args.rehearsal, knowledge)?;
     chart::given(args, knowledge)?;
     Ok(())
 }
@@ -220,255 +217,19 @@ fn asks_well(args: &Check) -> anyhow::Result<()> {
         let next = "name the release that you are about to upgrade to: --to 2.20";
         return Err(Stop::usage("-o plan is the plan of an upgrade", next).into());
     }
-    one_standard_output(&args.report.output)?;
+    files::one_standard_output(&args.report.output)?;
     let save = args.save.as_deref().map(|path| ("--save", path));
     files::apart(&args.report.output, save, Some(&args.evidence))?;
     if let Some((flag, path)) = save {
         files::not_there(flag, path, args.force)?;
     }
-    select(&policy_of(args)?)?;
+    asked::select(&asked::policy(args)?)?;
     params::set(&args.param)?;
     evidence::reads_input_once(&args.evidence)
-}
-
-/// What is judged and how it counts, without what was found before.
-fn policy_of(args: &Check) -> anyhow::Result<Policy> {
-    Ok(Policy {
-        only: args.selection.only.clone(),
-        skip: args.selection.skip.clone(),
-        mode: match args.rehearsal.to {
-            Some(_) => Mode::Upgrade,
-            None => mode(args.stage.pre, args.stage.crds),
-        },
-        severities: severities(&args.severity)?,
-        confidence: match args.confidence {
-            Told::Likely => Confidence::Likely,
-            Told::Observed => Confidence::Observed,
-        },
-        gate: args.fail_on.map_or(Gate::Error, gate),
-        on_change: !args.manifests.with.is_empty() || values_over_a_cluster(args),
-        not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
-        waivers: accepted::waivers(args)?,
-        baseline: None,
-    })
-}
-
-/// Whether values are laid over what a cluster keeps; before an upgrade they only say what is set.
-fn values_over_a_cluster(args: &Check) -> bool {
-    !args.manifests.values.is_empty() && !chart::is_alone(args) && args.rehearsal.to.is_none()
-}
-
-/// Severities by the ids of checks.
-fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>, Stop> {
-    let known = |(name, severity): &(String, Severity)| {
-        let check = checks::find(name).ok_or_else(|| {
-            let near = closest(name, checks::all().map(|check| check.id));
-            let perhaps = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
-            let place = config::place("severity", &format!("{name}={severity}"));
-            let place = place.unwrap_or_else(|| "--severity".to_owned());
-            Stop::usage(
-                format!("{place}: there is no check {name}{perhaps}"),
-                "meshdoctor list shows every check",
-            )
-        })?;
-        Ok((check.id.to_owned(), *severity))
-    };
-    asked.iter().map(known).collect()
-}
-
-/// The upgrade that `--to` means.
-pub(super) fn upgrade(rehearsal: &Rehearsal, knowledge: &Knowledge) -> Result<Option<Upgrade>, Stop> {
-    let Rehearsal { to: Some(given), from, to_kubernetes } = rehearsal.clone() else { return Ok(None) };
-    let upgrade = Upgrade::new(&given, from, to_kubernetes, knowledge.releases());
-    upgrade.map(Some).map_err(|error| {
-        Stop::usage(
-            format!("--to: {error}"),
-            "name a minor such as 2.20 or a release such as edge-26.8.3; what a newer one brings is read from --knowledge",
-        )
-    })
-}
-
-/// The facts of `--knowledge`, where it is given.
-pub(super) fn knowledge(args: &Check) -> Result<Option<Knowledge>, Stop> {
-    let load = |folder: &PathBuf| {
-        Knowledge::load(folder).map_err(|e| Stop::usage(e.to_string(), "see checks/knowledge for the form"))
-    };
-    args.knowledge.as_ref().map(load).transpose()
-}
-
-/// What `--fail-on` means.
-pub(super) fn gate(fail_on: FailOn) -> Gate {
-    match fail_on {
-        FailOn::Error => Gate::Error,
-        FailOn::Warning => Gate::Warning,
-        FailOn::Info => Gate::Info,
-        FailOn::Never => Gate::Never,
-        FailOn::ErrorObserved => Gate::ErrorObserved,
-        FailOn::WarningObserved => Gate::WarningObserved,
-    }
-}
-
-/// How a run went that began then and ends now.
-pub(super) fn run_since(began: Instant) -> Run {
-    let took = began.elapsed();
-    Run {
-        started: jiff::Timestamp::now()
-            .checked_sub(jiff::SignedDuration::try_from(took).unwrap_or_default())
-            .ok(),
-        milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        command: output::command(),
-        folders: files::working_directory(),
-    }
-}
-
-/// The moment that `--pre` and `--crds` mean.
-pub(super) fn mode(pre: bool, crds: bool) -> Mode {
-    match (pre, crds) {
-        (true, _) => Mode::Pre,
-        (false, true) => Mode::Crds,
-        (false, false) => Mode::Installed,
-    }
-}
-
-/// A bundle that could not be saved is said after the report, and makes a run that was fine one that could not run.
-pub(super) fn saved(read: &Read, status: u8) -> anyhow::Result<u8> {
-    match &read.save_trouble {
-        None => Ok(status),
-        Some(trouble) => {
-            output::say_error(&format!("the bundle was not saved: {trouble}"), None);
-            Ok(if status == crate::exit::FINE { crate::exit::COULD_NOT_RUN } else { status })
-        }
-    }
-}
-
-pub(super) fn select(policy: &Policy) -> anyhow::Result<Vec<&'static checks::Check>> {
-    let checks = policy.select().map_err(|error| {
-        let flag = if policy.only.contains(&error.word) { "only" } else { "skip" };
-        let said = config::flag(flag, &error.word);
-        Stop::usage(format!("{said}: {error}"), "meshdoctor list shows every check")
-    })?;
-    if checks.is_empty() {
-        return Err(
-            Stop::usage("no check is left to run", "--skip takes away everything that --only names").into()
-        );
-    }
-    Ok(checks)
-}
-
-/// Everything that makes a report from collected evidence.
-pub(super) struct Examination<'a> {
-    pub(super) checks: &'a [&'static checks::Check],
-    pub(super) policy: &'a Policy,
-    pub(super) settings: &'a Settings,
-    pub(super) knowledge: &'a Knowledge,
-    pub(super) origin: Origin,
-    pub(super) collected: &'a Collected,
-    /// The change that is in what was collected, and the cluster without it.
-    pub(super) change: Option<(report::Change, &'a Collected)>,
-    /// Where the objects of manifests stand.
-    pub(super) places: Option<&'a Places>,
-    pub(super) began: Instant,
-    /// `--linkerd-namespace` and `--cni-namespace`, where they were given.
-    pub(super) named: (Option<String>, Option<String>),
-    pub(super) reports: &'a Reports,
-    pub(super) verbosity: &'a Verbosity,
-}
-
-/// Judges, writes every report, and gives the exit status.
-pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
-    one_standard_output(&examination.reports.output)?;
-    print(&judge(examination), examination.reports, examination.verbosity)
-}
-
-/// Writes every report, and gives the exit status.
-fn print(report: &Report, reports: &Reports, verbosity: &Verbosity) -> anyhow::Result<u8> {
-    output::report(report, reports, verbosity)?;
-    Ok(report.verdict.status)
-}
-
-/// Judges.
-fn judge(examination: &Examination<'_>) -> Report {
-    let question = Question {
-        checks: examination.checks,
-        policy: examination.policy,
-        settings: examination.settings,
-        knowledge: examination.knowledge,
-        origin: examination.origin.clone(),
-        change: examination.change.clone(),
-    };
-    let mut report = report::judge(&question, examination.collected);
-    if let Some(places) = examination.places {
-        change::place(&mut report.findings, places);
-    }
-    chart::place(&mut report.findings, &examination.settings.values);
-    report.run = run_since(examination.began);
-    report.asked.linkerd_namespace = examination.named.0.clone();
-    report.asked.cni_namespace = examination.named.1.clone();
-    report
-}
-
-/// Two reports cannot share standard output.
-pub(super) fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
-    let mut plain = outputs.iter().filter(|output| output.file.is_none()).map(|output| output.format);
-    match (plain.next(), plain.next()) {
-        (Some(first), Some(second)) => Err(Stop::usage(
-            format!("-o {} and -o {} both write to standard output", word(first), word(second)),
-            format!("write one of them to a file: -o {}=FILE", word(second)),
-        )),
-        _ => Ok(()),
-    }
-}
-
-pub(super) fn word(format: Format) -> &'static str {
-    super::values::formats().into_iter().find(|(_, f)| *f == format).map_or("table", |(word, _)| word)
 }
 
 /// Whether nothing but the rows of `linkerd check` was asked for: that command has a row for a namespace that is not there.
 fn only_rows(outputs: &[Output]) -> bool {
     let rows = |output: &Output| matches!(output.format, Format::Linkerd | Format::LinkerdTable);
     !outputs.is_empty() && outputs.iter().all(rows)
-}
-
-/// A namespace that was named and does not exist is a mistake of the command line, not a healthy cluster.
-pub(super) fn known_namespaces(args: &Check, collected: &Collected) -> Result<(), Stop> {
-    let before = args.stage.pre || args.stage.crds;
-    are_known(&args.namespace, &args.evidence, before, collected)
-}
-
-/// The same, of what another command takes; `before` an installation its namespaces need not be there.
-pub(super) fn are_known(
-    namespaces: &[String],
-    evidence: &EvidenceArgs,
-    before: bool,
-    collected: &Collected,
-) -> Result<(), Stop> {
-    use crate::objects::Namespace;
-    let Some(answer) = collected.cluster.answer(&Item::List(Kind::Namespace)) else { return Ok(()) };
-    if answer.fetched != crate::fetched::Fetched::Complete {
-        return Ok(());
-    }
-    let names: Vec<&str> = answer.objects::<Namespace>().iter().map(|n| n.metadata.name.as_str()).collect();
-    let homes = evidence.linkerd_namespace.iter().map(|name| ("-L", name));
-    let homes = homes.chain(evidence.cni_namespace.iter().map(|name| ("--cni-namespace", name)));
-    let homes = homes.filter(|_| !before);
-    let asked = namespaces.iter().map(|name| ("-n", name)).chain(homes);
-    for (flag, name) in asked {
-        if !names.contains(&name.as_str()) {
-            let nearest = crate::nearest::closest(name, names.iter().copied());
-            let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
-            return Err(Stop::usage(
-                format!("there is no namespace {name:?} ({flag}){hint}"),
-                format!("the cluster has {}", shown(&names)),
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn shown(names: &[&str]) -> String {
-    match names {
-        [] => "no namespaces".to_owned(),
-        few if few.len() <= 12 => few.join(", "),
-        many => format!("{} and {} more", many[..12].join(", "), many.len() - 12),
-    }
 }

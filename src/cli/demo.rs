@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anyhow::Context;
 
 use super::args::Demo;
-use super::check::{Examination, examine};
+use super::examine::{Examination, examine};
 use super::output;
 use super::role;
 use super::stop::Stop;

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Parser;
 
 use super::args::{Cli, Command, Diff, DiffFormat, FailOn};
-use super::{check, output, verify};
+use super::{asked, check, output, verify};
 use crate::exit;
 use crate::render::diff;
 use crate::render::document::Document;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Diff) -> anyhow::Result<u8> {
         DiffFormat::Table => output::for_people(difference.table(output::width())),
         DiffFormat::Json => difference.json(),
     })?;
-    let gate = check::gate(args.fail_on.unwrap_or(FailOn::Error));
+    let gate = asked::gate(args.fail_on.unwrap_or(FailOn::Error));
     let fails = |severity: Option<_>| severity.is_some_and(|severity| gate.fails(severity));
     Ok(match (fails(difference.worst_new()), fails(difference.worst_unknown())) {
         (true, _) => exit::FINDINGS,

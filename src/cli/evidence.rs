@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::args::{Connection, EvidenceArgs, NodePods, Verbosity};
 use super::progress::Progress;
-use super::rerun;
 use super::stop::Stop;
 use super::values::{CliVersionArg, CompleteArg, LogsArg, NodesArg};
+use super::{output, rerun};
 use crate::checks::expressed::whole_kinds;
 use crate::collect::{Collected, Options, Saver, collect};
 use crate::command::Rerun;
@@ -55,6 +55,19 @@ pub(super) struct Read {
     pub(super) closing: Closing,
     /// Whether pods that read nodes could not be deleted; that was said already.
     pub(super) pods_left: bool,
+}
+
+impl Read {
+    /// A bundle that could not be saved is said after the report, and makes a run that was fine one that could not run.
+    pub(super) fn saved(&self, status: u8) -> anyhow::Result<u8> {
+        match &self.save_trouble {
+            None => Ok(status),
+            Some(trouble) => {
+                output::say_error(&format!("the bundle was not saved: {trouble}"), None);
+                Ok(if status == crate::exit::FINE { crate::exit::COULD_NOT_RUN } else { status })
+            }
+        }
+    }
 }
 
 /// Everything that reading depends on.

@@ -32,7 +32,7 @@ pub(super) fn apart(
     save: Option<(&str, &Path)>,
     evidence: Option<&EvidenceArgs>,
 ) -> Result<(), Stop> {
-    let word = |output: &Output| super::check::word(output.format);
+    let word = |output: &Output| output.format.word();
     let mut written: Vec<Used<'_>> = outputs
         .iter()
         .filter_map(|output| {
@@ -59,6 +59,18 @@ pub(super) fn apart(
         }
     }
     Ok(())
+}
+
+/// Two reports cannot share standard output.
+pub(super) fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
+    let mut plain = outputs.iter().filter(|output| output.file.is_none()).map(|output| output.format);
+    match (plain.next(), plain.next()) {
+        (Some(first), Some(second)) => Err(Stop::usage(
+            format!("-o {} and -o {} both write to standard output", first.word(), second.word()),
+            format!("write one of them to a file: -o {}=FILE", second.word()),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses to write a bundle or snapshot over a file that is there.

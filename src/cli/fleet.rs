@@ -12,7 +12,7 @@ use super::args::{Check, OnNotChecked};
 use super::named::{CLUSTER, in_file_name, is_named};
 use super::stop::Stop;
 use super::values::{Format, Output};
-use super::{check, named, output, verify};
+use super::{asked, check, files, named, output, verify};
 use crate::exit;
 use crate::inspect::ends::{self, End};
 use crate::model::Cluster;
@@ -66,7 +66,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
         .map(|member| member.name.clone())
         .collect();
     let links = ends::look(&known, &failed);
-    let gate = args.fail_on.map_or(Gate::Error, check::gate);
+    let gate = args.fail_on.map_or(Gate::Error, asked::gate);
     let fleet = render::Fleet { same: same(&known), members, links };
     let status = status(&fleet, gate, args.on_not_checked == OnNotChecked::Pass);
     let mut unwritten = None;
@@ -136,14 +136,14 @@ pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
     for one in &args.report.output {
         let of_each = one.file.as_deref().is_some_and(is_named);
         if !of_each && !matches!(one.format, Format::Table | Format::Json) {
-            let word = check::word(one.format);
+            let word = one.format.word();
             let next = format!(
                 "write one for each: -o {word}=reports/{CLUSTER}.{word}; the summary is a table or json"
             );
             return Err(Stop::usage(format!("-o {word} is the report of one cluster"), next));
         }
     }
-    check::one_standard_output(&args.report.output)
+    files::one_standard_output(&args.report.output)
 }
 
 /// The forms of the summary.

@@ -5,6 +5,7 @@ mod again;
 // The fields and variants of clap's structs are documented by their help texts.
 #[allow(missing_docs)]
 pub mod args;
+mod asked;
 mod brought;
 mod change;
 mod chart;
@@ -15,6 +16,7 @@ mod config;
 mod demo;
 mod diff;
 mod evidence;
+mod examine;
 mod explain;
 mod files;
 mod fleet;
@@ -24,6 +26,7 @@ mod list;
 mod live;
 mod moment;
 mod named;
+mod namespaces;
 #[cfg(feature = "live")]
 mod node_pods;
 mod node_snapshot;

@@ -1,14 +1,14 @@
 //! `meshdoctor rbac`: the role that suffices for the chosen checks.
 
 use super::args::Rbac;
-use super::{check, output};
+use super::{asked, output};
 use crate::docgen::{Bound, Homes, role_of};
 use crate::policy::Policy;
 
 pub(super) fn run(args: &Rbac) -> anyhow::Result<u8> {
     let selection = &args.selection;
     let policy = Policy { only: selection.only.clone(), skip: selection.skip.clone(), ..Policy::default() };
-    let checks = check::select(&policy)?;
+    let checks = asked::select(&policy)?;
     let bound = match (&args.user, &args.service_account) {
         (Some(user), _) => Some(Bound::User(user.clone())),
         (None, Some((namespace, name))) => {

@@ -11,7 +11,7 @@ use super::args::{Rehearsal, Ticket as Args};
 use super::evidence::{self, Read, Save, Way};
 use super::stop::Stop;
 use super::values::Format;
-use super::{check, collect, files, output, params};
+use super::{asked, collect, examine, files, namespaces, output, params};
 use crate::card::Mode;
 use crate::checks::Settings;
 use crate::command::Asked;
@@ -32,11 +32,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let writer = writer(args)?;
     let mode = match args.to {
         Some(_) => Mode::Upgrade,
-        None => check::mode(args.pre, args.crds),
+        None => asked::mode(args.pre, args.crds),
     };
     let (only, skip) = (args.selection.only.clone(), args.selection.skip.clone());
     let policy = Policy { only, skip, mode, ..Policy::default() };
-    let checks = check::select(&policy)?;
+    let checks = asked::select(&policy)?;
     let mut settings = settings(args, mode)?;
     let way = Way::new(&args.evidence, &args.connection);
     let mut items = policy::run_items(&checks);
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         items.insert(Item::List(Kind::Namespace));
     }
     let mut read = evidence::read(&way, &args.verbosity, &items, Save::In(&writer))?;
-    check::are_known(&args.namespace, &args.evidence, args.pre || args.crds, &read.collected)?;
+    namespaces::known(&args.namespace, &args.evidence, args.pre || args.crds, &read.collected)?;
     settings.rerun = read.rerun.clone();
     let question = Question {
         checks: &checks,
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
         change: None,
     };
     let Ticket { mut report, left_out } = ticket::choose(&question, &mut read.collected);
-    report.run = check::run_since(began);
+    report.run = examine::run_since(began);
     report.asked.linkerd_namespace = args.evidence.linkerd_namespace.clone();
     report.asked.cni_namespace = args.evidence.cni_namespace.clone();
     let contents = Contents { left_out, beside: beside(&report) };
@@ -78,7 +78,7 @@ fn settings(args: &Args, mode: Mode) -> Result<Settings, Stop> {
     Ok(Settings {
         namespaces: args.namespace.clone(),
         to_cni: args.to_cni.clone(),
-        upgrade: check::upgrade(&rehearsal, Knowledge::embedded())?,
+        upgrade: asked::upgrade(&rehearsal, Knowledge::embedded())?,
         mode,
         cni_expected: args.linkerd_cni_enabled,
         expected_version: args.expected_version.clone(),

@@ -141,6 +141,13 @@ pub(super) fn formats() -> Vec<(&'static str, Format)> {
     formats
 }
 
+impl Format {
+    /// Its word, as it is given to `-o`.
+    pub(super) fn word(self) -> &'static str {
+        formats().into_iter().find(|(_, format)| *format == self).map_or("table", |(word, _)| word)
+    }
+}
+
 /// One `-o`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {

@@ -15,7 +15,7 @@ use super::params::Params;
 use super::role;
 use super::stop::Stop;
 use super::values::{Format, Output};
-use super::{check, config};
+use super::{asked, config, examine, files, namespaces};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade, evaluate};
 use crate::item::{Item, Kind};
@@ -34,7 +34,7 @@ const MAX_REPORT: u64 = 64 << 20;
 pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let began = Instant::now();
     forms(&args.report.output)?;
-    check::one_standard_output(&args.report.output)?;
+    files::one_standard_output(&args.report.output)?;
     apart(args, path, "--verify")?;
     let document = read(path, "--verify").map_err(|stop| config::placed(stop, "verify", path))?;
     let asked = asked(&document);
@@ -58,8 +58,8 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         mode: asked.mode,
         ..Policy::default()
     };
-    let checks = if ids.is_empty() { Vec::new() } else { check::select(&policy)? };
-    let loaded = check::knowledge(args)?;
+    let checks = if ids.is_empty() { Vec::new() } else { asked::select(&policy)? };
+    let loaded = asked::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
     let settings = settings(args, &asked, knowledge)?;
 
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     items.extend([Item::List(Kind::Namespace), Item::List(Kind::Node)]);
     let way = Way::new(&evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?;
-    check::known_namespaces(args, &read.collected)?;
+    namespaces::of_check(args, &read.collected)?;
     let cluster = &read.collected.cluster;
 
     let same_cluster = same_cluster(&earlier, cluster, &read.origin);
@@ -89,12 +89,12 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let fresh = Fresh { cluster, origin: &read.origin, results: &results, settings: &settings };
     let findings = verify(&earlier, &fresh);
     // Infos are never alone a reason to act: they count where that was asked for.
-    let gate = args.fail_on.map_or(Gate::Warning, check::gate);
+    let gate = args.fail_on.map_or(Gate::Warning, asked::gate);
     let tally = Tally::of(&findings, |severity| gate.fails(severity));
     let verification = Verification {
         file: path.display().to_string(),
         earlier,
-        run: check::run_since(began),
+        run: examine::run_since(began),
         origin: read.origin.clone(),
         at: (cluster.at, cluster.time_source),
         knowledge_date: knowledge.date().to_string(),
@@ -104,7 +104,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         tally,
     };
     write(&verification, args).context("the result could not be written")?;
-    check::saved(&read, tally.status())
+    read.saved(tally.status())
 }
 
 /// The forms that there are: `linkerd check` has no row for what became of a finding.
@@ -167,7 +167,7 @@ fn selected(args: &Check, mode: Mode) -> anyhow::Result<Option<BTreeSet<&'static
     }
     let policy =
         Policy { only: selection.only.clone(), skip: selection.skip.clone(), mode, ..Policy::default() };
-    Ok(Some(check::select(&policy)?.into_iter().map(|check| check.id).collect()))
+    Ok(Some(asked::select(&policy)?.into_iter().map(|check| check.id).collect()))
 }
 
 /// What the report's run was asked, as far as this one can be asked the same.
@@ -256,7 +256,7 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
             params.entry(found.id.to_owned()).or_default().insert(name.clone(), read);
         }
     }
-    let given_mode = check::mode(args.stage.pre, args.stage.crds);
+    let given_mode = asked::mode(args.stage.pre, args.stage.crds);
     Ok(Settings {
         linkerd_version: None,
         values: Vec::new(),

@@ -1,0 +1,118 @@
+//! What the flags of a run ask for: which checks, which findings count and how, which upgrade, which facts.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::args::{Check, FailOn, OnNotChecked, Rehearsal, Told};
+use super::stop::Stop;
+use super::{accepted, chart, config};
+use crate::card::Mode;
+use crate::checks::{self, Upgrade};
+use crate::finding::{Confidence, Severity};
+use crate::knowledge::Knowledge;
+use crate::nearest::closest;
+use crate::policy::{Gate, Policy};
+
+/// What is judged and how it counts, without what was found before.
+pub(super) fn policy(args: &Check) -> anyhow::Result<Policy> {
+    Ok(Policy {
+        only: args.selection.only.clone(),
+        skip: args.selection.skip.clone(),
+        mode: match args.rehearsal.to {
+            Some(_) => Mode::Upgrade,
+            None => mode(args.stage.pre, args.stage.crds),
+        },
+        severities: severities(&args.severity)?,
+        confidence: match args.confidence {
+            Told::Likely => Confidence::Likely,
+            Told::Observed => Confidence::Observed,
+        },
+        gate: args.fail_on.map_or(Gate::Error, gate),
+        on_change: !args.manifests.with.is_empty() || values_over_a_cluster(args),
+        not_checked_passes: args.on_not_checked == OnNotChecked::Pass,
+        waivers: accepted::waivers(args)?,
+        baseline: None,
+    })
+}
+
+/// Whether values are laid over what a cluster keeps; before an upgrade they only say what is set.
+fn values_over_a_cluster(args: &Check) -> bool {
+    !args.manifests.values.is_empty() && !chart::is_alone(args) && args.rehearsal.to.is_none()
+}
+
+/// Severities by the ids of checks.
+fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>, Stop> {
+    let known = |(name, severity): &(String, Severity)| {
+        let check = checks::find(name).ok_or_else(|| {
+            let near = closest(name, checks::all().map(|check| check.id));
+            let perhaps = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
+            let place = config::place("severity", &format!("{name}={severity}"));
+            let place = place.unwrap_or_else(|| "--severity".to_owned());
+            Stop::usage(
+                format!("{place}: there is no check {name}{perhaps}"),
+                "meshdoctor list shows every check",
+            )
+        })?;
+        Ok((check.id.to_owned(), *severity))
+    };
+    asked.iter().map(known).collect()
+}
+
+/// What `--fail-on` means.
+pub(super) fn gate(fail_on: FailOn) -> Gate {
+    match fail_on {
+        FailOn::Error => Gate::Error,
+        FailOn::Warning => Gate::Warning,
+        FailOn::Info => Gate::Info,
+        FailOn::Never => Gate::Never,
+        FailOn::ErrorObserved => Gate::ErrorObserved,
+        FailOn::WarningObserved => Gate::WarningObserved,
+    }
+}
+
+/// The moment that `--pre` and `--crds` mean.
+pub(super) fn mode(pre: bool, crds: bool) -> Mode {
+    match (pre, crds) {
+        (true, _) => Mode::Pre,
+        (false, true) => Mode::Crds,
+        (false, false) => Mode::Installed,
+    }
+}
+
+/// The checks that are selected.
+///
+/// # Errors
+/// A word names none, or none is left.
+pub(super) fn select(policy: &Policy) -> anyhow::Result<Vec<&'static checks::Check>> {
+    let checks = policy.select().map_err(|error| {
+        let flag = if policy.only.contains(&error.word) { "only" } else { "skip" };
+        let said = config::flag(flag, &error.word);
+        Stop::usage(format!("{said}: {error}"), "meshdoctor list shows every check")
+    })?;
+    if checks.is_empty() {
+        return Err(
+            Stop::usage("no check is left to run", "--skip takes away everything that --only names").into()
+        );
+    }
+    Ok(checks)
+}
+
+/// The upgrade that `--to` means.
+pub(super) fn upgrade(rehearsal: &Rehearsal, knowledge: &Knowledge) -> Result<Option<Upgrade>, Stop> {
+    let Rehearsal { to: Some(given), from, to_kubernetes } = rehearsal.clone() else { return Ok(None) };
+    let upgrade = Upgrade::new(&given, from, to_kubernetes, knowledge.releases());
+    upgrade.map(Some).map_err(|error| {
+        Stop::usage(
+            format!("--to: {error}"),
+            "name a minor such as 2.20 or a release such as edge-26.8.3; what a newer one brings is read from --knowledge",
+        )
+    })
+}
+
+/// The facts of `--knowledge`, where it is given.
+pub(super) fn knowledge(args: &Check) -> Result<Option<Knowledge>, Stop> {
+    let load = |folder: &PathBuf| {
+        Knowledge::load(folder).map_err(|e| Stop::usage(e.to_string(), "see checks/knowledge for the form"))
+    };
+    args.knowledge.as_ref().map(load).transpose()
+}

@@ -1,0 +1,78 @@
+//! From collected evidence to reports: what is judged, by what, and where its reports go.
+
+use std::time::Instant;
+
+use super::args::{Reports, Verbosity};
+use super::{change, chart, files, output};
+use crate::checks::{self, Settings};
+use crate::collect::Collected;
+use crate::knowledge::Knowledge;
+use crate::policy::Policy;
+use crate::report::{self, Question, Report, Run};
+use crate::source::Origin;
+use crate::source::dump::Places;
+
+/// Everything that makes a report from collected evidence.
+pub(super) struct Examination<'a> {
+    pub(super) checks: &'a [&'static checks::Check],
+    pub(super) policy: &'a Policy,
+    pub(super) settings: &'a Settings,
+    pub(super) knowledge: &'a Knowledge,
+    pub(super) origin: Origin,
+    pub(super) collected: &'a Collected,
+    /// The change that is in what was collected, and the cluster without it.
+    pub(super) change: Option<(report::Change, &'a Collected)>,
+    /// Where the objects of manifests stand.
+    pub(super) places: Option<&'a Places>,
+    pub(super) began: Instant,
+    /// `--linkerd-namespace` and `--cni-namespace`, where they were given.
+    pub(super) named: (Option<String>, Option<String>),
+    pub(super) reports: &'a Reports,
+    pub(super) verbosity: &'a Verbosity,
+}
+
+/// Judges, writes every report, and gives the exit status.
+pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
+    files::one_standard_output(&examination.reports.output)?;
+    print(&judge(examination), examination.reports, examination.verbosity)
+}
+
+/// Writes every report, and gives the exit status.
+pub(super) fn print(report: &Report, reports: &Reports, verbosity: &Verbosity) -> anyhow::Result<u8> {
+    output::report(report, reports, verbosity)?;
+    Ok(report.verdict.status)
+}
+
+/// Judges.
+pub(super) fn judge(examination: &Examination<'_>) -> Report {
+    let question = Question {
+        checks: examination.checks,
+        policy: examination.policy,
+        settings: examination.settings,
+        knowledge: examination.knowledge,
+        origin: examination.origin.clone(),
+        change: examination.change.clone(),
+    };
+    let mut report = report::judge(&question, examination.collected);
+    if let Some(places) = examination.places {
+        change::place(&mut report.findings, places);
+    }
+    chart::place(&mut report.findings, &examination.settings.values);
+    report.run = run_since(examination.began);
+    report.asked.linkerd_namespace = examination.named.0.clone();
+    report.asked.cni_namespace = examination.named.1.clone();
+    report
+}
+
+/// How a run went that began then and ends now.
+pub(super) fn run_since(began: Instant) -> Run {
+    let took = began.elapsed();
+    Run {
+        started: jiff::Timestamp::now()
+            .checked_sub(jiff::SignedDuration::try_from(took).unwrap_or_default())
+            .ok(),
+        milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        command: output::command(),
+        folders: files::working_directory(),
+    }
+}
