@@ -8,7 +8,7 @@ use meshdoctor::item::Kind;
 use meshdoctor::source::Completeness;
 use meshdoctor::source::evidence::Captured;
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran};
 use crate::dumps::{NOTHING, gz, kubectl_list, list, malformed, open, pod, tar_of};
 
 #[test]
@@ -240,15 +240,13 @@ fn of_thousands_of_unknown_keys_some_are_named_and_the_rest_is_a_gap() {
     let list = serde_json::json!({"kind": "List", "apiVersion": "v1", "items": [injector, namespace]});
     std::fs::write(&path, list.to_string()).unwrap();
     let output =
-        meshdoctor(&["check", "-q", "--only", "annotation-unknown", "--complete", "all", "-o", "json"])
+        ran(meshdoctor(&["check", "-q", "--only", "annotation-unknown", "--complete", "all", "-o", "json"])
             .arg("--bundle")
-            .arg(&path)
-            .output()
-            .unwrap();
-    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+            .arg(&path));
+    let report: serde_json::Value = output.document();
     assert_eq!(report["findings"].as_array().map(Vec::len), Some(50));
     let text = report["coverage"].to_string();
     assert!(text.contains("2950 more unknown annotations and labels"), "{text}");
     assert!(text.contains("Namespace shop"), "{text}");
-    assert_eq!(output.status.code(), Some(4));
+    assert_eq!(output.status, 4);
 }

@@ -53,6 +53,11 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
+    /// All that it said, the report first.
+    pub fn text(&self) -> String {
+        format!("{}{}", self.out, self.err)
+    }
+
     /// The document on standard output.
     #[track_caller]
     pub fn document(&self) -> Value {

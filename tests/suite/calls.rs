@@ -1,7 +1,6 @@
 //! `meshdoctor policy --to` and what `reach` says of routes and of what lies outside, on one small cluster.
 
-use std::path::Path;
-use std::process::Output;
+use crate::binary::{Ran, meshdoctor, ran, write};
 
 const CLUSTER: &str = r#"
 apiVersion: apps/v1
@@ -74,29 +73,21 @@ metadata: {name: out, namespace: shop}
 spec: {trafficPolicy: Deny}
 "#;
 
-fn ran(words: &[&str], more: &str) -> (i32, String) {
+fn told(words: &[&str], more: &str) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
-    let dump = folder.path().join("shop.yaml");
-    std::fs::write(&dump, format!("{CLUSTER}{more}")).unwrap();
-    let output = run(words, &dump);
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.code().unwrap(), String::from_utf8(text).unwrap())
+    let dump = write(folder.path(), "shop.yaml", format!("{CLUSTER}{more}"));
+    let ran = run(words, &dump);
+    (ran.status, ran.text())
 }
 
-fn run(words: &[&str], dump: &Path) -> Output {
-    std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
-        .args(words)
-        .arg("--bundle")
-        .arg(dump)
-        .args(["--complete", "all"])
-        .env("COLUMNS", "100")
-        .output()
-        .unwrap()
+fn run(words: &[&str], dump: &str) -> Ran {
+    let of = ["--bundle", dump, "--complete", "all"];
+    ran(meshdoctor(&[words, &of].concat()).env("COLUMNS", "100"))
 }
 
 #[test]
 fn where_calls_go_is_told() {
-    let (status, text) = ran(
+    let (status, text) = told(
         &["policy", "--to", "shop/api", "--to", "shop/lost:80", "--to", "192.0.2.7:443", "--from", "shop"],
         "",
     );
@@ -137,7 +128,7 @@ fn a_call_that_its_routes_let_fail_stops_there() {
         ("192.0.2.7:443", "EgressNetwork out forbids it, and no route lets it out"),
         ("api.example.com:443", "EgressNetwork out forbids it, and no route lets it out"),
     ] {
-        let (status, text) = ran(&["reach", "shop/web-1", to], "");
+        let (status, text) = told(&["reach", "shop/web-1", to], "");
         let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(words), "{to}: {text}");
         assert_eq!(status, 1, "{to}: {text}");
@@ -159,23 +150,22 @@ fn a_network_that_lets_out_or_that_may_not_hold_is_no_refusal() {
         (&narrow, "192.0.2.7:443", "is outside of the cluster"),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let dump = folder.path().join("shop.yaml");
-        std::fs::write(&dump, cluster).unwrap();
+        let dump = write(folder.path(), "shop.yaml", cluster);
         let output = run(&["reach", "shop/web-1", to], &dump);
-        let text = String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(text.contains(words) && !text.contains("forbids"), "{to}: {text}");
-        assert_eq!(output.status.code(), Some(4), "{to}: {text}");
+        assert_eq!(output.status, 4, "{to}: {text}");
     }
 }
 
 #[test]
 fn the_answer_is_there_for_programs_and_what_is_meant_wrongly_is_refused() {
-    let (_, text) = ran(&["policy", "--to", "shop/api:80", "-o", "json"], "");
+    let (_, text) = told(&["policy", "--to", "shop/api:80", "-o", "json"], "");
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
     let call = &answer["calls"][0];
     assert_eq!(call["routes"][0]["rules"][0]["backends"][1]["fails"], "there is no Service shop/gone");
     assert_eq!(call["matchesEverything"], false);
-    let (_, text) = ran(&["policy", "--to", "10.96.0.7:81", "-o", "controller"], "");
+    let (_, text) = told(&["policy", "--to", "10.96.0.7:81", "-o", "controller"], "");
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
         answer["outbound"][0]["policy"]["protocol"]["opaque"]["routes"][0]["metadata"]["default"],
@@ -186,7 +176,7 @@ fn the_answer_is_there_for_programs_and_what_is_meant_wrongly_is_refused() {
         ("shop/api:0", "is no NAMESPACE/SERVICE"),
         ("shop/none", "no Service shop/none that declares a port"),
     ] {
-        let (status, text) = ran(&["policy", "--to", to], "");
+        let (status, text) = told(&["policy", "--to", to], "");
         assert!(status == 2 && text.contains(words), "{to}: {status} {text}");
     }
 }

@@ -14,7 +14,7 @@ use meshdoctor::source::evidence::Captured;
 use meshdoctor::source::memory::Memory;
 use serde_json::{Value, json};
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran, ran_to};
 use crate::recordings::{folder, json, memory};
 
 /// Recordings whose workloads were injected by the release's own code.
@@ -46,9 +46,7 @@ fn evidence_with_a_change_over_it_is_of_no_better_known_moment() {
     let saved = own.path().join("saved.tar.gz").display().to_string();
     let source = |words: &[&str]| {
         let more = ["--complete", "all", "--on-not-checked", "pass", "--fail-on", "never", "-o", "json"];
-        let output = meshdoctor(&[&["check"], words, &more].concat()).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let report = ran_to(0, meshdoctor(&[&["check"], words, &more].concat())).document();
         report["run"]["judgedAtSource"].clone()
     };
     let with = ["--with", change.to_str().unwrap()];
@@ -164,11 +162,7 @@ fn the_pods_that_templates_will_make_are_those_of_the_real_injector() {
 
 /// What `check` says of it, in lines.
 pub fn told(arguments: &[&str], exit: i32) -> String {
-    let out = meshdoctor(arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&out.stdout).into_owned();
-    let error = String::from_utf8_lossy(&out.stderr).into_owned();
-    assert_eq!(out.status.code(), Some(exit), "{arguments:?}\n{said}\n{error}");
-    said
+    ran_to(exit, meshdoctor(arguments)).out
 }
 
 /// A recording as the paths and flags of a command line.
@@ -313,8 +307,8 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
     let well = MISSPELLED
         .replace("config.linkerd.io/proxy-native-sidecar", "config.linkerd.io/proxy-enable-native-sidecar");
     let well = written(folder.path(), "zz.yaml", &well).display().to_string();
-    let out = meshdoctor(&[&all[..], &["--manifests", &well, "-o", "short"]].concat()).output().unwrap();
-    let (said, warned) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    let out = ran(meshdoctor(&[&all[..], &["--manifests", &well, "-o", "short"]].concat()));
+    let (said, warned) = (out.out, out.err);
     assert!(!said.contains("warning native-sidecar-key-misspelled"), "{said}");
     assert!(warned.contains("Job shop/report stands twice, at ") && warned.contains("zz.yaml:"), "{warned}");
     // An empty file in a folder says nothing, as to kubectl apply.

@@ -1,27 +1,18 @@
 //! Values that are about to be given to a chart: by themselves, over a cluster, before an upgrade; and that they are told by file
 //! and line, and nothing secret with them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran, ran_to, write};
 use crate::recordings::folder;
 
 const VALUES: &str = "proxy:\n  nativeSidecars: true\n  logHTTPHeaders: off\nidentity:\n  issuer:\n    tls:\n      \
                       keyPen: |\n        -----BEGIN EC PRIVATE KEY-----\n        MHcCAQEEIA\n";
 
-fn file(folder: &Path, name: &str, text: &str) -> String {
-    let path = folder.join(name);
-    std::fs::write(&path, text).unwrap();
-    path.display().to_string()
-}
-
 fn said(args: &[&str], exit: i32) -> String {
-    let output = meshdoctor(args).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(exit), "{args:?}: {text}");
-    text
+    ran_to(exit, meshdoctor(args)).text()
 }
 
 fn findings(report: &str) -> Vec<Value> {
@@ -32,7 +23,7 @@ fn findings(report: &str) -> Vec<Value> {
 #[test]
 fn values_by_themselves_are_told_by_file_and_line_and_without_secrets() {
     let own = tempfile::tempdir().unwrap();
-    let path = file(own.path(), "values.yaml", VALUES);
+    let path = write(own.path(), "values.yaml", VALUES);
     let args = ["check", "--values", &path, "--chart", "linkerd-control-plane@2.19"];
     let table = said(&args, 1);
     assert!(!table.contains("BEGIN") && !table.contains("MHcC"), "{table}");
@@ -53,7 +44,7 @@ fn values_by_themselves_are_told_by_file_and_line_and_without_secrets() {
         [("chart-value-refused", 3, 3), ("chart-value-unknown", 7, 7), ("chart-value-unknown", 2, 3)];
     assert_eq!(places, expected.map(|(check, line, column)| (check.to_owned(), line, column)), "{json}");
     // What is put right in a later file is well.
-    let right = file(
+    let right = write(
         own.path(),
         "right.yaml",
         "proxy: {nativeSidecars: null, nativeSidecar: true, logHTTPHeaders: 'off'}\nidentity: {issuer: {tls: null}}\n",
@@ -65,8 +56,8 @@ fn values_by_themselves_are_told_by_file_and_line_and_without_secrets() {
 #[test]
 fn what_is_no_chart_no_release_and_no_file_is_said_before_anything_is_read() {
     let own = tempfile::tempdir().unwrap();
-    let path = file(own.path(), "values.yaml", VALUES);
-    let list = file(own.path(), "list.yaml", "- a\n");
+    let path = write(own.path(), "values.yaml", VALUES);
+    let list = write(own.path(), "list.yaml", "- a\n");
     let nowhere = own.path().join("nowhere.yaml").display().to_string();
     for (args, expected) in [
         (["--values", &path, "--chart", "linkerd-vis@2.19"], "linkerd-viz was perhaps meant"),
@@ -93,11 +84,9 @@ fn over_a_cluster_the_values_are_those_that_it_would_keep() {
     let Some(bundle) = recording() else { return };
     let bundle = bundle.display().to_string();
     let own = tempfile::tempdir().unwrap();
-    let narrow = file(own.path(), "values.yaml", "# ours\nclusterNetworks: 192.0.2.0/24\n");
+    let narrow = write(own.path(), "values.yaml", "# ours\nclusterNetworks: 192.0.2.0/24\n");
     let args = ["check", "--values", &narrow, "--chart", "linkerd-control-plane", "--bundle", &bundle];
-    let report =
-        meshdoctor(&[&args[..], &["-o", "json", "--on-not-checked", "pass"]].concat()).output().unwrap();
-    let json = String::from_utf8(report.stdout).unwrap();
+    let json = ran(meshdoctor(&[&args[..], &["-o", "json", "--on-not-checked", "pass"]].concat())).out;
     let begun: Vec<Value> =
         findings(&json).into_iter().filter(|finding| finding["when"] == "after-change").collect();
     let checks: Vec<&str> = begun.iter().map(|finding| finding["check"].as_str().unwrap()).collect();
@@ -105,10 +94,9 @@ fn over_a_cluster_the_values_are_those_that_it_would_keep() {
     let networks = begun.iter().find(|finding| finding["check"] == "cluster-networks-incomplete").unwrap();
     assert_eq!(networks["written"][0]["line"], 2, "{networks}");
     // The values that are there bring in nothing.
-    let same = file(own.path(), "same.yaml", "controllerReplicas: 1\n");
+    let same = write(own.path(), "same.yaml", "controllerReplicas: 1\n");
     let args = ["check", "--values", &same, "--chart", "linkerd-control-plane", "--bundle", &bundle];
-    let report = meshdoctor(&[&args[..], &["-o", "json"]].concat()).output().unwrap();
-    let json = String::from_utf8(report.stdout).unwrap();
+    let json = ran(meshdoctor(&[&args[..], &["-o", "json"]].concat())).out;
     assert!(findings(&json).iter().all(|finding| finding["when"].is_null()), "{json}");
 }
 
@@ -117,12 +105,12 @@ fn before_an_upgrade_a_default_that_the_values_say_is_kept() {
     let Some(bundle) = recording() else { return };
     let bundle = bundle.display().to_string();
     let own = tempfile::tempdir().unwrap();
-    let legacy = file(own.path(), "values.yaml", "proxyInit: {iptablesMode: legacy}\n");
+    let legacy = write(own.path(), "values.yaml", "proxyInit: {iptablesMode: legacy}\n");
     let changed = |values: &[&str]| {
         let args = ["check", "--bundle", &bundle, "--to", "2.20", "--only", "upgrade-changes-default"];
         let args = [&args[..], &["-o", "short", "--on-not-checked", "pass"], values].concat();
-        let output = meshdoctor(&args).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
+        let output = ran(meshdoctor(&args));
+        output.out
     };
     let without = changed(&[]);
     assert!(without.contains("iptablesMode") && without.contains("nativeSidecar"), "{without}");

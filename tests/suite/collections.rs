@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran};
 use crate::recordings;
 
 /// Recordings with trouble of several kinds, and one that is well.
@@ -148,11 +148,11 @@ fn a_sysdump_tells_the_version_and_the_cni_configuration_of_its_nodes() {
     let path = folder.path().display().to_string();
     let kept = folder.path().join("kept/").display().to_string();
     let words = ["check", "--bundle", &path, "--linkerd-cli", "none", "-v", "-o", "json", "--save", &kept];
-    let output = meshdoctor(&words).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let output = ran(meshdoctor(&words));
+    let report: Value = output.document();
     assert_eq!(report["subject"]["versions"]["kubernetes"], "v1.31.5", "{}", report["subject"]);
     assert_eq!(report["coverage"]["snapshots"], 1, "{}", report["coverage"]["snapshots"]);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = output.err;
     assert!(said.contains("cilium-gone") && said.contains("not among the pods"), "{said}");
     let file = fs::read_to_string(folder.path().join("kept/nodes/n1/cni/net.d/05-cilium.conflist")).unwrap();
     assert!(file.contains("linkerd-cni") && !file.contains("eyJ"), "{file}");
@@ -171,9 +171,7 @@ fn judged(path: &Path, more: &[&str]) -> (BTreeMap<String, String>, BTreeSet<Str
         more,
     ]
     .concat();
-    let output = meshdoctor(&words).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let report = ran(meshdoctor(&words)).document();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let checks = report["checks"].as_array().unwrap().iter();
     let outcomes = checks.map(|check| (text(&check["id"]), text(&check["outcome"]))).collect();
@@ -258,8 +256,8 @@ fn a_zip_archive_is_judged_as_the_folder_that_it_holds() {
     assert_eq!(judged(&zip, &[]), judged(&folder.path().join("open"), &[]));
     // Cut off on the way here.
     fs::write(&zip, &bytes[..bytes.len() - 40]).unwrap();
-    let output = meshdoctor(&["check", "--bundle", zip.to_str().unwrap()]).output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = ran(meshdoctor(&["check", "--bundle", zip.to_str().unwrap()]));
+    assert_eq!(output.status, 3, "{}", output.err);
 }
 
 /// A small healthy mesh as `oc adm inspect` writes it, whose issuer is of the form that cert-manager makes.
@@ -325,8 +323,7 @@ fn certificates_that_must_gather_shows_are_judged_and_keys_are_not() {
             "-o",
             "json",
         ];
-        let output = meshdoctor(&words).output().unwrap();
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let report = ran(meshdoctor(&words)).document();
         let checks = report["checks"].as_array().unwrap().iter();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         checks.map(|check| (text(&check["id"]), text(&check["outcome"]))).collect::<BTreeMap<_, _>>()

@@ -1,17 +1,12 @@
 //! `meshdoctor.toml`: what it says is what flags say, the command line counts before it, and what no command takes is told by line.
 
 use std::path::Path;
-use std::process::Output;
 
-use crate::binary::meshdoctor;
+use crate::binary::{Ran, meshdoctor, ran};
 
-fn run(folder: &Path, config: &str, words: &[&str]) -> Output {
+fn run(folder: &Path, config: &str, words: &[&str]) -> Ran {
     std::fs::write(folder.join("meshdoctor.toml"), config).unwrap();
-    meshdoctor(words).current_dir(folder).output().unwrap()
-}
-
-fn told(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    ran(meshdoctor(words).current_dir(folder))
 }
 
 const MANIFEST: &str = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: report, namespace: shop}\nspec: {template: {metadata: {annotations: {config.linkerd.io/proxy-native-sidecar: \"true\"}}, spec: {restartPolicy: Never, containers: [{name: a, image: a}]}}}\n";
@@ -25,34 +20,33 @@ fn what_the_file_says_counts_where_the_command_line_says_nothing() {
     std::fs::write(own.path().join("k8s/job.yaml"), MANIFEST).unwrap();
     let config = "[check]\nmanifests = [\"k8s\"]\nlinkerd-version = \"edge-25.4.4\"\nfail-on = \"warning\"\noutput = \"short\"\n";
     let first = run(own.path(), config, &["check"]);
-    assert_eq!(first.status.code(), Some(1), "{}", told(&first));
+    assert_eq!(first.status, 1, "{}", first.text());
     assert!(
-        told(&first).contains("warning native-sidecar-key-misspelled Job shop/report"),
+        first.text().contains("warning native-sidecar-key-misspelled Job shop/report"),
         "{}",
-        told(&first)
+        first.text()
     );
     // From a folder below, with files beside the file; the command line counts first, and so does its wish for none.
-    let from_below = meshdoctor(&["check"]).current_dir(&below).output().unwrap();
-    assert_eq!(from_below.status.code(), Some(1), "{}", told(&from_below));
-    let never = meshdoctor(&["check", "--fail-on", "never"]).current_dir(&below).output().unwrap();
-    assert_eq!(never.status.code(), Some(0), "{}", told(&never));
+    let from_below = ran(meshdoctor(&["check"]).current_dir(&below));
+    assert_eq!(from_below.status, 1, "{}", from_below.text());
+    let never = ran(meshdoctor(&["check", "--fail-on", "never"]).current_dir(&below));
+    assert_eq!(never.status, 0, "{}", never.text());
     let named = own.path().join("meshdoctor.toml").display().to_string();
     let elsewhere = tempfile::tempdir().unwrap();
-    let named = meshdoctor(&["check", "--config", &named]).current_dir(elsewhere.path()).output().unwrap();
-    assert_eq!(named.status.code(), Some(1), "{}", told(&named));
-    let none =
-        meshdoctor(&["check", "--no-config", "--manifests", "k8s"]).current_dir(own.path()).output().unwrap();
-    assert_eq!(none.status.code(), Some(0), "{}", told(&none));
+    let named = ran(meshdoctor(&["check", "--config", &named]).current_dir(elsewhere.path()));
+    assert_eq!(named.status, 1, "{}", named.text());
+    let none = ran(meshdoctor(&["check", "--no-config", "--manifests", "k8s"]).current_dir(own.path()));
+    assert_eq!(none.status, 0, "{}", none.text());
     // What the command line goes against is left out: --bundle and a set of manifests to lay over it.
     let other = run(
         own.path(),
         "[check]\npre = true\nfail-on = \"warning\"\n",
         &["check", "--manifests", "k8s", "--linkerd-version", "edge-25.4.4"],
     );
-    assert_eq!(other.status.code(), Some(1), "{}", told(&other));
+    assert_eq!(other.status, 1, "{}", other.text());
     // What is shown is where it stands.
     let shown = run(own.path(), config, &["config"]);
-    assert!(told(&shown).contains("     4  check --fail-on=warning"), "{}", told(&shown));
+    assert!(shown.text().contains("     4  check --fail-on=warning"), "{}", shown.text());
 }
 
 #[test]
@@ -61,21 +55,21 @@ fn a_check_is_as_bad_as_the_file_says() {
     std::fs::write(own.path().join("job.yaml"), MANIFEST).unwrap();
     let words = ["check", "--manifests", "job.yaml", "--linkerd-version", "edge-25.4.4", "-o", "short"];
     let worse = run(own.path(), "[severity]\nnative-sidecar-key-misspelled = \"error\"\n", &words);
-    assert_eq!(worse.status.code(), Some(1), "{}", told(&worse));
-    assert!(told(&worse).contains("error native-sidecar-key-misspelled"), "{}", told(&worse));
+    assert_eq!(worse.status, 1, "{}", worse.text());
+    assert!(worse.text().contains("error native-sidecar-key-misspelled"), "{}", worse.text());
     let lesser = run(
         own.path(),
         "[severity]\nnative-sidecar-key-misspelled = \"info\"\n",
         &[&words[..], &["--fail-on", "warning"]].concat(),
     );
-    assert_eq!(lesser.status.code(), Some(0), "{}", told(&lesser));
+    assert_eq!(lesser.status, 0, "{}", lesser.text());
     // The command line says it last.
     let again = run(
         own.path(),
         "[severity]\nnative-sidecar-key-misspelled = \"info\"\n",
         &[&words[..], &["--severity", "native-sidecar-key-misspelled=error"]].concat(),
     );
-    assert_eq!(again.status.code(), Some(1), "{}", told(&again));
+    assert_eq!(again.status, 1, "{}", again.text());
 }
 
 #[test]
@@ -151,24 +145,23 @@ fn what_no_command_takes_is_told_by_line() {
         ("[check]\noutput = [\"json\", \"yaml\"]\n", "-o json and -o yaml both write to standard output"),
     ] {
         let output = run(own.path(), config, &["check", "--manifests", "."]);
-        assert_eq!(output.status.code(), Some(2), "{config}: {}", told(&output));
-        assert!(told(&output).contains(said), "{config}: {}", told(&output));
+        assert_eq!(output.status, 2, "{config}: {}", output.text());
+        assert!(output.text().contains(said), "{config}: {}", output.text());
         // Whoever asks what the file sets is told the same.
         let shown = run(own.path(), config, &["config"]);
-        assert_eq!(shown.status.code(), Some(2), "{config}: {}", told(&shown));
-        assert!(told(&shown).contains(said), "{config}: {}", told(&shown));
+        assert_eq!(shown.status, 2, "{config}: {}", shown.text());
+        assert!(shown.text().contains(said), "{config}: {}", shown.text());
     }
     // What the command line may still say is no mistake of the file.
     let config = "[check]\nfail-on = \"never\"\nforce = true\n";
     let said = "meshdoctor.toml:3: the following required arguments were not provided: --save <PATH>";
     for (command, status) in [("check", 2), ("config", 0)] {
         let output = run(own.path(), config, &[command]);
-        assert_eq!(output.status.code(), Some(status), "{}", told(&output));
-        assert!(told(&output).contains(said), "{}", told(&output));
+        assert_eq!(output.status, status, "{}", output.text());
+        assert!(output.text().contains(said), "{}", output.text());
     }
-    let missing =
-        meshdoctor(&["check", "--config", "nowhere.toml"]).current_dir(own.path()).output().unwrap();
-    assert_eq!(missing.status.code(), Some(2), "{}", told(&missing));
+    let missing = ran(meshdoctor(&["check", "--config", "nowhere.toml"]).current_dir(own.path()));
+    assert_eq!(missing.status, 2, "{}", missing.text());
 }
 
 /// A severity that is no less than its card's is that of every finding, also of what is only an info by itself; the configuration is
@@ -181,16 +174,16 @@ fn what_is_only_an_info_can_be_made_to_count() {
         ["check", "--bundle", dump, "--complete", "all", "--only", "injector-fails-open", "-o", "short"];
     let config = "[severity]\ninjector-fails-open = \"error\"\n";
     let raised = run(own.path(), config, &words);
-    assert_eq!(raised.status.code(), Some(1), "{}", told(&raised));
-    assert!(told(&raised).contains("error injector-fails-open"), "{}", told(&raised));
+    assert_eq!(raised.status, 1, "{}", raised.text());
+    assert!(raised.text().contains("error injector-fails-open"), "{}", raised.text());
     // Below that of the card it is the most: an info stays one.
     let capped = run(own.path(), "[severity]\ninjector-fails-open = \"warning\"\n", &words);
-    assert!(told(&capped).contains("info injector-fails-open"), "{}", told(&capped));
+    assert!(capped.text().contains("info injector-fails-open"), "{}", capped.text());
     let shown = run(own.path(), config, &["config"]);
     assert!(
-        told(&shown).contains("--severity=injector-fails-open=error   (else error at most)"),
+        shown.text().contains("--severity=injector-fails-open=error   (else error at most)"),
         "{}",
-        told(&shown)
+        shown.text()
     );
 }
 
@@ -199,8 +192,8 @@ fn what_is_only_an_info_can_be_made_to_count() {
 fn checks_of_ones_own_are_known_to_every_command() {
     let own = tempfile::tempdir().unwrap();
     let words = ["new", "workload-without-owner", "--dir", "mine"];
-    let new = meshdoctor(&words).current_dir(own.path()).output().unwrap();
-    assert_eq!(new.status.code(), Some(0), "{}", told(&new));
+    let new = ran(meshdoctor(&words).current_dir(own.path()));
+    assert_eq!(new.status, 0, "{}", new.text());
     let config = "[check]\nchecks = [\"mine\"]\n[params.workload-without-owner]\nlabel = \"owner\"\n";
     for (words, said) in [
         (&["list", "yours"][..], "workload-without-owner"),
@@ -209,22 +202,22 @@ fn checks_of_ones_own_are_known_to_every_command() {
         (&["config"], "(else team)"),
     ] {
         let output = run(own.path(), config, words);
-        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", told(&output));
-        assert!(told(&output).contains(said), "{words:?}: {}", told(&output));
+        assert_eq!(output.status, 0, "{words:?}: {}", output.text());
+        assert!(output.text().contains(said), "{words:?}: {}", output.text());
     }
     // A table of its own counts before that of check, and a card that is none is told where it is needed.
     let none = run(own.path(), "[check]\nchecks = [\"mine\"]\n[list]\nchecks = [\"other\"]\n", &["list"]);
-    assert_eq!(none.status.code(), Some(2), "{}", told(&none));
+    assert_eq!(none.status, 2, "{}", none.text());
     let version = run(own.path(), "[check]\nchecks = [\"nowhere\"]\n", &["version"]);
-    assert_eq!(version.status.code(), Some(0), "{}", told(&version));
+    assert_eq!(version.status, 0, "{}", version.text());
     // What the report says to read on can be pasted as it is.
     std::fs::write(own.path().join("web.yaml"), "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}}\n").unwrap();
     let words = ["check", "--no-config", "--checks", "mine", "--only", "yours", "--manifests", "web.yaml"];
-    let found = meshdoctor(&words).current_dir(own.path()).output().unwrap();
+    let found = ran(meshdoctor(&words).current_dir(own.path()));
     assert!(
-        told(&found).contains("meshdoctor explain workload-without-owner --checks mine"),
+        found.text().contains("meshdoctor explain workload-without-owner --checks mine"),
         "{}",
-        told(&found)
+        found.text()
     );
 }
 
@@ -249,22 +242,21 @@ fn a_built_in_check_is_set_anew() {
         "-o",
         "json",
     ];
-    let document = |output: &Output| serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap();
     let set = run(own.path(), config, &words);
-    assert_eq!(set.status.code(), Some(1), "{}", told(&set));
-    let set = document(&set);
+    assert_eq!(set.status, 1, "{}", set.text());
+    let set = set.document();
     assert_eq!(set["checks"][0]["params"]["days"], 90);
     assert_eq!(set["run"]["asked"]["params"]["trust-anchor-expiring"]["days"], 90);
     let verify = &set["findings"][0]["remedy"]["verify"];
     assert!(verify.to_string().contains("--param trust-anchor-expiring.days=90"), "{verify}");
     // The command line counts before the file, parameter by parameter.
     let said = run(own.path(), config, &[&words[..], &["--param", "trust-anchor-expiring.days=60"]].concat());
-    assert_eq!(said.status.code(), Some(0), "{}", told(&said));
-    assert_eq!(document(&said)["checks"][0]["params"]["days"], 60);
+    assert_eq!(said.status, 0, "{}", said.text());
+    assert_eq!(said.document()["checks"][0]["params"]["days"], 60);
     let shown = run(own.path(), config, &["config"]);
     assert!(
-        told(&shown).contains("--param=trust-anchor-expiring.days=90   (else 60 days)"),
+        shown.text().contains("--param=trust-anchor-expiring.days=90   (else 60 days)"),
         "{}",
-        told(&shown)
+        shown.text()
     );
 }

@@ -3,10 +3,8 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
-use std::process::Output;
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran, ran_to, write};
 
 const PODS: &str = r#"{"apiVersion":"v1","kind":"List","items":[
 {"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"web-1","labels":{"linkerd.io/control-plane-ns":"linkerd"}},
@@ -20,17 +18,6 @@ const POLICY: &str =
     r#"{"protocol":{"Kind":{"Opaque":{}}},"labels":{"group":"","kind":"default","name":"deny"}}"#;
 const JUDGED: [&str; 6] =
     ["--only", "proxy-certificate-expired,endpoints-answer-stale", "--complete", "all", "-o", "short"];
-
-fn run(args: &[&str]) -> (i32, String, String) {
-    let Output { status, stdout, stderr } = meshdoctor(args).output().unwrap();
-    (status.code().unwrap(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
-}
-
-fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> String {
-    let path = folder.join(name);
-    fs::write(&path, bytes).unwrap();
-    path.display().to_string()
-}
 
 /// Whether both findings are there.
 fn finds(said: &str) -> bool {
@@ -47,29 +34,31 @@ fn it_is_found_in_a_folder_and_in_an_archive_and_kept_in_bundles() {
     write(&dump, "metrics.txt", METRICS);
     write(&dump, "endpoints.json", ENDPOINTS);
     write(&dump, "policy.json", POLICY);
-    let first =
-        run(&[&["check", "--bundle", &of("dump"), "--save", &of("kept/"), "-v"][..], &JUDGED].concat());
-    assert_eq!(first.0, 1, "{first:?}");
-    assert!(finds(&first.1), "{first:?}");
-    assert!(first.2.contains("--diagnostics NAMESPACE/POD:PORT=FILE"), "{}", first.2);
+    let first = ran(meshdoctor(
+        &[&["check", "--bundle", &of("dump"), "--save", &of("kept/"), "-v"][..], &JUDGED].concat(),
+    ));
+    assert_eq!(first.status, 1, "{first:?}");
+    assert!(finds(&first.out), "{first:?}");
+    assert!(first.err.contains("--diagnostics NAMESPACE/POD:PORT=FILE"), "{}", first.err);
 
-    let again = run(&["check", "--bundle", &of("kept/"), "--only", JUDGED[1], "-o", "short"]);
-    assert_eq!((again.0, again.1), (1, first.1.clone()), "{}", again.2);
+    let again = ran(meshdoctor(&["check", "--bundle", &of("kept/"), "--only", JUDGED[1], "-o", "short"]));
+    assert_eq!((again.status, again.out), (1, first.out.clone()), "{}", again.err);
     let kept = fs::read_to_string(folder.path().join("kept/diagnostics/0001.json")).unwrap();
     assert!(kept.contains("web-0") && !kept.contains("private") && !kept.contains("someone"), "{kept}");
 
     let mut tar = tar::Builder::new(Vec::new());
     tar.append_dir_all("support", &dump).unwrap();
     let archive = write(folder.path(), "support.tar", tar.into_inner().unwrap());
-    let packed = run(&[&["check", "--bundle", &archive][..], &JUDGED].concat());
-    assert!(finds(&packed.1), "{packed:?}");
+    let packed = ran(meshdoctor(&[&["check", "--bundle", &archive][..], &JUDGED].concat()));
+    assert!(finds(&packed.out), "{packed:?}");
 
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(METRICS.as_bytes()).unwrap();
     let metrics = write(folder.path(), "metrics.gz", gz.finish().unwrap());
-    let alone =
-        run(&[&["check", "--bundle", &of("dump/pods.json"), "--bundle", &metrics][..], &JUDGED].concat());
-    assert!(alone.1.contains("proxy-certificate-expired"), "{alone:?}");
+    let alone = ran(meshdoctor(
+        &[&["check", "--bundle", &of("dump/pods.json"), "--bundle", &metrics][..], &JUDGED].concat(),
+    ));
+    assert!(alone.out.contains("proxy-certificate-expired"), "{alone:?}");
 }
 
 #[test]
@@ -79,13 +68,14 @@ fn the_flag_gives_it_beside_a_bundle_and_names_the_port_of_a_policy() {
     let metrics = write(folder.path(), "metrics=1.txt", METRICS);
     let endpoints = write(folder.path(), "endpoints.json", ENDPOINTS);
     let given = ["check", "--bundle", &pods, "--diagnostics", &metrics, "--diagnostics", &endpoints];
-    let ran = run(&[&given[..], &JUDGED].concat());
-    assert!(ran.0 == 1 && finds(&ran.1), "{ran:?}");
+    let said = ran(meshdoctor(&[&given[..], &JUDGED].concat()));
+    assert!(said.status == 1 && finds(&said.out), "{said:?}");
 
     let policy = format!("shop/web-1:8080={}", write(folder.path(), "policy.json", POLICY));
     let args = ["--only", "policy-answer-differs", "--complete", "all", "-o", "short"];
-    let ran = run(&[&["check", "--bundle", &pods, "--diagnostics", &policy][..], &args].concat());
-    assert!(ran.0 != 2 && !ran.2.contains("nothing that linkerd"), "{ran:?}");
+    let said =
+        ran(meshdoctor(&[&["check", "--bundle", &pods, "--diagnostics", &policy][..], &args].concat()));
+    assert!(said.status != 2 && !said.err.contains("nothing that linkerd"), "{said:?}");
 }
 
 /// Nothing ran, so nothing is said to be without errors.
@@ -95,9 +85,9 @@ fn metrics_that_end_early_are_not_called_free_of_errors() {
     let pods = write(folder.path(), "pods.json", PODS);
     let cut = write(folder.path(), "cut.txt", &METRICS[..METRICS.find("identity_cert").unwrap()]);
     let args = ["--only", "proxy-certificate-expired", "--complete", "all"];
-    let ran = run(&[&["check", "--bundle", &pods, "--diagnostics", &cut][..], &args].concat());
-    assert_eq!(ran.0, 4, "{ran:?}");
-    assert!(ran.1.contains("NOT FULLY CHECKED") && !ran.1.contains("NO ERRORS OR WARNINGS"), "{}", ran.1);
+    let words = [&["check", "--bundle", &pods, "--diagnostics", &cut][..], &args].concat();
+    let said = ran_to(4, meshdoctor(&words)).out;
+    assert!(said.contains("NOT FULLY CHECKED") && !said.contains("NO ERRORS OR WARNINGS"), "{said}");
 }
 
 #[test]
@@ -123,8 +113,8 @@ fn what_is_no_output_of_it_is_an_error_that_names_it_and_the_next_step() {
         (format!("shop/web-1:http={policy}"), 2, "NAMESPACE/POD:PORT"),
         (String::new(), 2, "the name of a file is missing"),
     ] {
-        let ran = run(&["check", "--diagnostics", &given]);
-        assert_eq!(ran.0, status, "{given}: {}", ran.2);
-        assert!(ran.2.contains(part) && ran.2.contains("--diagnostics"), "{given}: {}", ran.2);
+        let said = ran(meshdoctor(&["check", "--diagnostics", &given]));
+        assert_eq!(said.status, status, "{given}: {}", said.err);
+        assert!(said.err.contains(part) && said.err.contains("--diagnostics"), "{given}: {}", said.err);
     }
 }

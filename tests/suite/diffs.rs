@@ -4,22 +4,21 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran};
 
 /// The report of a demo, changed as the test wants it.
 fn report(folder: &Path, name: &str, change: impl Fn(&mut Value)) {
-    let output = meshdoctor(&["demo", "injector-fails-open", "-o", "json"]).output().unwrap();
-    let mut document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let output = ran(meshdoctor(&["demo", "injector-fails-open", "-o", "json"]));
+    let mut document: Value = output.document();
     change(&mut document);
     std::fs::write(folder.join(name), document.to_string()).unwrap();
 }
 
-fn diff(folder: &Path, before: &str, after: &str) -> (Option<i32>, Value) {
-    let run =
-        |form: &str| meshdoctor(&["diff", before, after, "-o", form]).current_dir(folder).output().unwrap();
+fn diff(folder: &Path, before: &str, after: &str) -> (i32, Value) {
+    let run = |form: &str| ran(meshdoctor(&["diff", before, after, "-o", form]).current_dir(folder));
     let (json, table) = (run("json"), run("table"));
     assert_eq!(json.status, table.status);
-    (json.status.code(), serde_json::from_slice(&json.stdout).unwrap())
+    (json.status, json.document())
 }
 
 fn count(difference: &Value, state: &str) -> usize {
@@ -61,7 +60,7 @@ fn what_is_gone_is_fixed_only_where_somebody_looked() {
     report(dir, "one.json", |document| document["subject"]["cluster"] = json!({"uid": "one"}));
     for (before, after) in [("one.json", "other.json"), ("other.json", "one.json")] {
         let (status, difference) = diff(dir, before, after);
-        assert_eq!(status, Some(4), "another cluster is no repaired one");
+        assert_eq!(status, 4, "another cluster is no repaired one");
         assert_eq!(count(&difference, "fixed") + count(&difference, "new"), 0, "{difference:#}");
     }
     report(dir, "less.json", |document| {
@@ -73,23 +72,23 @@ fn what_is_gone_is_fixed_only_where_somebody_looked() {
     });
     let (status, same) = diff(dir, "full.json", "full.json");
     let all = same["entries"].as_array().unwrap().len();
-    assert!(status == Some(0) && all > 0 && count(&same, "unchanged") == all);
+    assert!(status == 0 && all > 0 && count(&same, "unchanged") == all);
     let (status, fixed) = diff(dir, "full.json", "clean.json");
-    assert!(status == Some(0) && count(&fixed, "fixed") > 0 && count(&fixed, "not-comparable") == 0);
+    assert!(status == 0 && count(&fixed, "fixed") > 0 && count(&fixed, "not-comparable") == 0);
     let (status, new) = diff(dir, "clean.json", "full.json");
-    assert!(status == Some(1) && count(&new, "new") == count(&fixed, "fixed"));
+    assert!(status == 1 && count(&new, "new") == count(&fixed, "fixed"));
     for blind in ["blind.json", "narrow.json"] {
         for (before, after) in [("full.json", blind), (blind, "full.json")] {
             let (status, difference) = diff(dir, before, after);
-            assert_eq!(status, Some(4), "{before} {after}");
+            assert_eq!(status, 4, "{before} {after}");
             assert_eq!(count(&difference, "fixed") + count(&difference, "new"), 0, "{before} {after}");
             assert!(count(&difference, "not-comparable") > 0);
         }
     }
     let (status, better) = diff(dir, "full.json", "less.json");
-    assert!(status == Some(0) && count(&better, "changed") > 0);
+    assert!(status == 0 && count(&better, "changed") > 0);
     let (status, worse) = diff(dir, "less.json", "full.json");
-    assert!(status == Some(1) && count(&worse, "changed") == count(&better, "changed"));
+    assert!(status == 1 && count(&worse, "changed") == count(&better, "changed"));
 }
 
 #[test]
@@ -100,13 +99,13 @@ fn bundles_are_compared_as_their_reports_are() {
     let report = |name: &str| {
         let path = own.path().join(format!("{name}.json")).display().to_string();
         let output = format!("json={path}");
-        meshdoctor(&["check", "--bundle", &of(name), "-o", &output]).output().unwrap();
+        ran(meshdoctor(&["check", "--bundle", &of(name), "-o", &output]));
         path
     };
     let (before, after) = (report("issuer-expired"), report("healthy-2.18"));
     let said = |words: &[&str]| {
-        let output = meshdoctor(&[&["diff"], words].concat()).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        let output = ran(meshdoctor(&[&["diff"], words].concat()));
+        (output.status, output.out)
     };
     let reports = said(&[&before, &after]);
     assert!(reports.1.contains("issuer-expired"), "{}", reports.1);

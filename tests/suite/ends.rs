@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran};
 use crate::fleets::{lay, lay_edited, run, run_with};
 use crate::recordings::{folder, json};
 
@@ -101,8 +101,7 @@ fn a_headless_service_is_expected_once_it_has_endpoints() {
         });
         let path = folder.path().display().to_string();
         let words = ["check", "--bundles", &path, "--complete", "all", "-o", "json", "--fail-on", "never"];
-        let output = meshdoctor(&words).output().unwrap();
-        let fleet: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let fleet = ran(meshdoctor(&words)).document();
         assert_eq!(mismatches(&fleet), wanted, "{endpoints}");
     }
 }
@@ -163,11 +162,18 @@ fn a_link_is_held_against_its_other_end() {
         gateway(all, &|one| one["status"] = with_address("192.0.2.1"));
     });
     let path = cured.path().display().to_string();
-    let output =
-        meshdoctor(&["check", "--bundles", &path, "--complete", "all", "-o", "json", "--fail-on", "never"])
-            .output()
-            .unwrap();
-    let fleet: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let fleet = ran(meshdoctor(&[
+        "check",
+        "--bundles",
+        &path,
+        "--complete",
+        "all",
+        "-o",
+        "json",
+        "--fail-on",
+        "never",
+    ]))
+    .document();
     assert_eq!(mismatches(&fleet), Vec::<String>::new());
     assert_eq!(fleet["links"]["fit"][0]["to"], "east");
     assert_eq!(fleet["oneCluster"], json!([["east", "west"]]));
@@ -177,9 +183,8 @@ fn a_link_is_held_against_its_other_end() {
     lay(partly.path(), "west", "healthy-2.18-multicluster", &[link("east", "cluster.local")]);
     lay(partly.path(), "east", "healthy-2.18-multicluster", &[]);
     let path = partly.path().display().to_string();
-    let output =
-        meshdoctor(&["check", "--bundles", &path, "-o", "json", "--fail-on", "never"]).output().unwrap();
-    let fleet: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let fleet =
+        ran(meshdoctor(&["check", "--bundles", &path, "-o", "json", "--fail-on", "never"])).document();
     assert_eq!(fleet["links"]["fit"], json!([]));
     assert!(!fleet["links"]["notChecked"].as_array().unwrap().is_empty());
 }

@@ -4,17 +4,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran, write};
 
 /// A workload on which a check finds something, so that it is seen what was judged.
 const LABELLED: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 1\n  selector: {matchLabels: {app: web}}\n  \
                         template:\n    metadata:\n      labels: {app: web, linkerd.io/inject: enabled}\n    spec: {containers: [{name: app, image: app}]}\n";
-
-fn write(folder: &Path, path: &str, text: &str) {
-    let path = folder.join(path);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-}
 
 /// The objects that are found, what was set aside, and the warnings.
 fn checked(paths: &[&Path]) -> (Vec<String>, Vec<String>, String) {
@@ -23,8 +17,8 @@ fn checked(paths: &[&Path]) -> (Vec<String>, Vec<String>, String) {
     for path in paths {
         arguments.extend(["--manifests", path.to_str().unwrap()]);
     }
-    let output = meshdoctor(&arguments).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let output = ran(meshdoctor(&arguments));
+    let report: Value = output.document();
     let texts = |value: &Value| -> Vec<String> {
         value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap().to_owned()).collect()
     };
@@ -34,7 +28,7 @@ fn checked(paths: &[&Path]) -> (Vec<String>, Vec<String>, String) {
         format!("{}/{}", subject["namespace"].as_str().unwrap_or(""), subject["name"].as_str().unwrap_or(""))
     });
     let found = found.collect();
-    (found, texts(&report["coverage"]["setAside"]), String::from_utf8_lossy(&output.stderr).into_owned())
+    (found, texts(&report["coverage"]["setAside"]), output.err)
 }
 
 #[test]
@@ -48,7 +42,7 @@ fn objects_have_the_namespace_that_their_kustomizations_give() {
     assert_eq!(said, "");
     // The outer one counts, also over what the object says.
     write(own.path(), "app/kustomization.yaml", "namespace: other\nresources: [web.yaml]\n");
-    write(own.path(), "app/web.yaml", &LABELLED.replace("name: web}", "name: web, namespace: third}"));
+    write(own.path(), "app/web.yaml", LABELLED.replace("name: web}", "name: web, namespace: third}"));
     assert_eq!(checked(&[own.path()]).0, ["shop/web"]);
     // Two that give different ones leave open which: the file is read as it is, and that is said.
     write(own.path(), "second/kustomization.yaml", "namespace: shop-2\nresources: [../app]\n");
@@ -77,11 +71,7 @@ fn environments_that_contradict_each_other_are_not_judged_as_one() {
     let (found, aside, said) = checked(&[own.path()]);
     assert_eq!((found, aside.len(), said.as_str()), (vec!["default/web".to_owned()], 0, ""));
     // Of two sets that are given one after the other the later counts.
-    write(
-        own.path(),
-        "overlays/production/web.yaml",
-        &production.replace(", linkerd.io/inject: enabled", ""),
-    );
+    write(own.path(), "overlays/production/web.yaml", production.replace(", linkerd.io/inject: enabled", ""));
     let [staging, production] = ["overlays/staging", "overlays/production"].map(|path| own.path().join(path));
     let (found, _, said) = checked(&[&staging, &production]);
     assert_eq!(found, Vec::<String>::new());

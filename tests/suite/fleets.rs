@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran, ran_to};
 use crate::recordings::{folder, json};
 
 /// Lays a recording into a folder under a name, with objects added.
@@ -39,11 +39,7 @@ pub(crate) fn run(own: &Path, more: &[&str], exit: i32) -> Value {
 pub(crate) fn run_with(complete: &str, own: &Path, more: &[&str], exit: i32) -> Value {
     let path = own.display().to_string();
     let args = [&["check", "--bundles", &path, "--complete", complete, "-o", "json"], more].concat();
-    let output = meshdoctor(&args).output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(output.status.code(), Some(exit), "{more:?}: {error}{said}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    ran_to(exit, meshdoctor(&args)).document()
 }
 
 #[test]
@@ -64,8 +60,7 @@ fn one_that_cannot_be_read_sinks_none_of_the_others() {
     assert_eq!(clusters, [("broken", 3), ("ill", 1), ("well", 0)]);
     // Each report is the one that the cluster has alone.
     let ill = own.path().join("ill").display().to_string();
-    let alone = meshdoctor(&["check", "--bundle", &ill, "--complete", "all", "-o", "json"]).output().unwrap();
-    let alone: Value = serde_json::from_slice(&alone.stdout).unwrap();
+    let alone = ran(meshdoctor(&["check", "--bundle", &ill, "--complete", "all", "-o", "json"])).document();
     let here = &fleet["clusters"][1]["report"];
     assert_eq!(here["findings"], alone["findings"]);
     assert_eq!(here["verdict"], alone["verdict"]);
@@ -104,8 +99,8 @@ fn a_report_for_each_is_written_under_its_name() {
     lay(alike.path(), "a b", "healthy-2.19", &[]);
     lay(alike.path(), "a-b", "healthy-2.20", &[]);
     let bundles = alike.path().display().to_string();
-    let output = meshdoctor(&["check", "--bundles", &bundles, "-o", &page]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = ran(meshdoctor(&["check", "--bundles", &bundles, "-o", &page]));
+    assert_eq!(output.status, 2, "{}", output.err);
     let path = own.path().display().to_string();
     for wrong in [
         &["-o", "sarif"][..],
@@ -115,10 +110,10 @@ fn a_report_for_each_is_written_under_its_name() {
         &["--bundle", "x"],
         &["--wait", "5s"],
     ] {
-        let output = meshdoctor(&[&["check", "--bundles", &path], wrong].concat()).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        let output = ran(meshdoctor(&[&["check", "--bundles", &path], wrong].concat()));
+        assert_eq!(output.status, 2, "{wrong:?}");
         if wrong[0] == "--wait" {
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            let said = output.err;
             assert!(
                 said.contains("'--bundles <DIR>'") && said.contains("looks at a cluster again"),
                 "{said}"
@@ -152,28 +147,28 @@ fn bundles_that_are_too_old_are_of_clusters_that_could_not_be_judged() {
         let words =
             ["check", "--bundle", base, "--complete", "all", "--at", at, "--fail-on", "never", "--force"];
         let more = ["--on-not-checked", "pass", "--save", saved.to_str().unwrap()];
-        let output = crate::binary::meshdoctor(&[&words[..], &more].concat()).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = ran(meshdoctor(&[&words[..], &more].concat()));
+        assert_eq!(output.status, 0, "{}", output.err);
     };
     let judged = || {
         let fleet = folder.path().join("fleet");
         let words = ["check", "--bundles", fleet.to_str().unwrap(), "--max-age", "1h", "--fail-on", "never"];
-        crate::binary::meshdoctor(&words).output().unwrap()
+        ran(meshdoctor(&words))
     };
     save("2026-01-15T12:00:00Z");
     let old = judged();
-    let text = String::from_utf8_lossy(&old.stdout).into_owned();
-    assert_eq!(old.status.code(), Some(3), "{text}");
+    let text = old.out;
+    assert_eq!(old.status, 3, "{text}");
     assert!(text.replace('\n', " ").contains("older than --max-age"), "{text}");
     let now = jiff::Timestamp::now().to_string();
     save(&now);
     let fresh = judged();
-    let text = String::from_utf8_lossy(&fresh.stdout).into_owned();
-    assert_ne!(fresh.status.code(), Some(3), "{text}");
+    let text = fresh.out;
+    assert_ne!(fresh.status, 3, "{text}");
     assert!(!text.contains("--max-age"), "{text}");
     // A dump that does not tell its age may be of any day.
     std::fs::copy(base, folder.path().join("fleet/east.yaml")).unwrap();
-    let text = String::from_utf8_lossy(&judged().stdout).into_owned();
+    let text = judged().out;
     assert!(text.contains("does not say of when"), "{text}");
 }
 

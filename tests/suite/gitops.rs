@@ -4,13 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::binary::meshdoctor;
-
-fn write(folder: &Path, path: &str, text: &str) {
-    let path = folder.join(path);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-}
+use crate::binary::{meshdoctor, ran, write};
 
 const RELEASE: &str = "\
 apiVersion: helm.toolkit.fluxcd.io/v2
@@ -29,9 +23,8 @@ spec:
 /// The status, each finding with where it stands, and what was set aside.
 fn checked(folder: &Path, more: &[&str]) -> (i32, Vec<String>, Vec<String>) {
     let arguments = [&["check", "--manifests", folder.to_str().unwrap(), "-o", "json"], more].concat();
-    let output = meshdoctor(&arguments).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let output = ran(meshdoctor(&arguments));
+    let report: Value = output.document();
     let findings = report["findings"].as_array().unwrap().iter().flat_map(|finding| {
         let check = finding["check"].as_str().unwrap();
         finding["written"].as_array().unwrap().iter().map(move |written| {
@@ -43,13 +36,13 @@ fn checked(folder: &Path, more: &[&str]) -> (i32, Vec<String>, Vec<String>) {
     found.sort();
     let aside = report["coverage"]["setAside"].as_array().into_iter().flatten();
     let aside = aside.map(|text| text.as_str().unwrap().to_owned()).collect();
-    (output.status.code().unwrap(), found, aside)
+    (output.status, found, aside)
 }
 
 #[test]
 fn values_of_a_release_of_flux_are_told_by_their_lines() {
     let own = tempfile::tempdir().unwrap();
-    write(own.path(), "release.yaml", &RELEASE.replace("VERSION", "2025.10.7"));
+    write(own.path(), "release.yaml", RELEASE.replace("VERSION", "2025.10.7"));
     let (status, found, aside) = checked(own.path(), &[]);
     let expected = [
         "chart-value-refused release.yaml:9:17",
@@ -80,7 +73,7 @@ fn values_of_a_release_of_flux_are_told_by_their_lines() {
 fn a_version_that_is_no_one_release_is_said_and_can_be_named() {
     let own = tempfile::tempdir().unwrap();
     for version in ["'>=2024.1.1'", "'*'", "2025.x", "\"${LINKERD}\""] {
-        write(own.path(), "release.yaml", &RELEASE.replace("VERSION", version));
+        write(own.path(), "release.yaml", RELEASE.replace("VERSION", version));
         let (status, found, aside) = checked(own.path(), &[]);
         assert_eq!((status, found), (0, Vec::new()), "{version}");
         assert!(
@@ -91,7 +84,7 @@ fn a_version_that_is_no_one_release_is_said_and_can_be_named() {
         assert_eq!((status, found.len(), aside.len()), (1, 3, 0), "{version}: {found:?} {aside:?}");
     }
     // While charts counted by themselves, they say a release as well.
-    write(own.path(), "release.yaml", &RELEASE.replace("VERSION", "1.x"));
+    write(own.path(), "release.yaml", RELEASE.replace("VERSION", "1.x"));
     assert_eq!(checked(own.path(), &[]).2, Vec::<String>::new());
 }
 
@@ -102,12 +95,12 @@ fn two_environments_of_one_chart_are_two() {
     write(
         own.path(),
         "staging/staging.yaml",
-        &release.replace("linkerd-control-plane, namespace", "staging, namespace"),
+        release.replace("linkerd-control-plane, namespace", "staging, namespace"),
     );
     write(
         own.path(),
         "production/production.yaml",
-        &release.replace("linkerd-control-plane, namespace", "production, namespace"),
+        release.replace("linkerd-control-plane, namespace", "production, namespace"),
     );
     let found = checked(own.path(), &["--only", "chart-value-unknown"]).1;
     assert_eq!(found, ["chart-value-unknown production.yaml:8:7", "chart-value-unknown staging.yaml:8:7"]);
@@ -135,8 +128,7 @@ fn values_in_applications_of_argo_cd_are_laid_over_a_cluster_with_their_release(
         "--only",
         "chart-values",
     ];
-    let output = meshdoctor(&arguments).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report = ran(meshdoctor(&arguments)).document();
     let finding = &report["findings"][0];
     assert_eq!(
         (&finding["check"], &finding["when"]),
@@ -161,13 +153,11 @@ fn changed(networks: &str, change: &str) -> (Vec<String>, Vec<String>, String, V
     let base = std::fs::read_to_string("checks/bases/healthy.yaml").unwrap();
     assert!(base.contains(WIDE));
     const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: report-7c9d4, namespace: shop}\nstatus: {phase: Running, podIP: 10.244.1.7}\n";
-    write(own.path(), "cluster.yaml", &format!("{}\n---\n{POD}", base.replace(WIDE, networks)));
+    write(own.path(), "cluster.yaml", format!("{}\n---\n{POD}", base.replace(WIDE, networks)));
     write(own.path(), "change.yaml", change);
     let words = ["check", "--with", "change.yaml", "--bundle", "cluster.yaml", "--complete", "all"];
     let more = ["--at", "2026-01-15T12:00:00Z", "-o", "json"];
-    let output = meshdoctor(&[&words[..], &more].concat()).current_dir(own.path()).output().unwrap();
-    let report: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let report = ran(meshdoctor(&[&words[..], &more].concat()).current_dir(own.path())).document();
     let of = |when: &str| -> Vec<String> {
         let findings = report["findings"].as_array().unwrap().iter();
         let found = findings.filter(|finding| finding["when"] == when);

@@ -3,34 +3,28 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 
 use meshdoctor::source::Completeness;
 use meshdoctor::source::evidence::Captured;
 
-use crate::binary::meshdoctor;
+use crate::binary::{Ran, meshdoctor, ran};
 
 const NAMESPACES: &str =
     r#"{"kind":"NamespaceList","apiVersion":"v1","items":[{"metadata":{"name":"shop"}}]}"#;
 
-fn run(folder: &Path, args: &[&str]) -> Output {
-    meshdoctor(args).current_dir(folder).output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+fn run(folder: &Path, args: &[&str]) -> Ran {
+    ran(meshdoctor(args).current_dir(folder))
 }
 
 fn report(folder: &Path, dump: &str) -> (i32, serde_json::Value, usize) {
     fs::write(folder.join("dump"), dump).unwrap();
     let output = run(folder, &["check", "-q", "--complete", "all", "--bundle", "dump", "-o", "json"]);
-    let document = serde_json::from_slice(&output.stdout).unwrap();
-    (output.status.code().unwrap(), document, output.stdout.len())
+    let document = output.document();
+    (output.status, document, output.out.len())
 }
 
 /// No control characters, and nothing that a CI system takes for a command.
-fn assert_harmless(bytes: &[u8]) {
-    let text = text(bytes);
+fn assert_harmless(text: &str) {
     for line in text.lines() {
         let line = line.trim_start();
         let hostile =
@@ -61,7 +55,7 @@ fn nothing_is_written_over_what_is_read_or_written_besides() {
         &["-ojson=in.json", "--only", "no-such-check"],
     ] {
         let output = run(dir, &[&base, more].concat());
-        assert_eq!(output.status.code(), Some(2), "{more:?}: {}", text(&output.stderr));
+        assert_eq!(output.status, 2, "{more:?}: {}", output.err);
         for file in ["in.json", "d/in.json"] {
             assert_eq!(fs::read_to_string(dir.join(file)).unwrap(), NAMESPACES, "{more:?}");
         }
@@ -79,7 +73,7 @@ fn evidence_is_not_overwritten_and_is_its_owners_alone() {
     let mode = |path: &str| fs::metadata(dir.join(path)).unwrap().permissions().mode() & 0o777;
     let collect = |more: &[&str]| {
         let args = [&["collect", "-q", "--bundle", "in.json", "--complete", "all"], more].concat();
-        run(dir, &args).status.code().unwrap()
+        run(dir, &args).status
     };
     assert_ne!(collect(&["-o", "x.tar.gz"]), 2);
     assert_eq!(collect(&["-o", "x.tar.gz"]), 2);
@@ -92,8 +86,8 @@ fn evidence_is_not_overwritten_and_is_its_owners_alone() {
         assert_eq!(meta.permissions().mode() & 0o777, wanted, "{entry:?}");
     }
     let check = ["check", "-q", "--bundle", "in.json", "--only", "cni", "--save", "x.tar.gz"];
-    assert_eq!(run(dir, &check).status.code(), Some(2));
-    assert_ne!(run(dir, &[&check[..], &["--force"]].concat()).status.code(), Some(2));
+    assert_eq!(run(dir, &check).status, 2);
+    assert_ne!(run(dir, &[&check[..], &["--force"]].concat()).status, 2);
 }
 
 fn walkdir(folder: &Path) -> Vec<std::path::PathBuf> {
@@ -142,9 +136,9 @@ fn no_name_reaches_a_terminal_or_a_ci_system_as_anything_but_text() {
         &["node-snapshot", "--root", evil, "-o", "x.tar.gz"],
     ] {
         for columns in ["40", "100"] {
-            let output = meshdoctor(args).current_dir(dir).env("COLUMNS", columns).output().unwrap();
-            assert_harmless(&output.stdout);
-            assert_harmless(&output.stderr);
+            let output = ran(meshdoctor(args).current_dir(dir).env("COLUMNS", columns));
+            assert_harmless(&output.out);
+            assert_harmless(&output.err);
         }
     }
 }
@@ -212,8 +206,8 @@ fn a_flag_takes_no_name_that_kubernetes_would_not_accept() {
         ("--skip", "$(id)", "no check or category"),
     ] {
         let output = run(folder.path(), &["check", "--bundle", "in.json", flag, value]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{flag} {value}: {said}");
+        let said = output.err;
+        assert_eq!(output.status, 2, "{flag} {value}: {said}");
         assert!(said.contains(flag) && said.contains(allowed), "{flag} {value}: {said}");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran_to};
 use crate::changes::{INJECTED, as_written};
 use crate::recordings::{folder, json};
 
@@ -26,10 +26,7 @@ spec: {hostNetwork: true, containers: [{name: agent, image: agent}]}
 "#;
 
 fn answer(args: &[&str], exit: i32) -> Value {
-    let output = meshdoctor(&[&["injection", "-o", "json"], args].concat()).output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(exit), "{args:?}: {error}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    ran_to(exit, meshdoctor(&[&["injection", "-o", "json"], args].concat())).document()
 }
 
 #[test]
@@ -73,8 +70,7 @@ fn manifests_are_told_as_a_release_injects_them() {
 }
 
 fn answer_refused(args: &[&str]) {
-    let output = meshdoctor(&[&["injection"], args].concat()).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{args:?}");
+    ran_to(2, meshdoctor(&[&["injection"], args].concat()));
 }
 
 #[test]

@@ -3,10 +3,9 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
-use crate::binary::meshdoctor;
+use crate::binary::{Ran, meshdoctor, ran, write};
 
 const PODS: &str = r#"{"apiVersion":"v1","kind":"List","items":[
 {"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"api-1","uid":"p-api"},
@@ -21,24 +20,6 @@ fn journal() -> String {
     )
 }
 
-fn run(args: &[&str]) -> Output {
-    meshdoctor(args).output().unwrap()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> String {
-    let path = folder.join(name);
-    fs::write(&path, bytes).unwrap();
-    path.display().to_string()
-}
-
 #[test]
 fn a_journal_says_why_pods_wait_also_from_the_bundle_that_keeps_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -48,13 +29,13 @@ fn a_journal_says_why_pods_wait_also_from_the_bundle_that_keeps_it() {
     let common =
         ["--only", "cni-add-failed", "--at", "2026-01-15T12:00:00Z", "--complete", "all", "-o", "short"];
     let args = [&["check", "--bundle", &pods, "--logs", &log, "--save", &bundle][..], &common].concat();
-    let first = run(&args);
-    assert_eq!(first.status.code(), Some(1), "{}{}", out(&first), err(&first));
-    assert!(out(&first).contains("another program held the iptables lock"), "{}", out(&first));
-    assert!(!out(&first).contains(TOKEN));
+    let first = ran(meshdoctor(&args));
+    assert_eq!(first.status, 1, "{}{}", first.out, first.err);
+    assert!(first.out.contains("another program held the iptables lock"), "{}", first.out);
+    assert!(!first.out.contains(TOKEN));
 
-    let again = run(&["check", "--bundle", &bundle, "--only", "cni-add-failed", "-o", "short"]);
-    assert_eq!(out(&again), out(&first), "{}", err(&again));
+    let again = ran(meshdoctor(&["check", "--bundle", &bundle, "--only", "cni-add-failed", "-o", "short"]));
+    assert_eq!(again.out, first.out, "{}", again.err);
     let mut kept = String::new();
     for entry in walkdir::WalkDir::new(&bundle) {
         let entry = entry.unwrap();
@@ -87,11 +68,11 @@ fn stdin_is_read_where_nothing_else_uses_it() {
     ];
     let mut child = meshdoctor(&args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(journal().as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(out(&output).contains("iptables lock"), "{}", out(&output));
-    let both = run(&["check", "--bundle", "-", "--logs", "n1=-"]);
-    assert_eq!(both.status.code(), Some(2));
-    assert!(err(&both).contains("both read standard input"), "{}", err(&both));
+    let output = Ran::from(child.wait_with_output().unwrap());
+    assert!(output.out.contains("iptables lock"), "{}", output.out);
+    let both = ran(meshdoctor(&["check", "--bundle", "-", "--logs", "n1=-"]));
+    assert_eq!(both.status, 2);
+    assert!(both.err.contains("both read standard input"), "{}", both.err);
 }
 
 #[test]
@@ -109,10 +90,10 @@ fn what_cannot_be_a_log_is_an_error_that_names_it_and_the_next_step() {
         (empty.clone(), 2, "whose log is it?"),
         ("n1=".to_owned(), 2, "a file follows"),
     ] {
-        let output = run(&["check", "--logs", &given]);
-        assert_eq!(output.status.code(), Some(status), "{given}: {}", err(&output));
-        assert!(err(&output).contains(part), "{given}: {}", err(&output));
-        assert!(err(&output).contains("--logs"), "{given}: {}", err(&output));
+        let output = ran(meshdoctor(&["check", "--logs", &given]));
+        assert_eq!(output.status, status, "{given}: {}", output.err);
+        assert!(output.err.contains(part), "{given}: {}", output.err);
+        assert!(output.err.contains("--logs"), "{given}: {}", output.err);
     }
 }
 
@@ -138,6 +119,6 @@ fn a_long_log_is_cut_from_its_beginning() {
         "--complete",
         "all",
     ];
-    let output = run(&args);
-    assert!(out(&output).contains("iptables lock"), "{}{}", out(&output), err(&output));
+    let output = ran(meshdoctor(&args));
+    assert!(output.out.contains("iptables lock"), "{}{}", output.out, output.err);
 }

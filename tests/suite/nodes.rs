@@ -17,6 +17,8 @@ use meshdoctor::source::memory::Memory;
 use meshdoctor::source::nodes::{Given, NodeEvidence};
 use meshdoctor::source::{Completeness, Source};
 
+use crate::binary::{meshdoctor, ran};
+
 const CONFLIST: &str =
     r#"{"cniVersion":"0.3.1","name":"x","plugins":[{"type":"cilium-cni"},{"type":"linkerd-cni"}]}"#;
 
@@ -260,9 +262,9 @@ fn a_snapshot_that_was_printed_to_a_log_is_read_from_it() {
     write(&path("host"), &[("etc/cni/net.d/05-cilium.conflist", CONFLIST), ("etc/os-release", "ID=amzn\n")]);
     let host = path("host");
     let words = ["node-snapshot", "--to-log", "--node", "n1", "--root", host.to_str().unwrap()];
-    let printed = crate::binary::meshdoctor(&words).output().unwrap();
-    assert!(printed.status.success(), "{}", String::from_utf8_lossy(&printed.stderr));
-    let log = String::from_utf8(printed.stdout).unwrap();
+    let printed = ran(meshdoctor(&words));
+    assert!(printed.status == 0, "{}", printed.err);
+    let log = printed.out;
     fs::create_dir(path("logs")).unwrap();
     // As kubectl logs --prefix --timestamps writes them.
     let dressed: String =

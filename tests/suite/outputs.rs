@@ -2,11 +2,10 @@
 //! the evidence said in all of them.
 
 use std::path::Path;
-use std::process::Output;
 
 use serde_json::Value;
 
-use crate::binary::meshdoctor;
+use crate::binary::{Ran, meshdoctor, ran};
 
 /// A cluster in the folder, under a name.
 fn cluster(folder: &Path, name: &str) {
@@ -14,13 +13,9 @@ fn cluster(folder: &Path, name: &str) {
         .unwrap();
 }
 
-fn check(folder: &Path, words: &[&str]) -> Output {
+fn check(folder: &Path, words: &[&str]) -> Ran {
     let base = ["check", "--complete", "all", "--at", "2026-01-15T12:00:00Z", "--on-not-checked", "pass"];
-    meshdoctor(&[&base[..], words].concat()).current_dir(folder).output().unwrap()
-}
-
-fn error(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    ran(meshdoctor(&[&base[..], words].concat()).current_dir(folder))
 }
 
 #[test]
@@ -28,17 +23,17 @@ fn a_file_is_named_after_its_cluster_also_where_it_is_the_only_one() {
     let folder = tempfile::tempdir().unwrap();
     cluster(folder.path(), "prod.yaml");
     let output = check(folder.path(), &["--bundle", "prod.yaml", "-o", "json=r-{cluster}.json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", error(&output));
+    assert_eq!(output.status, 0, "{}", output.err);
     assert!(folder.path().join("r-prod.json").exists());
     // Also of a run that comes to no report, which has one document all the same.
     let words = ["--bundle", "prod.yaml", "--only", "nothing-such", "-o", "json=f-{cluster}.json"];
-    assert_eq!(check(folder.path(), &words).status.code(), Some(2));
+    assert_eq!(check(folder.path(), &words).status, 2);
     assert!(folder.path().join("f-prod.json").exists());
     // Manifests are of no cluster that has a name.
     let words = ["check", "--manifests", "prod.yaml", "-o", "json=m-{cluster}.json"];
-    let output = meshdoctor(&words).current_dir(folder.path()).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", error(&output));
-    assert!(error(&output).contains("m-{cluster}.json: nothing names the cluster"), "{}", error(&output));
+    let output = ran(meshdoctor(&words).current_dir(folder.path()));
+    assert_eq!(output.status, 2, "{}", output.err);
+    assert!(output.err.contains("m-{cluster}.json: nothing names the cluster"), "{}", output.err);
     let files = std::fs::read_dir(folder.path()).unwrap();
     let names: Vec<String> =
         files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned()).collect();
@@ -51,10 +46,10 @@ fn a_report_that_cannot_be_written_keeps_no_other_from_being_written() {
     cluster(folder.path(), "prod.yaml");
     let words = ["--bundle", "prod.yaml", "-o", "sarif=gone/x.sarif", "-o", "json", "-o", "junit=j.xml"];
     let output = check(folder.path(), &words);
-    assert_eq!(output.status.code(), Some(3), "{}", error(&output));
-    assert!(error(&output).contains("cannot write the report to gone/x.sarif: there is no folder gone"));
+    assert_eq!(output.status, 3, "{}", output.err);
+    assert!(output.err.contains("cannot write the report to gone/x.sarif: there is no folder gone"));
     // One document, that of the run.
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document: Value = output.document();
     assert_eq!(document["verdict"]["status"], 0, "{document:#}");
     assert!(folder.path().join("j.xml").exists());
 }
@@ -65,9 +60,9 @@ fn a_moment_before_the_evidence_was_made_is_said() {
     cluster(folder.path(), "prod.yaml");
     let aside = |at: &str| {
         let words = ["check", "--complete", "all", "--bundle", "prod.yaml", "-o", "json", "--at", at];
-        let output = meshdoctor(&words).current_dir(folder.path()).output().unwrap();
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-        (document["coverage"]["setAside"].to_string(), error(&output))
+        let output = ran(meshdoctor(&words).current_dir(folder.path()));
+        let document: Value = output.document();
+        (document["coverage"]["setAside"].to_string(), output.err)
     };
     let (said, warned) = aside("2001-01-01T00:00:00Z");
     for text in [said, warned] {

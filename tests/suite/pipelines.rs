@@ -12,7 +12,7 @@ use meshdoctor::render::json::Failure;
 use meshdoctor::report::{Report, Run};
 use serde_json::{Value, json};
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran};
 use crate::render::samples_and_judged;
 use crate::{golden, samples};
 
@@ -123,8 +123,8 @@ fn files_are_named_as_a_repository_names_them() {
     let beside = own.path().join("other").canonicalize().unwrap().display().to_string();
     let run = |manifests: &str, format: &str, shell: &std::path::Path| {
         let words = ["check", "--manifests", manifests, "--linkerd-version", "edge-25.4.4", "-o", format];
-        let output = meshdoctor(&words).current_dir(&here).env("PWD", shell).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
+        let output = ran(meshdoctor(&words).current_dir(&here).env("PWD", shell));
+        output.out
     };
     let same = ["k8s", "k8s/", "./k8s", ".//k8s//", &whole].map(|given| (given.to_owned(), "k8s", &*here));
     let through = (linked.join("k8s").display().to_string(), "k8s", &*linked);
@@ -294,8 +294,7 @@ fn an_unreadable_manifest_is_one_annotation_for_github() {
     std::fs::write(own.path().join("shop.yaml"), "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n")
         .unwrap();
     let words = ["check", "--manifests", ".", "--linkerd-version", "2.20", "-o", "github"];
-    let output = meshdoctor(&words).current_dir(own.path()).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = ran(meshdoctor(&words).current_dir(own.path())).out;
     let errors: Vec<_> = text.lines().map(annotation).filter(|(word, ..)| word == "error").collect();
     assert_eq!(errors.len(), 2, "{text}");
     let (_, properties, message) = &errors[1];
@@ -304,8 +303,8 @@ fn an_unreadable_manifest_is_one_annotation_for_github() {
 
     // And one issue for GitLab, beside the one for all that nobody provided.
     let words = ["check", "--manifests", ".", "--linkerd-version", "2.20", "-o", "gitlab"];
-    let output = meshdoctor(&words).current_dir(own.path()).output().unwrap();
-    let issues: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let output = ran(meshdoctor(&words).current_dir(own.path()));
+    let issues: Vec<Value> = serde_json::from_str(&output.out).unwrap();
     let told: Vec<_> = issues.iter().map(|one| (&one["severity"], &one["location"]["path"])).collect();
     assert_eq!(
         told,
@@ -397,9 +396,9 @@ fn each_form_is_one_document_with_one_status_in_every_outcome() {
             (&["check", "--bundle", "/nonexistent"], 3),
         ] {
             let args: Vec<&str> = args.iter().copied().chain(["-o", form]).collect();
-            let output = meshdoctor(&args).output().unwrap();
-            assert_eq!(output.status.code(), Some(expected), "{args:?}");
-            let text = String::from_utf8(output.stdout).unwrap();
+            let output = ran(meshdoctor(&args));
+            assert_eq!(output.status, expected, "{args:?}");
+            let text = output.out;
             match form {
                 "sarif" => {
                     let log: serde_sarif::sarif::Sarif = serde_json::from_str(&text).unwrap();
@@ -441,8 +440,8 @@ fn what_is_in_a_manifest_has_its_file_and_line() {
     std::fs::write(folder.path().join("k8s/web app.yaml"), manifest).unwrap();
     let run = |form: &str| {
         let args = ["check", "--manifests", "./k8s", "--linkerd-version", "edge-26.5.5", "-o", form];
-        let output = meshdoctor(&args).current_dir(folder.path()).output().unwrap();
-        String::from_utf8(output.stdout).unwrap()
+        let output = ran(meshdoctor(&args).current_dir(folder.path()));
+        output.out
     };
     let log: Value = serde_json::from_str(&run("sarif")).unwrap();
     let results = log["runs"][0]["results"].as_array().unwrap();

@@ -19,6 +19,7 @@ use meshdoctor::objects::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::binary::{Ran, meshdoctor, ran, write};
 use crate::skip::{Need, skipped};
 
 /// The recordings, in order.
@@ -394,34 +395,23 @@ spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: wbe}], rules:
 "#;
 
 /// What a command says of a dump that is complete.
-pub(crate) fn told(command: &str, words: &[&str], dump: &Path) -> std::process::Output {
+pub(crate) fn told(command: &str, words: &[&str], dump: &Path) -> Ran {
     told_of(command, words, dump, "all")
 }
 
 /// The same of a dump that holds all of some kinds alone.
-pub(crate) fn told_of(command: &str, words: &[&str], dump: &Path, complete: &str) -> std::process::Output {
-    std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
-        .arg(command)
-        .args(words)
-        .arg("--bundle")
-        .arg(dump)
-        .args(["--complete", complete])
-        .env("COLUMNS", "100")
-        .output()
-        .unwrap()
+pub(crate) fn told_of(command: &str, words: &[&str], dump: &Path, complete: &str) -> Ran {
+    let dump = dump.display().to_string();
+    let of = ["--bundle", &dump, "--complete", complete];
+    ran(meshdoctor(&[&[command], words, &of].concat()).env("COLUMNS", "100"))
 }
 
 fn asked(words: &[&str]) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
-    let dump = folder.path().join("shop.yaml");
-    std::fs::write(&dump, SHOP).unwrap();
-    let output = told("policy", words, &dump);
-    assert!(
-        output.stderr.is_empty() || !output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    let dump = write(folder.path(), "shop.yaml", SHOP);
+    let Ran { status, out, err } = told("policy", words, Path::new(&dump));
+    assert!(err.is_empty() || status != 0, "{err}");
+    (status, out)
 }
 
 #[test]

@@ -59,9 +59,9 @@ fn what_nobody_could_see_neither_lets_a_call_through_nor_stops_it() {
     let seen = "pods,services,endpointslices,deployments,crds,namespaces,replicasets,jobs,serviceprofiles";
     for from in ["shop/front-1", "shop/plain-1"] {
         let output = told_of("reach", &[from, "shop/web:80"], &dump, seen);
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = output.out;
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(output.status.code(), Some(4), "{text}");
+        assert_eq!(output.status, 4, "{text}");
         assert!(!text.contains("gets through") && !text.contains("stops here"), "{text}");
         for resource in ["networkpolicies.networking.k8s.io", "servers.policy.linkerd.io"] {
             assert!(words.contains(&format!("as far as could be looked: {resource}: ")), "{text}");
@@ -78,10 +78,10 @@ fn calls_in_recorded_installs_get_through() {
     {
         let recording = folder.join(name);
         let output = told("reach", &["shop/web", "shop/api:80"], &recording);
-        let text = String::from_utf8_lossy(&output.stdout);
+        let text = output.out;
         assert!(!text.contains("stops here"), "{name}: {text}");
         assert!(text.contains("both proxies share a trust anchor"), "{name}: {text}");
-        assert_eq!(output.status.code(), Some(0), "{name}: {text}");
+        assert_eq!(output.status, 0, "{name}: {text}");
     }
 }
 
@@ -168,7 +168,7 @@ fn reached_in(cluster: &str, words: &[&str]) -> (i32, String) {
     let dump = folder.path().join("shop.yaml");
     std::fs::write(&dump, format!("{SHOP}{CALLS}{cluster}")).unwrap();
     let output = told("reach", words, &dump);
-    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    (output.status, output.out)
 }
 
 #[test]

@@ -10,7 +10,7 @@ use meshdoctor::finding::{Severity, When};
 use meshdoctor::knowledge::Knowledge;
 use meshdoctor::report::Report;
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran};
 use crate::recordings::{folder, memory, report_on};
 
 /// A recording, the target, and what begins with the upgrade: severity, check, and what tells it from others of that check.
@@ -234,9 +234,9 @@ fn a_target_that_is_none_is_refused_with_what_would_be_one() {
         let mut empty = tempfile::NamedTempFile::with_suffix(".json").unwrap();
         empty.write_all(br#"{"apiVersion": "v1", "kind": "List", "items": []}"#).unwrap();
         let words = [&["check", "--bundle", empty.path().to_str().unwrap()], words].concat();
-        let output = meshdoctor(&words).output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{words:?}: {error}");
+        let output = ran(meshdoctor(&words));
+        let error = output.err;
+        assert_eq!(output.status, 2, "{words:?}: {error}");
         assert!(error.contains(said), "{words:?}: {error}");
     }
 }
@@ -250,11 +250,11 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
         config.linkerd.io/init-image: registry.example.com/proxy-init}}\n";
     std::fs::write(&path, meshed).unwrap();
     let path = path.to_str().unwrap();
-    let run = |words: &[&str]| -> (Option<i32>, serde_json::Value) {
+    let run = |words: &[&str]| -> (i32, serde_json::Value) {
         let words =
             [&["check", "--manifests", path, "-o", "json", "--kubernetes-version", "1.34"], words].concat();
-        let output = meshdoctor(&words).output().unwrap();
-        (output.status.code(), serde_json::from_slice(&output.stdout).unwrap())
+        let output = ran(meshdoctor(&words));
+        (output.status, output.document())
     };
     let brings = |document: &serde_json::Value| -> Vec<String> {
         let findings = document["findings"].as_array().unwrap();
@@ -265,7 +265,7 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
         let (status, document) = run(&[&["--to", "2.20"], from].concat());
         assert_eq!(
             (status, brings(&document)),
-            (Some(0), vec!["annotation-not-in-release".to_owned()]),
+            (0, vec!["annotation-not-in-release".to_owned()]),
             "{document:#}"
         );
         let (_, document) = run(&[&["--to", "edge-25.11.2"], from].concat());
@@ -283,8 +283,8 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
         assert!(text.contains(said), "{text}");
     }
     // From where is not known: that is no upgrade that breaks nothing.
-    let output = meshdoctor(&["check", "--manifests", path, "--to", "2.20"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let error = String::from_utf8_lossy(&output.stderr);
+    let output = ran(meshdoctor(&["check", "--manifests", path, "--to", "2.20"]));
+    assert_eq!(output.status, 2);
+    let error = output.err;
     assert!(error.contains("from which release") && error.contains("--linkerd-version"), "{error}");
 }

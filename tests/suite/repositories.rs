@@ -2,13 +2,8 @@
 //! other tools. What cannot be applied as it is neither fails a run nor goes unsaid; what is broken does fail it.
 
 use std::path::Path;
-use std::process::Output;
 
-use crate::binary::meshdoctor;
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
+use crate::binary::{meshdoctor, ran, write};
 
 /// A workload on which a check finds something, so that it is seen whether it was read.
 const LABELLED: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: NAME, namespace: shop}\nspec:\n  selector: {matchLabels: {app: web}}\n  \
@@ -18,12 +13,6 @@ fn labelled(name: &str) -> String {
     LABELLED.replace("NAME", name)
 }
 
-fn write(folder: &Path, path: &str, text: &str) {
-    let path = folder.join(path);
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, text).unwrap();
-}
-
 /// The exit status, the report in JSON, and what was said beside it.
 fn checked(paths: &[&Path]) -> (i32, serde_json::Value, String) {
     let mut arguments =
@@ -31,9 +20,9 @@ fn checked(paths: &[&Path]) -> (i32, serde_json::Value, String) {
     for path in paths {
         arguments.extend(["--manifests", path.to_str().unwrap()]);
     }
-    let output = meshdoctor(&arguments).output().unwrap();
-    let report = serde_json::from_str(&stdout(&output)).unwrap();
-    (output.status.code().unwrap(), report, String::from_utf8_lossy(&output.stderr).into_owned())
+    let output = ran(meshdoctor(&arguments));
+    let report = output.document();
+    (output.status, report, output.err)
 }
 
 /// The objects that a finding is about.
@@ -51,31 +40,31 @@ fn found(report: &serde_json::Value) -> Vec<String> {
 fn what_cannot_be_applied_as_it_is_is_set_aside_and_said() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
-    write(root, "web.yaml", &labelled("web"));
+    write(root, "web.yaml", labelled("web"));
     write(root, "chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: %VERSION%\n");
     write(root, "chart/values.yaml", "a: {{ nothing }}\n");
-    write(root, "chart/templates/web.yaml", &labelled("\"{{ .Release.Name }}\""));
+    write(root, "chart/templates/web.yaml", labelled("\"{{ .Release.Name }}\""));
     write(root, "chart/templates/if.yaml", "{{- if .Values.a }}\nkind: Pod\n{{- end }}\n");
-    write(root, "chart/templates/plain.yaml", &labelled("of-chart"));
+    write(root, "chart/templates/plain.yaml", labelled("of-chart"));
     write(
         root,
         "base/kustomization.yaml",
         "namespace: a\nresources: [app.yaml]\npatches: [{path: patch.yaml}]\n",
     );
-    write(root, "base/app.yaml", &labelled("base"));
-    write(root, "base/patch.yaml", &labelled("patch"));
+    write(root, "base/app.yaml", labelled("base"));
+    write(root, "base/patch.yaml", labelled("patch"));
     write(root, "jinja.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: {{ name }}}\n");
-    write(root, "flux.yaml", &labelled("\"web-${REGION}\""));
-    write(root, "flow.yaml", &labelled("web-${REGION}"));
+    write(root, "flux.yaml", labelled("\"web-${REGION}\""));
+    write(root, "flow.yaml", labelled("web-${REGION}"));
     write(
         root,
         "count.yaml",
-        &labelled("count").replace("spec:\n  sel", "spec:\n  replicas: ${REPLICAS}\n  sel"),
+        labelled("count").replace("spec:\n  sel", "spec:\n  replicas: ${REPLICAS}\n  sel"),
     );
     write(
         root,
         "value.yaml",
-        &labelled("value").replace(
+        labelled("value").replace(
             "      labels",
             "      annotations: {config.linkerd.io/proxy-cpu-limit: \"${CPU}\"}\n      labels",
         ),
@@ -111,16 +100,16 @@ fn what_cannot_be_applied_as_it_is_is_set_aside_and_said() {
     assert!(aside[2].contains("/base: kustomize build DIR"), "{aside:#?}");
     // With nothing else there was nothing to judge, which says why.
     let alone = root.join("jinja.yaml");
-    let output = meshdoctor(&["check", "--manifests", alone.to_str().unwrap()]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(3) && said.contains("1 template, not rendered"), "{said}");
+    let output = ran(meshdoctor(&["check", "--manifests", alone.to_str().unwrap()]));
+    let said = output.err;
+    assert!(output.status == 3 && said.contains("1 template, not rendered"), "{said}");
 }
 
 #[test]
 fn files_of_other_tools_are_passed_over_and_broken_manifests_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
-    write(root, "web.yaml", &labelled("web"));
+    write(root, "web.yaml", labelled("web"));
     write(root, "README.md", "---\ntitle: x\n---\n\napiVersion: v1\n  {{ broken\n");
     write(root, "values.yaml.tpl", "apiVersion: v1\nkind: {{ x }}\n");
     write(root, "devcontainer.json", "{\n  // a remark\n  \"name\": \"x\"\n}\n");
@@ -141,7 +130,7 @@ fn files_of_other_tools_are_passed_over_and_broken_manifests_are_not() {
     assert!(status == 4 && said.contains("bad.yaml:"), "{said}");
     std::fs::remove_file(root.join("bad.yaml")).unwrap();
     // What the API server would refuse is named by its line.
-    write(root, "typed.yaml", &format!("---\n{}", labelled("typed").replace("app: web, l", "app: true, l")));
+    write(root, "typed.yaml", format!("---\n{}", labelled("typed").replace("app: web, l", "app: true, l")));
     let (status, _, said) = checked(&[root]);
     assert!(
         status == 4 && said.contains("typed.yaml:2: Deployment shop/typed: invalid type: boolean"),
@@ -162,8 +151,8 @@ fn an_object_that_is_named_when_it_is_created_is_judged() {
     assert_eq!(found(&report), ["migrate-xxxxx", "web"], "{report:#}");
     // Of what exists already every object has its name.
     let path = folder.path().join("job.yaml");
-    let output = meshdoctor(&["check", "--bundle", path.to_str().unwrap()]).output().unwrap();
-    assert!(String::from_utf8_lossy(&output.stderr).contains("a Job without a name"));
+    let output = ran(meshdoctor(&["check", "--bundle", path.to_str().unwrap()]));
+    assert!(output.err.contains("a Job without a name"));
 }
 
 #[test]
@@ -179,9 +168,9 @@ fn manifests_alone_never_make_a_mesh_healthy_nor_speak_of_a_linkerd_cni_that_nob
     let node = "apiVersion: v1\nkind: Node\nmetadata: {name: worker, labels: {a: b}}\n";
     write(root, "node.yaml", node);
     let arguments = ["check", "--kubernetes-version", "1.33", "--manifests", root.to_str().unwrap()];
-    let output = meshdoctor(&arguments).output().unwrap();
-    let said = stdout(&output);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let output = ran(meshdoctor(&arguments));
+    let said = output.out;
+    assert_eq!(output.status, 0, "{said}");
     assert!(!said.contains("HEALTHY") && said.contains("NO ERRORS OR WARNINGS"), "{said}");
     assert!(!said.contains("warning  cni-cilium-exclusive"), "{said}");
 }

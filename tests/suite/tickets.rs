@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
 use meshdoctor::checks;
 use meshdoctor::collect::collect_now;
@@ -13,15 +12,7 @@ use meshdoctor::save::{Closing, Writer};
 use meshdoctor::scene::Scene;
 use serde_json::Value;
 
-use crate::binary::meshdoctor;
-
-fn run(args: &[&str]) -> Output {
-    meshdoctor(args).output().unwrap()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use crate::binary::{meshdoctor, ran, ran_to};
 
 /// A demo's cluster as somebody collected it.
 fn collected(demo: &str, state: State, folder: &Path) -> PathBuf {
@@ -39,14 +30,13 @@ fn collected_of(scene: &Scene, folder: &Path) -> PathBuf {
 
 fn ticket(of: &Path, folder: &Path) -> PathBuf {
     let path = folder.join("ticket.tar.gz");
-    let output = run(&["ticket", "--bundle", of.to_str().unwrap(), "-o", path.to_str().unwrap()]);
-    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", err(&output));
+    let output = ran(meshdoctor(&["ticket", "--bundle", of.to_str().unwrap(), "-o", path.to_str().unwrap()]));
+    assert!(matches!(output.status, 0 | 4), "{}", output.err);
     path
 }
 
 fn judged(bundle: &Path) -> Value {
-    let output = run(&["check", "-o", "json", "--bundle", bundle.to_str().unwrap()]);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{}", err(&output)))
+    ran(meshdoctor(&["check", "-o", "json", "--bundle", bundle.to_str().unwrap()])).document()
 }
 
 fn outcomes(report: &Value) -> BTreeMap<String, String> {
@@ -105,11 +95,11 @@ fn a_ticket_of_a_healthy_cluster_does_not_read_as_healthy() {
     assert!(size(&ticket) < 2 * size(&whole), "{} of {}", size(&ticket), size(&whole));
     let manifest: Value = serde_json::from_slice(&files(&ticket)["manifest.json"]).unwrap();
     assert!(!manifest["leftOut"].as_array().unwrap().is_empty(), "{manifest:#}");
-    let output = run(&["check", "--bundle", ticket.to_str().unwrap()]);
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(4), "{text}");
+    let output = ran(meshdoctor(&["check", "--bundle", ticket.to_str().unwrap()]));
+    let text = output.out;
+    assert_eq!(output.status, 4, "{text}");
     assert!(!text.contains("HEALTHY") && text.contains("NOT FULLY CHECKED"), "{text}");
-    assert!(err(&output).contains("a ticket"), "{}", err(&output));
+    assert!(output.err.contains("a ticket"), "{}", output.err);
 }
 
 /// Most clusters lack the kinds of networks and tools that they do not use.
@@ -122,12 +112,10 @@ fn kinds_that_the_server_does_not_serve_are_no_evidence_that_is_missing() {
     for command in ["collect", "ticket"] {
         let target = folder.path().join(format!("{command}.tar.gz"));
         let args = [command, "--bundle", whole.to_str().unwrap(), "-o", target.to_str().unwrap()];
-        let output = run(&args);
-        assert_eq!(output.status.code(), Some(0), "{command}: {}", err(&output));
-        assert!(!err(&output).contains("not collected"), "{command}: {}", err(&output));
-        let named =
-            err(&output).contains("not served by the API server, so there are none: ciliumnetworkpolicies");
-        assert_eq!(named, command == "collect", "{}", err(&output));
+        let said = ran_to(0, meshdoctor(&args)).err;
+        assert!(!said.contains("not collected"), "{command}: {said}");
+        let named = said.contains("not served by the API server, so there are none: ciliumnetworkpolicies");
+        assert_eq!(named, command == "collect", "{said}");
     }
 }
 
@@ -138,9 +126,9 @@ fn a_dry_run_lists_every_file_and_writes_nothing() {
     let target = folder.path().join("ticket.tar.gz");
     let args = ["ticket", "--bundle", whole.to_str().unwrap(), "--dry-run"];
     for more in [&[][..], &["-o", target.to_str().unwrap()]] {
-        let output = run(&[&args[..], more].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", err(&output));
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let output = ran(meshdoctor(&[&args[..], more].concat()));
+        assert_eq!(output.status, 0, "{}", output.err);
+        let text = output.out;
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is written:\n{text}");
         assert!(
             text.contains("left out") && text.contains("redacted") && text.contains("bytes as an archive")
@@ -166,30 +154,31 @@ fn what_is_there_stays_and_what_cannot_be_written_is_said() {
     let (bundle, target) = (whole.to_str().unwrap(), folder.path().join("t.tar.gz"));
     let target = target.to_str().unwrap();
     std::fs::write(target, "before").unwrap();
-    let refused = run(&["ticket", "--bundle", bundle, "-o", target]);
-    assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
+    let refused = ran(meshdoctor(&["ticket", "--bundle", bundle, "-o", target]));
+    assert_eq!(refused.status, 2, "{}", refused.err);
     assert_eq!(std::fs::read(target).unwrap(), b"before");
-    let forced = run(&["ticket", "--bundle", bundle, "-o", target, "--force"]);
-    assert_eq!(forced.status.code(), Some(0), "{}", err(&forced));
+    let forced = ran(meshdoctor(&["ticket", "--bundle", bundle, "-o", target, "--force"]));
+    assert_eq!(forced.status, 0, "{}", forced.err);
     for (place, said) in [
         ("/nonexistent/t.tar.gz", "No such file"),
         (&format!("{target}.zip"), ".tar.gz"),
         (bundle, "overwrite"),
     ] {
-        let output = run(&["ticket", "--bundle", bundle, "--force", "-o", place]);
-        assert_eq!(output.status.code(), Some(2), "{place}: {}", err(&output));
-        assert!(err(&output).contains(said), "{place}: {}", err(&output));
+        let output = ran(meshdoctor(&["ticket", "--bundle", bundle, "--force", "-o", place]));
+        assert_eq!(output.status, 2, "{place}: {}", output.err);
+        assert!(output.err.contains(said), "{place}: {}", output.err);
     }
-    assert_eq!(run(&["ticket", "--bundle", bundle]).status.code(), Some(2), "-o is needed");
-    assert_eq!(run(&["ticket", "--bundle", "/nonexistent", "-o", "x.tar.gz"]).status.code(), Some(3));
+    assert_eq!(ran(meshdoctor(&["ticket", "--bundle", bundle])).status, 2, "-o is needed");
+    assert_eq!(ran(meshdoctor(&["ticket", "--bundle", "/nonexistent", "-o", "x.tar.gz"])).status, 3);
 }
 
 #[test]
 fn a_ticket_on_standard_output_is_an_archive() {
     let folder = tempfile::tempdir().unwrap();
     let whole = collected("cni-unauthorized", State::Before, folder.path());
-    let output = run(&["ticket", "--bundle", whole.to_str().unwrap(), "-o", "-"]);
-    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    let mut ticket = meshdoctor(&["ticket", "--bundle", whole.to_str().unwrap(), "-o", "-"]);
+    let output = ticket.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
     let path = folder.path().join("piped.tar.gz");
     std::fs::write(&path, &output.stdout).unwrap();
     assert_eq!(judged(&path)["findings"], judged(&whole)["findings"]);
@@ -210,10 +199,9 @@ fn a_ticket_keeps_what_was_asked() {
         "--param",
         "trust-anchor-expiring.days=30",
     ];
-    let output = run(&[&["ticket", "--bundle", of, "-o", to], &asked[..]].concat());
-    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", err(&output));
-    let direct = run(&[&["check", "-o", "json", "--bundle", of], &asked[..]].concat());
-    let direct: Value = serde_json::from_slice(&direct.stdout).unwrap();
+    let output = ran(meshdoctor(&[&["ticket", "--bundle", of, "-o", to], &asked[..]].concat()));
+    assert!(matches!(output.status, 0 | 4), "{}", output.err);
+    let direct = ran(meshdoctor(&[&["check", "-o", "json", "--bundle", of], &asked[..]].concat())).document();
     let again = judged(&path);
     for part in ["findings", "causes", "subject"] {
         assert_eq!(direct[part], again[part], "{part}");
@@ -223,22 +211,21 @@ fn a_ticket_keeps_what_was_asked() {
     assert_eq!(ids(&direct), ids(&again));
     let inside: Value = serde_json::from_slice(&files(&path)["report.json"]).unwrap();
     assert_eq!(inside["findings"], again["findings"]);
-    let said = err(&run(&["check", "--bundle", to]));
+    let said = ran(meshdoctor(&["check", "--bundle", to])).err;
     assert!(
         said.contains("made with --only injection,certificates --skip issuer-expiring --param"),
         "{said}"
     );
     // A flag counts before the ticket.
-    let other = run(&["check", "-o", "json", "--bundle", to, "--only", "versions"]);
-    let other: Value = serde_json::from_slice(&other.stdout).unwrap();
+    let other = ran(meshdoctor(&["check", "-o", "json", "--bundle", to, "--only", "versions"])).document();
     assert_eq!(other["run"]["asked"]["only"], serde_json::json!(["versions"]));
     // Before an installation nothing else is judged than before it.
     let early = folder.path().join("early.tar.gz");
-    let output = run(&["ticket", "--bundle", of, "--pre", "-o", early.to_str().unwrap()]);
-    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", err(&output));
+    let output = ran(meshdoctor(&["ticket", "--bundle", of, "--pre", "-o", early.to_str().unwrap()]));
+    assert!(matches!(output.status, 0 | 4), "{}", output.err);
     assert_eq!(judged(&early)["run"]["asked"]["mode"], "pre");
-    let wrong = run(&["ticket", "--bundle", of, "--dry-run", "--only", "injectoin"]);
-    assert_eq!(wrong.status.code(), Some(2), "{}", err(&wrong));
-    let nowhere = run(&["ticket", "--bundle", of, "--dry-run", "-n", "shopp"]);
-    assert_eq!(nowhere.status.code(), Some(2), "{}", err(&nowhere));
+    let wrong = ran(meshdoctor(&["ticket", "--bundle", of, "--dry-run", "--only", "injectoin"]));
+    assert_eq!(wrong.status, 2, "{}", wrong.err);
+    let nowhere = ran(meshdoctor(&["ticket", "--bundle", of, "--dry-run", "-n", "shopp"]));
+    assert_eq!(nowhere.status, 2, "{}", nowhere.err);
 }

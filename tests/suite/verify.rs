@@ -13,7 +13,7 @@ use meshdoctor::render::verify::Document;
 use meshdoctor::save::{Closing, Writer};
 use serde_json::{Value, json};
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, ran};
 
 const DEMO: &str = "cni-unauthorized";
 const BEFORE: &str = "2026-01-15T12:00:00Z";
@@ -51,7 +51,7 @@ impl Folder {
         let output = format!("json={}", file.display());
         let mut args = vec!["check", "--bundle", bundle.to_str().unwrap(), "-o", &output];
         args.extend(more);
-        meshdoctor(&args).output().unwrap();
+        ran(meshdoctor(&args));
         file
     }
 }
@@ -66,11 +66,9 @@ fn verified(report: &Path, bundle: &Path, more: &[&str]) -> (i32, Value) {
     let mut args = vec!["check", "--verify", report.to_str().unwrap(), "--bundle", bundle.to_str().unwrap()];
     args.extend(["-o", "json"]);
     args.extend(more);
-    let output = meshdoctor(&args).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    let value: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {said}"));
-    let status = output.status.code().unwrap();
-    assert_eq!(value["verdict"]["status"], status, "{said}");
+    let output = ran(meshdoctor(&args));
+    let (status, value) = (output.status, output.document());
+    assert_eq!(value["verdict"]["status"], status, "{}", output.err);
     if status != 2 && status != 3 {
         let errors: Vec<String> = schema().iter_errors(&value).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
@@ -103,8 +101,8 @@ fn still_bad(report: &Path, bundle: &Path) -> bool {
         let failing = findings.filter(|finding| finding["severity"] != "info");
         failing.map(|finding| finding["check"].as_str().unwrap().to_owned()).collect()
     };
-    let whole = meshdoctor(&["check", "--bundle", bundle.to_str().unwrap(), "-o", "json"]).output().unwrap();
-    let now = checks(&serde_json::from_slice(&whole.stdout).unwrap());
+    let whole = ran(meshdoctor(&["check", "--bundle", bundle.to_str().unwrap(), "-o", "json"]));
+    let now = checks(&whole.document());
     !checks(&serde_json::from_slice(&fs::read(report).unwrap()).unwrap()).is_disjoint(&now)
 }
 
@@ -159,11 +157,9 @@ fn a_partial_cure_shows_which_subject_is_left() {
     let expected = BTreeSet::from(["fixed".to_owned(), "still-there".to_owned()]);
     assert_eq!(states(&value, "cni-token-revoked"), expected, "{value:#}");
     let args = ["check", "--verify", report.to_str().unwrap(), "--bundle", after.to_str().unwrap()];
-    let table = meshdoctor(&args).output().unwrap();
-    let table = String::from_utf8(table.stdout).unwrap();
+    let table = ran(meshdoctor(&args)).out;
     assert!(table.contains("1 of 2 subjects fixed"), "{table}");
-    let short = meshdoctor(&[&args[..], &["-o", "short"]].concat()).output().unwrap();
-    let short = String::from_utf8(short.stdout).unwrap();
+    let short = ran(meshdoctor(&[&args[..], &["-o", "short"]].concat())).out;
     assert!(
         short.lines().any(|line| line.starts_with("still-there error cni-token-revoked ip-10-0-1-12")),
         "{short}"
@@ -263,8 +259,8 @@ fn what_is_no_report_with_findings_is_refused() {
     assert_eq!(status, 2, "{value:#}");
     assert!(value["errors"][0]["message"].as_str().unwrap().contains("larger than"), "{value:#}");
     // A run that came to nothing, and one without findings.
-    let failed = meshdoctor(&["check", "--bundle", "/nonexistent", "-o", "json"]).output().unwrap();
-    fs::write(&file, failed.stdout).unwrap();
+    let failed = ran(meshdoctor(&["check", "--bundle", "/nonexistent", "-o", "json"]));
+    fs::write(&file, failed.out).unwrap();
     assert_eq!(verified(&file, &after, &[]).0, 2);
     edit(&report, |report| report["findings"] = json!([]));
     assert_eq!(verified(&report, &after, &[]).0, 2);
@@ -280,7 +276,7 @@ fn the_report_is_not_written_over() {
     let output = format!("json={report_text}");
     for more in [["-o", output.as_str()], ["--save", report_text]] {
         let args = ["check", "--verify", report_text, "--bundle", bundle, more[0], more[1]];
-        assert_eq!(meshdoctor(&args).output().unwrap().status.code(), Some(2), "{more:?}");
+        assert_eq!(ran(meshdoctor(&args)).status, 2, "{more:?}");
         assert_eq!(fs::read(&report).unwrap(), held, "{more:?}");
     }
 }
@@ -323,11 +319,11 @@ fn a_hostile_report_drives_no_terminal() {
     for form in ["table", "short", "json"] {
         let args =
             ["check", "--verify", report.to_str().unwrap(), "--bundle", after.to_str().unwrap(), "-o", form];
-        let output = meshdoctor(&args).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr);
+        let output = ran(meshdoctor(&args));
+        let text = output.text();
         assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{form}: {text:?}");
         assert!(!text.lines().any(|line| line.trim_start().starts_with("::error::")), "{form}: {text}");
-        assert_eq!(output.status.code(), Some(4), "a check that nobody knows was not checked: {text}");
+        assert_eq!(output.status, 4, "a check that nobody knows was not checked: {text}");
     }
 }
 
@@ -341,14 +337,14 @@ fn a_selection_of_which_nothing_ran_is_not_fine() {
     for more in [&[][..], &["--on-unknown=pass"]] {
         let mut args = vec!["check", "--bundle", bundle, "--only", "cni-token-revoked", "-o", "json"];
         args.extend(more);
-        let output = meshdoctor(&args).output().unwrap();
-        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(output.status.code(), Some(4), "{value:#}");
+        let output = ran(meshdoctor(&args));
+        let value: Value = output.document();
+        assert_eq!(output.status, 4, "{value:#}");
         assert_eq!(value["verdict"]["checks"]["notChecked"], 1);
         let gap = &value["coverage"]["gaps"][0];
         assert_eq!(gap["askedFor"], true, "{gap:#}");
         assert!(gap["close"].as_str().is_some_and(|close| !close.is_empty()), "{gap:#}");
     }
-    let all = meshdoctor(&["check", "--bundle", bundle, "-o", "short"]).output().unwrap();
-    assert_eq!(all.status.code(), Some(0), "nobody asked for them: {}", String::from_utf8_lossy(&all.stdout));
+    let all = ran(meshdoctor(&["check", "--bundle", bundle, "-o", "short"]));
+    assert_eq!(all.status, 0, "nobody asked for them: {}", all.out);
 }

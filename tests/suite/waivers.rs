@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::binary::meshdoctor;
+use crate::binary::{Ran, meshdoctor, ran};
 
 const TODAY: &str = "2026-11-20T12:00:00Z";
 
@@ -22,18 +22,15 @@ fn write(folder: &Path, objects: &[Value]) {
     fs::write(folder.join("k8s.json"), list.to_string()).unwrap();
 }
 
-/// Status and what is printed.
-fn check(folder: &Path, more: &[&str]) -> (i32, String, String) {
+fn check(folder: &Path, more: &[&str]) -> Ran {
     let base = ["check", "--manifests", "k8s.json", "--linkerd-version", "edge-26.5.5", "--at", TODAY];
     let args = [&base[..], &["--only", "annotations", "--fail-on", "warning"], more].concat();
-    let output = meshdoctor(&args).current_dir(folder).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    ran(meshdoctor(&args).current_dir(folder))
 }
 
 fn report(folder: &Path, more: &[&str]) -> (i32, Value) {
-    let (status, out, err) = check(folder, &[more, &["-o", "json"]].concat());
-    (status, serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}{err}")))
+    let ran = check(folder, &[more, &["-o", "json"]].concat());
+    (ran.status, ran.document())
 }
 
 fn waiver(what: &str, scope: &str, expires: &str) -> String {
@@ -70,17 +67,17 @@ fn what_an_object_says_of_itself_is_accepted_until_its_day() {
         document["waivers"][0]["by"][0]["file"],
         "Deployment shop/web metadata.annotations[meshdoctor.io/ignore]"
     );
-    let (_, table, _) = check(dir, &["-o", "short"]);
+    let table = check(dir, &["-o", "short"]).out;
     assert!(
         table.contains("until the move (Deployment shop/web metadata.annotations[meshdoctor.io/ignore])"),
         "{table}"
     );
     // It holds for the object that it stands on, and for everything in a namespace.
     write(dir, &[says(web(), entry), deployment("api", "linkerd.io/injekt")]);
-    assert_eq!(check(dir, &[]).0, 1);
+    assert_eq!(check(dir, &[]).status, 1);
     let shop = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
     write(dir, &[says(shop, entry), web(), deployment("api", "linkerd.io/injekt")]);
-    assert_eq!(check(dir, &[]).0, 0);
+    assert_eq!(check(dir, &[]).status, 0);
     // What has expired, lacks something, has a scope or cannot be read accepts nothing, and is told.
     for (text, problem) in [
         (entry.replace("2026-11-20", "2026-11-19"), "waiver-expired"),
@@ -103,7 +100,7 @@ fn a_waived_finding_stays_is_marked_and_does_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
     write(dir, &[deployment("web", "linkerd.io/injekt")]);
-    assert_eq!(check(dir, &[]).0, 1);
+    assert_eq!(check(dir, &[]).status, 1);
     waivers(dir, &[waiver("check: annotation-unknown", "{namespace: sh*, object: web*}", "2026-11-20")]);
     let (status, document) = report(dir, &["--waivers", "w.yaml"]);
     assert_eq!(status, 0, "{document:#}");
@@ -125,7 +122,7 @@ fn a_waived_finding_stays_is_marked_and_does_not_count() {
         ("html", "<dt>Waived</dt><dd>until 2026-11-20 by team-shop: until the move (w.yaml:2)</dd>"),
         ("ndjson", "\"waived\":true"),
     ] {
-        let (status, out, _) = check(dir, &["--waivers", "w.yaml", "-o", form]);
+        let Ran { status, out, .. } = check(dir, &["--waivers", "w.yaml", "-o", form]);
         assert_eq!(status, 0, "{form}");
         assert!(out.contains(marked) && !out.contains("HEALTHY"), "{form}: {out}");
     }
@@ -185,7 +182,7 @@ fn waivers_that_rot_are_findings_with_file_and_line() {
         ("waivers:\n  - chekc: a\n", "w.yaml:2"),
     ] {
         fs::write(dir.join("w.yaml"), text).unwrap();
-        let (status, _, err) = check(dir, &["--waivers", "w.yaml"]);
+        let Ran { status, err, .. } = check(dir, &["--waivers", "w.yaml"]);
         assert!(status == 2 && err.contains(said), "{err}");
     }
 }
@@ -195,7 +192,7 @@ fn a_baseline_leaves_what_is_new() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
     write(dir, &[deployment("web", "linkerd.io/injekt")]);
-    assert_eq!(check(dir, &["-o", "json=base.json"]).0, 1);
+    assert_eq!(check(dir, &["-o", "json=base.json"]).status, 1);
     let (status, document) = report(dir, &["--baseline", "base.json"]);
     assert_eq!(status, 0);
     assert_eq!(document["findings"][0]["inBaseline"], true);
@@ -204,8 +201,7 @@ fn a_baseline_leaves_what_is_new() {
     let base = ["check", "--manifests", "k8s.json", "--linkerd-version", "edge-26.5.5", "--at", TODAY];
     let more = ["--only", "annotations", "--fail-on", "never", "--baseline", "base.json", "-o", "json"];
     let words = [&base[..], &more].concat();
-    let output = meshdoctor(&words).current_dir(dir).output().unwrap();
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = ran(meshdoctor(&words).current_dir(dir)).document();
     let findings = document["findings"].as_array().unwrap();
     assert!(!findings.is_empty() && findings.iter().all(|f| f["inBaseline"] == true), "{document:#}");
     write(dir, &[deployment("web", "linkerd.io/injekt"), deployment("api", "linkerd.io/injekt")]);
@@ -214,21 +210,21 @@ fn a_baseline_leaves_what_is_new() {
     // What was waived then is not known: a waiver that expires is noticed.
     write(dir, &[deployment("web", "linkerd.io/injekt")]);
     waivers(dir, &[waiver("check: annotation-unknown", "{namespace: shop}", "2027-01-01")]);
-    assert_eq!(check(dir, &["--waivers", "w.yaml", "-o", "json=base2.json"]).0, 0);
-    assert_eq!(check(dir, &["--baseline", "base2.json"]).0, 1);
+    assert_eq!(check(dir, &["--waivers", "w.yaml", "-o", "json=base2.json"]).status, 0);
+    assert_eq!(check(dir, &["--baseline", "base2.json"]).status, 1);
     // Also of a finding that was waived in part: what counts is that of the other subject, known or waived.
     write(dir, &[deployment("web", "linkerd.io/injekt"), deployment("api", "linkerd.io/injekt")]);
     waivers(dir, &[waiver("check: annotation-unknown", "{object: web}", "2027-01-01")]);
-    assert_eq!(check(dir, &["--waivers", "w.yaml", "-o", "json=base3.json"]).0, 1);
-    assert_eq!(check(dir, &["--waivers", "w.yaml", "--baseline", "base3.json"]).0, 0);
-    assert_eq!(check(dir, &["--baseline", "base3.json"]).0, 1);
+    assert_eq!(check(dir, &["--waivers", "w.yaml", "-o", "json=base3.json"]).status, 1);
+    assert_eq!(check(dir, &["--waivers", "w.yaml", "--baseline", "base3.json"]).status, 0);
+    assert_eq!(check(dir, &["--baseline", "base3.json"]).status, 1);
     write(dir, &[deployment("web", "linkerd.io/injekt")]);
-    let (_, _, err) = check(dir, &["--baseline", "gone.json"]);
+    let err = check(dir, &["--baseline", "gone.json"]).err;
     assert!(err.contains("make the first one: meshdoctor check without it"), "{err}");
     // No report, and one that would be written over.
-    assert_eq!(check(dir, &["--baseline", "k8s.json"]).0, 2);
+    assert_eq!(check(dir, &["--baseline", "k8s.json"]).status, 2);
     let before = fs::read(dir.join("base.json")).unwrap();
-    assert_eq!(check(dir, &["--baseline", "base.json", "-o", "json=base.json"]).0, 2);
+    assert_eq!(check(dir, &["--baseline", "base.json", "-o", "json=base.json"]).status, 2);
     assert_eq!(fs::read(dir.join("base.json")).unwrap(), before);
 }
 
@@ -254,7 +250,7 @@ fn a_finding_that_is_waived_in_part_says_so() {
     let schema: Value = serde_json::from_str(&schema).unwrap();
     assert!(jsonschema::is_valid(&schema, &document), "{document:#}");
     // Where each subject is told by itself, only the other one counts.
-    let (_, gitlab, _) = check(dir, &["--waivers", "w.yaml", "-o", "gitlab"]);
+    let gitlab = check(dir, &["--waivers", "w.yaml", "-o", "gitlab"]).out;
     let issues: Vec<Value> = serde_json::from_str(&gitlab).unwrap();
     let severity = |name: &str| {
         let of = |issue: &&Value| issue["description"].as_str().unwrap().starts_with(name);
@@ -262,9 +258,9 @@ fn a_finding_that_is_waived_in_part_says_so() {
     };
     assert_eq!(severity("Deployment shop/web:"), "info", "{gitlab}");
     assert_eq!(severity("Deployment shop/api:"), "minor", "{gitlab}");
-    let (_, sarif, _) = check(dir, &["--waivers", "w.yaml", "-o", "sarif"]);
+    let sarif = check(dir, &["--waivers", "w.yaml", "-o", "sarif"]).out;
     assert_eq!(sarif.matches("\"suppressions\"").count(), 1, "{sarif}");
-    let (_, github, _) = check(dir, &["--waivers", "w.yaml", "-o", "github"]);
+    let github = check(dir, &["--waivers", "w.yaml", "-o", "github"]).out;
     assert_eq!(github.matches("::warning ").count(), 1, "{github}");
     for (form, said) in [
         ("table", "Deployment shop/web alone, until 2027-01-01 by team-shop: until the move (w.yaml:2)"),
@@ -273,7 +269,7 @@ fn a_finding_that_is_waived_in_part_says_so() {
         ("markdown", "(waived for Deployment shop/web alone, until 2027-01-01"),
         ("html", "<dt>Waived</dt><dd>Deployment shop/web alone</dd>"),
     ] {
-        let (_, out, _) = check(dir, &["--waivers", "w.yaml", "-o", form]);
+        let out = check(dir, &["--waivers", "w.yaml", "-o", form]).out;
         assert!(out.contains(said), "{form}: {out}");
     }
 }
@@ -322,10 +318,8 @@ fn a_waiver_on_a_pod_that_something_made_is_told() {
     items.extend([second, bare]);
     fs::write(folder.path().join("dump.json"), dump.to_string()).unwrap();
     let base = ["check", "--bundle", "dump.json", "--complete", "all", "--at", TODAY, "-o", "json"];
-    let output = meshdoctor(&[&base[..], &["--only", "pod-missing-proxy"]].concat())
-        .current_dir(folder.path())
-        .output();
-    let document: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+    let words = [&base[..], &["--only", "pod-missing-proxy"]].concat();
+    let document = ran(meshdoctor(&words).current_dir(folder.path())).document();
     let findings = document["findings"].as_array().unwrap();
     let misplaced: Vec<&Value> = findings.iter().filter(|f| f["check"] == "waiver-misplaced").collect();
     assert_eq!(misplaced.len(), 1, "{document:#}");
@@ -363,8 +357,8 @@ fn fingerprints_hold_over_rollouts_and_restarts() {
     let run = |cluster: Value, more: &[&str]| {
         fs::write(dir.join("dump.json"), cluster.to_string()).unwrap();
         let base = ["check", "--bundle", "dump.json", "--complete", "all", "--at", TODAY, "-o", "json"];
-        let output = meshdoctor(&[&base[..], more].concat()).current_dir(dir).output().unwrap();
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let output = ran(meshdoctor(&[&base[..], more].concat()).current_dir(dir));
+        let document: Value = output.document();
         let prints = |finding: &Value| {
             (
                 finding["check"].as_str().unwrap().to_owned(),
@@ -373,10 +367,10 @@ fn fingerprints_hold_over_rollouts_and_restarts() {
         };
         let prints: BTreeSet<(String, String)> =
             document["findings"].as_array().unwrap().iter().map(prints).collect();
-        (output.status.code(), prints, document)
+        (output.status, prints, document)
     };
     let (status, before, document) = run(cluster("5d9f7c6b8", "x0kq2", 0), &[]);
-    assert_eq!(status, Some(1));
+    assert_eq!(status, 1);
     assert!(before.iter().any(|(check, _)| check == "pod-missing-proxy"), "{before:?}");
     fs::write(dir.join("base.json"), document.to_string()).unwrap();
     let (_, after, _) = run(cluster("77c4b9d5f", "zz9qp", 7), &[]);
@@ -388,7 +382,7 @@ fn fingerprints_hold_over_rollouts_and_restarts() {
         .iter()
         .filter(|f| f["severity"] == "error" && f["inBaseline"] != true)
         .collect();
-    assert!(failing.is_empty() && status != Some(1), "{failing:#?}");
+    assert!(failing.is_empty() && status != 1, "{failing:#?}");
 }
 
 #[test]
@@ -408,11 +402,11 @@ fn what_is_inferred_counts_where_that_is_asked() {
             "--fail-on",
             gate,
         ];
-        meshdoctor(&args).current_dir(folder.path()).output().unwrap().status.code()
+        ran(meshdoctor(&args).current_dir(folder.path())).status
     };
-    assert_eq!(status("warning:observed"), Some(1));
-    assert_eq!(status("error:observed"), Some(0));
-    assert_eq!(status("info:observed"), Some(2));
+    assert_eq!(status("warning:observed"), 1);
+    assert_eq!(status("error:observed"), 0);
+    assert_eq!(status("info:observed"), 2);
 }
 
 /// A cause that somebody accepts, and what comes of it, which nobody did: the report says what the exit status says.
@@ -423,8 +417,8 @@ fn what_comes_of_an_accepted_cause_stands_for_itself() {
     let folder = tempfile::tempdir().unwrap();
     let run = |more: &[&str]| {
         let base = ["check", "--bundle", &recording, "--complete", "all"];
-        let output = meshdoctor(&[&base[..], more].concat()).current_dir(folder.path()).output().unwrap();
-        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+        let output = ran(meshdoctor(&[&base[..], more].concat()).current_dir(folder.path()));
+        (output.status, output.out)
     };
     let document: Value = serde_json::from_str(&run(&["-o", "json"]).1).unwrap();
     let findings = document["findings"].as_array().unwrap();
@@ -467,8 +461,8 @@ fn what_comes_of_an_accepted_cause_stands_for_itself() {
 #[test]
 fn what_is_wrong_with_waivers_is_explained() {
     for problem in ["waiver-expired", "waiver-unused", "waiver-unreadable"] {
-        let output = meshdoctor(&["explain", problem]).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success() && text.contains(problem) && text.contains("expires:"), "{text}");
+        let output = ran(meshdoctor(&["explain", problem]));
+        let text = output.out;
+        assert!(output.status == 0 && text.contains(problem) && text.contains("expires:"), "{text}");
     }
 }
