@@ -253,7 +253,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
     let verdict = RunResult {
         inferred: inferred.len(),
-        ..verdict(question.policy, &findings, &results, read_nothing, none_ran)
+        ..verdict(question.policy, &question.origin, &findings, &results, read_nothing, none_ran)
     };
     let mut checks: Vec<Judged> = question
         .checks

@@ -41,6 +41,12 @@ fn of_waivers(id: &str, form: PageFormat) -> String {
 }
 
 fn unknown(word: &str) -> Stop {
+    if checks::all().any(|check| check.card().front.category == word) {
+        return Stop::usage(
+            format!("{word:?} is a category of checks, and no check"),
+            format!("meshdoctor list {word} names them"),
+        );
+    }
     let anchors = checks::all().flat_map(|check| &check.card().front.linkerd_check);
     let known = checks::all().map(|check| check.id).chain(anchors.map(|row| row.anchor.as_str()));
     let nearest = crate::nearest::closest(word, known);

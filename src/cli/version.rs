@@ -14,7 +14,7 @@ pub(super) fn run(args: &Version) -> anyhow::Result<u8> {
             let reads =
                 if live { "clusters, bundles and dumps" } else { "bundles and dumps (built without live)" };
             format!(
-                "meshdoctor {version}\nknowledge  as of {knowledge}\nreport     {}\nreads      {reads}\n",
+                "meshdoctor {version}\nrelease data  as of {knowledge}\nreport        {}\nreads         {reads}\n",
                 report::SCHEMA
             )
         }

@@ -5,6 +5,7 @@ use crate::exit;
 use crate::finding::{Finding, Severity, Standing, When};
 use crate::missing::Missing;
 use crate::policy::Policy;
+use crate::source::Origin;
 
 /// The result in figures.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,6 +83,7 @@ pub(super) fn counts(finding: &&Finding) -> bool {
 /// The verdict on what was found, before anything was left out for its confidence.
 pub(super) fn verdict(
     policy: &Policy,
+    origin: &Origin,
     findings: &[Finding],
     results: &[CheckResult],
     read_nothing: bool,
@@ -95,8 +97,9 @@ pub(super) fn verdict(
         failing: findings.iter().any(|finding| finding.standing == Standing::Fails),
         not_checked: asked_for || crashed > 0,
         not_checked_passes: policy.not_checked_passes,
-        // Where evidence that was asked for is missing, nobody means by --on-not-checked=pass that a run which saw nothing is fine.
-        none_ran: none_ran || (asked_for && saw_nothing(results)),
+        // A run which saw nothing is not fine, whoever should have provided what; --on-not-checked=pass does not mean that either. Manifests
+        // may be of a part that no check is about.
+        none_ran: none_ran || ((asked_for || origin.kind != "manifests") && saw_nothing(results)),
         // Whoever read a part of a list has judged that part: that is a gap, not a run that never took place.
         nothing_judged: judged == 0 && read_nothing,
     });

@@ -15,6 +15,8 @@ fn wrong_words_are_usage_errors_with_the_nearest_real_one() {
         (&["check", "--fail-on", "wrning"], "'warning'"),
         (&["check", "--bundle", "x", "--complete", "podz"], "did you mean pods?"),
         (&["explain", "job-held-by-prxy"], "did you mean job-held-by-proxy?"),
+        (&["explain", "certificates"], "meshdoctor list certificates names them"),
+        (&["new", "injector-fails-open"], "choose another id"),
         (&["demo", "cni-unauthorised"], "did you mean cni-unauthorized?"),
         (&["chekc"], "'check'"),
     ] {

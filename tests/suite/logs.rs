@@ -97,6 +97,19 @@ fn what_cannot_be_a_log_is_an_error_that_names_it_and_the_next_step() {
     }
 }
 
+/// Of 265 checks none could run: whatever was provided, that is no mesh that is fine.
+#[test]
+fn a_log_without_a_cluster_is_not_a_run_without_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = write(folder.path(), "log.txt", "2026-01-15T11:00:00Z n1 kubelet[1]: nothing\n");
+    for more in [&[][..], &["--on-not-checked", "pass"]] {
+        let output = run(&[&["check", "--logs", &format!("n1={log}")][..], more].concat());
+        let said = out(&output);
+        assert_eq!(output.status.code(), Some(4), "{said}");
+        assert!(said.contains("NOT FULLY CHECKED") && said.contains("0 checks passed"), "{said}");
+    }
+}
+
 #[test]
 fn a_long_log_is_cut_from_its_beginning() {
     let folder = tempfile::tempdir().unwrap();

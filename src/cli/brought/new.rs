@@ -42,6 +42,9 @@ pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
     let brought = Brought::read(&args.check, &text, super::IN_CASES).map_err(|error| {
         let next = match error.message.starts_with("rule") {
             true => "choose another kind with --for",
+            false if crate::checks::find(&args.check).is_some() => {
+                "choose another id: meshdoctor list shows those that are taken"
+            }
             false => "ids are words of small letters and digits with dashes between them",
         };
         Stop::usage(error.message, next)
