@@ -113,7 +113,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --linkerd-cni-enabled 'With --pre: the installation will use linkerd-cni, which must be installed and ready'
             cand --proxy 'With -o linkerd, also print the rows of the data plane. meshdoctor''s own reports always include it'
             cand --coverage 'Say in a table what was not checked in full: why, and how to check it'
-            cand --publish 'Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. The one thing that writes; see docs/deploy.md for the role'
+            cand --publish 'Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. It writes to the cluster; see docs/deploy.md for the role'
             cand --force 'Let --save overwrite a file that is there'
             cand -q 'Print nothing on standard error but errors'
             cand --quiet 'Print nothing on standard error but errors'

@@ -113,7 +113,7 @@ never\:"Never"))' \
 '--linkerd-cni-enabled[With --pre\: the installation will use linkerd-cni, which must be installed and ready]' \
 '(--pre --crds)--proxy[With -o linkerd, also print the rows of the data plane. meshdoctor'\''s own reports always include it]' \
 '--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
-'(--bundle --manifests --with --values --verify --to --pre --crds --only --skip -n --namespace --confidence)--publish[Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. The one thing that writes; see docs/deploy.md for the role]' \
+'(--bundle --manifests --with --values --verify --to --pre --crds --only --skip -n --namespace --confidence)--publish[Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. It writes to the cluster; see docs/deploy.md for the role]' \
 '--force[Let --save overwrite a file that is there]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \

@@ -102,7 +102,7 @@ pub struct Check {
     #[command(flatten)]
     pub report: Reports,
     /// Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else
-    /// PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. The one thing that writes; see
+    /// PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. It writes to the cluster; see
     /// docs/deploy.md for the role.
     #[arg(
         long,
