@@ -25,10 +25,12 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
         .map_err(|(trouble, gaps)| unreadable(&trouble.to_string(), &gaps))?;
     if let [lost, ..] = asked::lost(&policies, &args.targets).as_slice() {
-        let cause = format!("no pod and no ExternalWorkload {lost}");
-        return Err(
-            Stop::usage(cause, "meshdoctor policy without a name shows every one that is injected").into()
-        );
+        let near =
+            asked::near(&policies, lost).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        let cause = format!("no pod and no ExternalWorkload {lost}{near}");
+        let next =
+            format!("meshdoctor policy {} shows every one of the namespace that is injected", lost.namespace);
+        return Err(Stop::usage(cause, next).into());
     }
     let text = match args.output {
         PolicyFormat::Controller => document(&asked::as_controller(&policies, &args.targets))?,

@@ -92,6 +92,23 @@ pub fn lost<'t>(evidence: &PolicyEvidence<'_>, targets: &'t [Target]) -> Vec<&'t
         .collect()
 }
 
+/// What a target that means nothing may mean: the first pod of a workload that it names, or what is spelled alike.
+pub fn near(evidence: &PolicyEvidence<'_>, target: &Target) -> Option<Target> {
+    let name = target.workload.as_deref()?;
+    let pods = evidence.pods.iter().map(|pod| &pod.metadata);
+    let here = pods.chain(evidence.external.iter().map(|it| &it.metadata));
+    let mut names: Vec<&str> =
+        here.filter(|meta| meta.namespace == target.namespace).map(|meta| meta.name.as_str()).collect();
+    names.sort_unstable();
+    let of_workload =
+        names.iter().find(|pod| pod.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')));
+    let near = match of_workload {
+        Some(pod) => (*pod).to_owned(),
+        None => crate::nearest::closest(name, names)?,
+    };
+    Some(Target { workload: Some(near), ..target.clone() })
+}
+
 /// One port of a workload.
 pub struct PortAnswer<'a> {
     /// The port.

@@ -74,6 +74,19 @@ impl<'a> Mesh<'a> {
         others.into_iter().filter(|pod| self.owners.of(pod).name == name).collect()
     }
 
+    /// What to do about a name that nothing has: with the nearest one of the namespace, where one is near.
+    fn meant(&self, namespace: &str, name: &str, next: &str, with_services: bool) -> String {
+        let (workloads, services) = self.of_namespace(namespace);
+        let services = services.iter().filter(|_| with_services);
+        let pods = self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace);
+        let names = workloads.iter().chain(services).map(|end| end.name.as_str());
+        let known = names.chain(pods.map(|pod| pod.metadata.name.as_str()));
+        match crate::nearest::closest(name, known) {
+            Some(near) => format!("{next}; did you mean {namespace}/{near}?"),
+            None => next.to_owned(),
+        }
+    }
+
     /// The Service of that name.
     pub fn service(&self, namespace: &str, name: &str) -> Option<&'a Service> {
         self.outbound.services.iter().find(|service| service.metadata.key() == (namespace, name))
@@ -138,7 +151,12 @@ impl<'a> Mesh<'a> {
                 Outcome::Stops,
                 format!("there is no pod {from}, and no workload of that name has one"),
             )
-            .fix("name a pod or a workload as NAMESPACE/NAME");
+            .fix(self.meant(
+                namespace,
+                &from.name,
+                "name a pod or a workload as NAMESPACE/NAME",
+                false,
+            ));
             return walk;
         };
         let meshed = self.client(&mut walk, client);
@@ -170,7 +188,12 @@ impl<'a> Mesh<'a> {
                             "there is no Service {namespace}/{name}, no workload and no pod of that name"
                         ),
                     )
-                    .fix("kubectl get services,pods -A shows which there are");
+                    .fix(self.meant(
+                        namespace,
+                        name,
+                        "kubectl get services,pods -A shows which there are",
+                        true,
+                    ));
                 }
             },
         }

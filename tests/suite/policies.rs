@@ -455,4 +455,12 @@ fn what_is_asked_for_and_is_not_there_is_no_answer() {
     assert_eq!(asked(&["shop/gone"]).0, 2);
     assert_eq!(asked(&["shop/web-1:0"]).0, 2);
     assert_eq!(asked(&["Shop"]).0, 2);
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("shop.yaml");
+    std::fs::write(&dump, SHOP).unwrap();
+    for (given, meant) in [("shop/web:8080", "shop/web-1:8080"), ("shop/wbe-1", "shop/web-1")] {
+        let output = told("policy", &[given], &dump);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(error.contains(&format!("did you mean {meant}?")), "{given}: {error}");
+    }
 }
