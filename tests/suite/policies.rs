@@ -460,7 +460,6 @@ fn what_is_asked_for_and_is_not_there_is_no_answer() {
     std::fs::write(&dump, SHOP).unwrap();
     for (given, meant) in [("shop/web:8080", "shop/web-1:8080"), ("shop/wbe-1", "shop/web-1")] {
         let output = told("policy", &[given], &dump);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert!(error.contains(&format!("did you mean {meant}?")), "{given}: {error}");
+        assert!(output.err.contains(&format!("did you mean {meant}?")), "{given}: {}", output.err);
     }
 }
