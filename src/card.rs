@@ -2,8 +2,9 @@
 //! it. This file parses cards; it knows no check and runs nothing.
 //!
 //! A card is YAML front matter, prose sections in a fixed order, and a `## Cases` section of `### kind: title` headings
-//! with fenced blocks. The file name is the id.
+//! with fenced blocks. The file name is the id. The cases are most of it and few commands ask for them, so they are read apart.
 
+mod cases;
 mod params;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,13 +14,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::Severity;
 use crate::item::Item;
-use crate::markdown::{Block, BlockKind, MarkdownError, Reader};
+use crate::markdown::{MarkdownError, Reader};
+pub use cases::{Case, CaseKind};
 pub use params::{Param, Shown, Unit, none_of_the_name};
 
 /// The prose sections, in order. `Cases` follows.
 pub const SECTIONS: [&str; 4] = ["What it finds", "Why it matters", "How to fix", "What it cannot see"];
 
-/// A parsed card.
+/// What people read of a card.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
     /// The check's id: the file name without `.md`.
@@ -28,8 +30,6 @@ pub struct Card {
     pub front: Front,
     /// The four prose sections, in the order of [`SECTIONS`].
     pub prose: [String; 4],
-    /// The cases.
-    pub cases: Vec<Case>,
 }
 
 /// The front matter of a card.
@@ -298,32 +298,6 @@ fn items<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<I
         .collect()
 }
 
-/// What a case shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CaseKind {
-    /// The check finds something.
-    Fires,
-    /// It looked, and it is fine; or it does not apply.
-    Quiet,
-    /// Evidence is missing, and it says so.
-    Unknown,
-}
-
-/// A tiny cluster and the expected result.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Case {
-    /// What it shows.
-    pub kind: CaseKind,
-    /// What makes it different.
-    pub title: String,
-    /// Why the result is right.
-    pub reason: String,
-    /// The fenced blocks, `expect` aside.
-    pub blocks: Vec<Block>,
-    /// The text of the `expect` block.
-    pub expect: String,
-}
-
 impl Front {
     /// What `--to` has to do with it, in words; nothing where it is asked of today alone.
     pub fn with_an_upgrade(&self) -> Option<&'static str> {
@@ -346,56 +320,29 @@ impl Front {
 }
 
 impl Card {
-    /// Parses a card.
+    /// Reads the front matter and the prose; what comes behind them is not looked at.
     ///
     /// # Errors
     /// Anything that is not the grammar, with file and line.
     pub fn parse(id: &str, text: &str) -> Result<Card, MarkdownError> {
-        let (front, mut reader) = Reader::open::<Front>(id, text)?;
+        let (front, mut reader) =
+            Reader::open::<Front>(id, text.lines().take_while(|line| *line != cases::HEADING))?;
         let mut prose: [String; 4] = Default::default();
         for (section, title) in prose.iter_mut().zip(SECTIONS) {
             reader.heading(&format!("## {title}"))?;
             *section = reader.prose();
         }
-        reader.heading("## Cases")?;
-        reader.prose();
-        let mut cases = Vec::new();
-        while let Some(line) = reader.line() {
-            let title = line.split_once(':').map_or("", |(_, title)| title.trim());
-            if cases.iter().any(|before: &Case| before.title == title) {
-                return reader.fail(format!("another case has the title {title:?}; give this one its own"));
-            }
-            cases.push(case(line, &mut reader)?);
+        match reader.line() {
+            None => Ok(Card { id: id.to_owned(), front, prose }),
+            Some(_) => reader.fail(format!("expected the heading {:?}", cases::HEADING)),
         }
-        Ok(Card { id: id.to_owned(), front, prose, cases })
     }
-}
-
-fn case(heading: &str, reader: &mut Reader<'_>) -> Result<Case, MarkdownError> {
-    let Some((kind, title)) = heading.strip_prefix("### ").and_then(|rest| rest.split_once(':')) else {
-        return reader.fail("expected a case: ### fires: …, ### quiet: … or ### unknown: …");
-    };
-    let kind = match kind {
-        "fires" => CaseKind::Fires,
-        "quiet" => CaseKind::Quiet,
-        "unknown" => CaseKind::Unknown,
-        other => return reader.fail(format!("unknown kind of case {other:?}: use fires, quiet or unknown")),
-    };
-    reader.pass();
-    let body = reader.body()?;
-    let (expect, blocks): (Vec<Block>, _) =
-        body.blocks.into_iter().partition(|b| b.content == BlockKind::Expect);
-    let [expect] = expect.as_slice() else {
-        return reader.fail(
-            "the case above has no ```text expect block, or several; write an empty one, which UPDATE=1 fills in",
-        );
-    };
-    Ok(Case { kind, title: title.trim().to_owned(), reason: body.prose, blocks, expect: expect.text.clone() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::markdown::BlockKind;
 
     const CARD: &str = "---\ntitle: A thing is off\nseverity: error\ncategory: cni\nsince: 0.1.0\nneeds: [pods]\n---\n\
         ## What it finds\nThis.\n## Why it matters\nThat.\n## How to fix\nSo.\n## What it cannot see\nMuch.\n## Cases\n\
@@ -407,10 +354,11 @@ mod tests {
         let card = Card::parse("thing-off", CARD).expect("it is a card");
         assert_eq!(card.front.needs.len(), 1);
         assert_eq!(card.prose[3], "Much.");
-        assert_eq!(card.cases.len(), 1);
-        assert_eq!(card.cases[0].reason, "Because.");
-        assert_eq!(card.cases[0].expect, "error");
-        assert_eq!(card.cases[0].blocks[0].content, BlockKind::Cluster { on: Some("healthy".to_owned()) });
+        let cases = Case::all("thing-off", CARD).expect("they are cases");
+        assert_eq!(cases.len(), 1);
+        assert_eq!(cases[0].reason, "Because.");
+        assert_eq!(cases[0].expect, "error");
+        assert_eq!(cases[0].blocks[0].content, BlockKind::Cluster { on: Some("healthy".to_owned()) });
     }
 
     #[test]
@@ -418,6 +366,9 @@ mod tests {
         let broken = CARD.replace("## How to fix", "## How to mend");
         assert_eq!(Card::parse("x", &broken).map_err(|e| e.line), Err(12));
         let open = CARD.replace("error\n```", "error\n");
-        assert!(Card::parse("x", &open).is_err_and(|e| e.message.contains("never closed")));
+        assert!(Case::all("x", &open).is_err_and(|e| e.message.contains("never closed")));
+        let none = CARD.replace("## Cases", "## Case");
+        assert_eq!(Card::parse("x", &none).map_err(|e| e.line), Err(16));
+        assert_eq!(Case::all("x", &none).map_err(|e| e.line), Err(28));
     }
 }

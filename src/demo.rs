@@ -109,7 +109,7 @@ impl Demo {
     /// # Errors
     /// See [`DemoError`].
     pub fn script(&self) -> Result<Script, DemoError> {
-        let (front, mut reader) = Reader::open::<Front>(self.name, self.text)?;
+        let (front, mut reader) = Reader::open::<Front>(self.name, self.text.lines())?;
         let story = reader.prose();
         reader.heading("## Before")?;
         let before = reader.body()?.blocks;

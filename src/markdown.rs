@@ -71,7 +71,7 @@ pub struct Body {
 /// # Errors
 /// A file that is not the grammar, or has a heading.
 pub fn read<F: DeserializeOwned>(name: &str, text: &str) -> Result<(F, Body), MarkdownError> {
-    let (front, mut reader) = Reader::open(name, text)?;
+    let (front, mut reader) = Reader::open(name, text.lines())?;
     let body = reader.body()?;
     match reader.line() {
         None => Ok((front, body)),
@@ -101,12 +101,28 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    fn of(name: &str, lines: impl Iterator<Item = &'a str>) -> Reader<'a> {
+        Reader { file: format!("{name}.md"), lines: lines.collect(), at: 0 }
+    }
+
+    /// Stands behind the first line that is this heading.
+    pub(crate) fn behind(
+        name: &str,
+        lines: impl Iterator<Item = &'a str>,
+        heading: &str,
+    ) -> Result<Reader<'a>, MarkdownError> {
+        let mut reader = Reader::of(name, lines);
+        reader.at = reader.lines.iter().position(|line| *line == heading).unwrap_or(reader.lines.len());
+        reader.heading(heading)?;
+        Ok(reader)
+    }
+
     /// Reads the front matter, and stands behind it.
     pub(crate) fn open<F: DeserializeOwned>(
         name: &str,
-        text: &'a str,
+        lines: impl Iterator<Item = &'a str>,
     ) -> Result<(F, Reader<'a>), MarkdownError> {
-        let mut reader = Reader { file: format!("{name}.md"), lines: text.lines().collect(), at: 0 };
+        let mut reader = Reader::of(name, lines);
         if reader.lines.first() != Some(&"---") {
             return reader.fail("the file starts with front matter between two lines of ---");
         }

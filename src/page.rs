@@ -46,14 +46,14 @@ pub fn item_in_words(item: &Item) -> String {
 }
 
 /// `docs/checks/<id>.md`: facts, prose, an example and what the same looks like after the remedy.
-pub fn page(card: &Card) -> String {
+pub fn page(card: &Card, cases: &[Case]) -> String {
     let mut page = format!("{GENERATED}# {}\n\n{}.\n\n", card.id, card.front.title.trim_end_matches('.'));
     facts(card, &mut page);
     for (section, prose) in SECTIONS.iter().zip(&card.prose) {
         _ = write!(page, "## {section}\n\n{prose}\n\n");
     }
     for (kind, heading) in [(CaseKind::Fires, "Example"), (CaseKind::Quiet, "After")] {
-        if let Some(case) = card.cases.iter().find(|case| case.kind == kind) {
+        if let Some(case) = cases.iter().find(|case| case.kind == kind) {
             example(heading, case, &mut page);
         }
     }

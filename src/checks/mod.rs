@@ -62,7 +62,7 @@ pub use settings::Settings;
 pub use unjudged::Unjudged;
 pub use upgrades::phases::{Phase, Plan};
 
-use crate::card::Card;
+use crate::card::{Card, Case};
 use crate::finding::{FailedRows, Finding, Remedy, When};
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
@@ -95,7 +95,27 @@ pub struct Check {
     /// The card's text, embedded.
     pub text: &'static str,
     judge: Rule,
-    card: &'static OnceLock<Card>,
+    parsed: &'static Parsed,
+}
+
+/// What was read of a card: each part once, when it is asked for. Cases are most of a card, and a run asks for none.
+#[derive(Default)]
+pub struct Parsed {
+    card: OnceLock<Card>,
+    cases: OnceLock<Vec<Case>>,
+}
+
+impl Parsed {
+    /// Nothing yet.
+    pub const fn new() -> Parsed {
+        Parsed { card: OnceLock::new(), cases: OnceLock::new() }
+    }
+}
+
+impl From<Card> for Parsed {
+    fn from(card: Card) -> Parsed {
+        Parsed { card: OnceLock::from(card), cases: OnceLock::new() }
+    }
 }
 
 /// How a check judges.
@@ -112,9 +132,9 @@ impl Check {
         id: &'static str,
         text: &'static str,
         (rule, from): (&'static Expressed, &'static str),
-        card: &'static OnceLock<Card>,
+        parsed: &'static Parsed,
     ) -> Check {
-        Check { id, text, judge: Rule::Expressed(rule, from), card }
+        Check { id, text, judge: Rule::Expressed(rule, from), parsed }
     }
 
     /// Its rule, where that is an expression.
@@ -170,9 +190,9 @@ impl Check {
         id: &'static str,
         text: &'static str,
         judge: fn(&Context<'_>) -> Judgement,
-        card: &'static OnceLock<Card>,
+        parsed: &'static Parsed,
     ) -> Check {
-        Check { id, text, judge: Rule::Written(judge), card }
+        Check { id, text, judge: Rule::Written(judge), parsed }
     }
 
     /// The parsed card.
@@ -180,20 +200,31 @@ impl Check {
     /// # Panics
     /// If the embedded card is not one, which a test rules out.
     pub fn card(&self) -> &Card {
-        self.card
+        self.parsed
+            .card
             .get_or_init(|| Card::parse(self.id, self.text).expect("every embedded card is parsed by a test"))
+    }
+
+    /// The cases of its card.
+    ///
+    /// # Panics
+    /// If the embedded card is not one, which a test rules out.
+    pub fn cases(&self) -> &[Case] {
+        self.parsed
+            .cases
+            .get_or_init(|| Case::all(self.id, self.text).expect("every embedded card is parsed by a test"))
     }
 }
 
 /// A row of a category's table: `row!("injection", "pod-missing-proxy", pod_missing_proxy)`.
 macro_rules! row {
     ($category:literal, $id:literal, $module:ident) => {{
-        static CARD: std::sync::OnceLock<$crate::card::Card> = std::sync::OnceLock::new();
+        static PARSED: $crate::checks::Parsed = $crate::checks::Parsed::new();
         $crate::checks::Check::new(
             $id,
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/checks/", $category, "/", $id, ".md")),
             $module::judge,
-            &CARD,
+            &PARSED,
         )
     }};
 }

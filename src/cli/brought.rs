@@ -100,7 +100,7 @@ pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
     for Loaded { path, check } in &loaded {
         let mut card = check.text.to_owned();
         let mut wrong = lacking(check);
-        for case in &check.card().cases {
+        for case in check.cases() {
             run += 1;
             let ran = cases::run(check, case, &|name| demo::base(name).map(str::to_owned));
             let ran = match ran {
@@ -127,12 +127,7 @@ pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
         }
         match wrong.is_empty() {
             true => {
-                _ = writeln!(
-                    text,
-                    "ok       {}  {}",
-                    check.id,
-                    count(check.card().cases.len(), "case", "cases")
-                )
+                _ = writeln!(text, "ok       {}  {}", check.id, count(check.cases().len(), "case", "cases"))
             }
             false => {
                 failed += 1;
@@ -154,7 +149,7 @@ pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
 
 /// The cases that prove a check, as far as its card lacks them.
 fn lacking(check: &Check) -> Vec<String> {
-    let there: BTreeSet<CaseKind> = check.card().cases.iter().map(|case| case.kind).collect();
+    let there: BTreeSet<CaseKind> = check.cases().iter().map(|case| case.kind).collect();
     let wanted = [
         (CaseKind::Fires, "fires", "one in which it finds something"),
         (CaseKind::Quiet, "quiet", "one in which it looked and all is well"),

@@ -52,7 +52,7 @@ pub fn text(check: &'static Check, width: usize) -> String {
         _ = writeln!(text, "\n{section}");
         write_prose(prose, columns, &mut text);
     }
-    if let Some(case) = card.cases.iter().find(|case| case.kind == CaseKind::Fires) {
+    if let Some(case) = check.cases().iter().find(|case| case.kind == CaseKind::Fires) {
         _ = writeln!(text, "\nExample: {}", case.title);
         write_prose(&case.reason, columns, &mut text);
         text.push('\n');
@@ -120,7 +120,7 @@ fn flush(paragraph: &mut String, hanging: usize, columns: usize, text: &mut Stri
 
 /// The documentation page.
 pub fn markdown(check: &'static Check) -> String {
-    page::page(check.card())
+    page::page(check.card(), check.cases())
 }
 
 #[derive(Serialize)]
@@ -156,7 +156,7 @@ pub fn json(check: &'static Check) -> String {
     let card = check.card();
     let front = &card.front;
     let [what_it_finds, why_it_matters, how_to_fix, what_it_cannot_see] = &card.prose;
-    let example = card.cases.iter().find(|case| case.kind == CaseKind::Fires);
+    let example = check.cases().iter().find(|case| case.kind == CaseKind::Fires);
     json::write(&Page {
         schema: "meshdoctor.check/1",
         id: check.id,

@@ -146,7 +146,7 @@ fn every_case_gives_the_same_report_from_its_bundle() {
     let folder = tempfile::tempdir().unwrap();
     let mut at = 0;
     for check in checks::all() {
-        for case in &check.card().cases {
+        for case in check.cases() {
             let live = case::live(check, case);
             // Every case goes through one form, and the forms take turns.
             let path = folder.path().join(format!("{at}-{}", FORMS[at % FORMS.len()]));

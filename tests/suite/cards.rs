@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use meshdoctor::card::{Card, CaseKind, SECTIONS};
+use meshdoctor::card::{Card, Case, CaseKind, SECTIONS};
 use meshdoctor::cases;
 use meshdoctor::checks::{self, Check};
 
@@ -40,9 +40,11 @@ fn judged() -> &'static Judged {
     })
 }
 
-/// The card of a check with the expectations of this very run.
-pub fn card(id: &str) -> Card {
-    Card::parse(id, &judged().texts[id]).unwrap_or_else(|e| panic!("{e}"))
+/// The page of a check with the expectations of this very run.
+pub fn page(id: &str) -> String {
+    let text = &judged().texts[id];
+    let (card, cases) = (Card::parse(id, text), Case::all(id, text));
+    meshdoctor::page::page(&card.unwrap_or_else(|e| panic!("{e}")), &cases.unwrap_or_else(|e| panic!("{e}")))
 }
 
 fn path(check: &Check) -> PathBuf {
@@ -52,9 +54,8 @@ fn path(check: &Check) -> PathBuf {
 /// Runs the cases of one card; the card's text, with the expectations rewritten when that is asked for.
 fn judge(check: &'static Check, wrong: &mut Vec<String>) -> String {
     let update = std::env::var_os("UPDATE").is_some();
-    let card = check.card();
     let mut text = std::fs::read_to_string(path(check)).unwrap();
-    for case in &card.cases {
+    for case in check.cases() {
         let ran = cases::run(check, case, &case::base)
             .unwrap_or_else(|error| panic!("{}.md, case {:?}: {error}", check.id, case.title));
         let place = format!("{} / {}", check.id, case.title);
@@ -90,11 +91,11 @@ fn every_case_says_what_its_card_claims() {
 #[test]
 fn every_card_proves_firing_quiet_and_missing_evidence() {
     for check in checks::all() {
-        let kinds: BTreeSet<CaseKind> = check.card().cases.iter().map(|case| case.kind).collect();
+        let kinds: BTreeSet<CaseKind> = check.cases().iter().map(|case| case.kind).collect();
         let all = BTreeSet::from([CaseKind::Fires, CaseKind::Quiet, CaseKind::Unknown]);
         assert_eq!(kinds, all, "{}: one case of each kind at least", check.id);
-        let titles: BTreeSet<&str> = check.card().cases.iter().map(|case| case.title.as_str()).collect();
-        assert_eq!(titles.len(), check.card().cases.len(), "{}: titles of cases differ", check.id);
+        let titles: BTreeSet<&str> = check.cases().iter().map(|case| case.title.as_str()).collect();
+        assert_eq!(titles.len(), check.cases().len(), "{}: titles of cases differ", check.id);
         for (section, text) in SECTIONS.iter().zip(&check.card().prose) {
             assert!(!text.is_empty(), "{}: the section {section:?} is empty", check.id);
         }
@@ -170,7 +171,7 @@ fn neither_explanations_nor_the_order_of_repair_run_in_circles() {
 #[test]
 fn every_embedded_card_parses() {
     for check in checks::all() {
-        if let Err(error) = Card::parse(check.id, check.text) {
+        if let Err(error) = Card::parse(check.id, check.text).and_then(|_| Case::all(check.id, check.text)) {
             panic!("{error}");
         }
     }

@@ -65,7 +65,7 @@ fn a_check_never_passes_without_what_it_needs() {
     let mut wrong = Vec::new();
     for check in checks::all() {
         let mut others = other_ways();
-        for case in &check.card().cases {
+        for case in check.cases() {
             let live = case::live(check, case);
             let whole = live.judge(check);
             for item in check.card().front.needs.iter().filter(|item| !is_undefined(&live, item)) {
@@ -89,7 +89,7 @@ fn a_check_never_passes_without_what_it_needs() {
 fn a_list_that_may_hold_more_is_never_a_pass() {
     let mut wrong = Vec::new();
     for check in checks::all() {
-        for case in check.card().cases.iter().filter(|case| case.kind == CaseKind::Quiet) {
+        for case in check.cases().iter().filter(|case| case.kind == CaseKind::Quiet) {
             let live = case::live(check, case);
             if matches!(live.judge(check).outcome, Outcome::NotApplicable(_)) {
                 continue;
@@ -112,7 +112,7 @@ fn where_the_files_of_no_node_are_left_nothing_passes_on_them() {
     let mut wrong = Vec::new();
     let needing = |check: &&'static checks::Check| check.card().front.needs.contains(&Item::NodeFiles);
     for check in checks::all().filter(needing) {
-        for case in &check.card().cases {
+        for case in check.cases() {
             let live = case::live(check, case);
             let mut collected = live.collect(&[check]);
             collected.cluster.nodes = Ok(Vec::new());
@@ -128,7 +128,7 @@ fn where_the_files_of_no_node_are_left_nothing_passes_on_them() {
 fn what_a_card_does_not_name_changes_nothing() {
     for check in checks::all() {
         let front = &check.card().front;
-        for case in &check.card().cases {
+        for case in check.cases() {
             let live = case::live(check, case);
             let mut bare = live.clone();
             let others = Kind::ALL.iter().map(|kind| Item::List(*kind)).chain([
@@ -182,7 +182,7 @@ fn asks_for_linkerd_cni(check: &Check) -> bool {
 fn no_verdict_turns_for_want_of_what_only_sharpens_unless_that_is_named() {
     let mut wrong = Vec::new();
     for check in checks::all() {
-        for case in &check.card().cases {
+        for case in check.cases() {
             let live = case::live(check, case);
             let whole = live.judge(check);
             for item in &check.card().front.uses {

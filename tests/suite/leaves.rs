@@ -139,7 +139,7 @@ fn gathered() -> BTreeMap<&'static str, Vec<Value>> {
     let mut seen: BTreeSet<(&str, String)> = BTreeSet::new();
     let mut kept: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for check in checks::all() {
-        for case in &check.card().cases {
+        for case in check.cases() {
             for (kind, held) in case::live(check, case).0.memory.objects {
                 for object in held {
                     let Ok(mut value) = serde_json::from_slice::<Value>(&object.json) else { continue };
@@ -208,7 +208,7 @@ fn no_file_of_a_node_holds_a_secret() {
     let secrets = shapes();
     let mut seen: BTreeSet<(String, String)> = BTreeSet::new();
     for check in checks::all() {
-        for case in &check.card().cases {
+        for case in check.cases() {
             for node in case::live(check, case).0.memory.nodes {
                 for (path, bytes) in &node.files {
                     let Ok(value) = serde_json::from_slice::<Value>(bytes) else { continue };

@@ -18,7 +18,7 @@ fn who_fires_where() {
     let all: Vec<_> = checks::all().collect();
     let mut strangers = BTreeSet::new();
     for card in checks::all() {
-        for case in &card.card().cases {
+        for case in card.cases() {
             let live = case::live(card, case);
             let collected = live.collect(&all);
             let mut fires = Vec::new();

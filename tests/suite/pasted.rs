@@ -73,7 +73,7 @@ type Ran = Vec<String>;
 fn commands() -> BTreeMap<Command, String> {
     let mut commands = BTreeMap::new();
     for check in checks::all() {
-        for case in &check.card().cases {
+        for case in check.cases() {
             let result = case::live(check, case).judge(check);
             let place = format!("{} / {}", check.id, case.title);
             let remedies = result.findings.iter().flat_map(|finding| finding.remedy.commands().cloned());

@@ -27,7 +27,7 @@ use crate::{bundles, case, corpus};
 
 /// The clusters that are told anywhere: of cards so many that their set-up does not cost more than the runs.
 fn scenes(of_cases: usize) -> Vec<(String, Scene)> {
-    let cases = checks::all().flat_map(|check| check.card().cases.iter().map(move |case| (check, case)));
+    let cases = checks::all().flat_map(|check| check.cases().iter().map(move |case| (check, case)));
     let cards = cases
         .step_by(of_cases)
         .map(|(check, case)| (format!("{} / {}", check.id, case.title), case::live(check, case).0));

@@ -50,7 +50,7 @@ fn judged() -> Vec<(String, Report)> {
         }
     }
     for check in &all {
-        for case in &check.card().cases {
+        for case in check.cases() {
             let scene = case::live(check, case).0;
             reports.push((format!("{}, {}", check.id, case.title), report_of(&scene, &[check])));
         }
@@ -221,7 +221,7 @@ fn a_live_cluster_is_not_sent_to_collect_for_the_version_of_the_command() {
     let checks: Vec<_> =
         checks::all().filter(|check| ["issuer-key-mismatch", "cli-outdated"].contains(&check.id)).collect();
     let key = checks.iter().find(|check| check.id == "issuer-key-mismatch").unwrap();
-    let case = key.card().cases.iter().find(|case| case.title.contains("does not hold the key")).unwrap();
+    let case = key.cases().iter().find(|case| case.title.contains("does not hold the key")).unwrap();
     let mut scene = case::live(key, case).0;
     scene.memory.cli_version = None;
     let mut report = report_of(&scene, &checks);

@@ -6,10 +6,10 @@ mod rule;
 mod written;
 
 use std::collections::BTreeSet;
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
-use super::{Check, all};
-use crate::card::Card;
+use super::{Check, Parsed, all};
+use crate::card::{Card, Case};
 use crate::item::{Item, Kind, Scope};
 use crate::markdown::MarkdownError;
 use rule::Rule;
@@ -37,6 +37,7 @@ impl Brought {
     /// It is no card, has no rule, or one that cannot be; or its id is a built-in check's.
     pub fn read(id: &str, text: &str, from: &str) -> Result<Brought, MarkdownError> {
         let mut card = Card::parse(id, text)?;
+        Case::all(id, text)?;
         let fail = |message: String| MarkdownError { file: format!("{id}.md"), line: 1, message };
         if !is_id(id) {
             return Err(fail(format!("{id:?} is no id: small letters, digits and dashes")));
@@ -95,13 +96,12 @@ impl Brought {
 
     /// Puts it among the checks, for as long as the process lives.
     pub fn register(self) -> &'static Check {
-        let cell: &'static OnceLock<Card> = Box::leak(Box::new(OnceLock::new()));
         let id: &'static str = Box::leak(self.card.id.clone().into_boxed_str());
+        let parsed: &'static Parsed = Box::leak(Box::new(Parsed::from(self.card)));
         let text: &'static str = Box::leak(self.text.into_boxed_str());
         let from: &'static str = Box::leak(self.from.into_boxed_str());
         let rule: &'static Rule = Box::leak(Box::new(self.rule));
-        _ = cell.set(self.card);
-        let check: &'static Check = Box::leak(Box::new(Check::expressed(id, text, (rule, from), cell)));
+        let check: &'static Check = Box::leak(Box::new(Check::expressed(id, text, (rule, from), parsed)));
         let mut brought = BROUGHT.write().unwrap_or_else(PoisonError::into_inner);
         brought.push(check);
         brought.sort_by(|a, b| {

@@ -62,7 +62,7 @@ pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
 /// The card with what its cases say.
 fn with_expectations(brought: Brought, mut text: String) -> anyhow::Result<String> {
     let check = brought.register();
-    for case in &check.card().cases {
+    for case in check.cases() {
         let ran = cases::run(check, case, &|name| demo::base(name).map(str::to_owned))?;
         if let Some(why) = ran.wrong.first().filter(|_| case.kind != CaseKind::Unknown) {
             anyhow::bail!("no card can be written for that kind: {why}");
