@@ -296,7 +296,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         knowledge_date: question.knowledge.date().to_string(),
         subject,
         control_plane_namespace: cluster.namespaces.control_plane.clone(),
-        cluster_uid: cluster.uid().map(str::to_owned),
+        cluster_uid: cluster.uid(),
         whole: question.is_whole(),
         to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
         rehearsal: question.settings.upgrade.as_ref().map(|upgrade| Rehearsal {

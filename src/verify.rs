@@ -144,7 +144,7 @@ pub enum SameCluster {
 /// Compares the clusters of a report and of evidence. Without uids, two contexts of one kubeconfig are two clusters.
 pub fn same_cluster(earlier: &Earlier, cluster: &Cluster, origin: &Origin) -> SameCluster {
     match (&earlier.cluster_uid, cluster.uid()) {
-        (Some(then), Some(now)) if then == now => SameCluster::Yes,
+        (Some(then), Some(now)) if *then == now => SameCluster::Yes,
         (Some(_), Some(_)) => SameCluster::No,
         (None, _) | (_, None) => match &earlier.origin {
             Some(then) if then.kind == "live" && origin.kind == "live" && then.name != origin.name => {

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::Context;
-use crate::checks::control_plane::failing::event_evidence;
 use crate::finding::{Evidence, Moment, Subject};
+use crate::model::events;
 use crate::model::moments;
 use crate::model::owners::Owner;
 use crate::model::refusal::{self, Refusal};
@@ -73,12 +73,9 @@ fn build<'a>(ctx: &Context<'a>) -> Vec<Refused<'a>> {
     let events = last_events(ctx);
     let said = |kind: &'static str, meta: &'a Meta| {
         let event = events.get(&(kind, meta.namespace.as_str(), meta.name.as_str()))?;
-        let evidence = event_evidence(&format!("{kind} {}/{}", meta.namespace, meta.name), event);
+        let evidence = events::quoted(format!("{kind} {}/{}", meta.namespace, meta.name), event);
         let created = moments::created(kind, meta, "created");
-        Some((
-            event.message.as_str(),
-            (evidence, moments::of_event(event).into_iter().chain(created).collect()),
-        ))
+        Some((&*event.message, (evidence, moments::of_event(event).into_iter().chain(created).collect())))
     };
     let lacking = |workload: &Workload| workload.status.replicas < workload.spec.replicas.unwrap_or(1);
     for set in seen::<StatefulSet>(ctx).iter().filter(|set| lacking(set)) {

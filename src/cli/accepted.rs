@@ -91,9 +91,9 @@ fn first(path: &Path) -> String {
 
 impl Earlier {
     /// Refuses the report of another cluster.
-    pub(super) fn is_of(&self, uid: Option<&str>) -> Result<(), Stop> {
+    pub(super) fn is_of(&self, uid: Option<String>) -> Result<(), Stop> {
         match (&self.uid, uid) {
-            (Some(then), Some(now)) if then != now => Err(Stop::usage(
+            (Some(then), Some(now)) if *then != now => Err(Stop::usage(
                 format!("{}: {} is the report of another cluster", self.flag, self.file),
                 "give a report of the cluster that is checked",
             )),

@@ -142,7 +142,7 @@ impl End {
             control_plane: cluster.namespaces.control_plane.clone(),
             access: Access::of(cluster),
             serving: Serving::of(cluster),
-            uid: cluster.uid().map(str::to_owned),
+            uid: cluster.uid(),
         }
     }
 

@@ -177,12 +177,7 @@ pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<Wor
         ports.extend(evidence.index.taken_ports(&workload));
         let answer = |port| PortAnswer {
             port,
-            names: workload
-                .ports
-                .iter()
-                .filter(|(_, ports)| ports.contains(&port))
-                .map(|(name, _)| *name)
-                .collect(),
+            names: workload.names_of(port).collect(),
             inbound: evidence.index.inbound(&workload, port),
             passed_over: passed_over(evidence, &workload, port),
         };
@@ -213,7 +208,7 @@ fn known_ports<'a>(workload: &Workload<'a>, pod: &'a Pod, evidence: &PolicyEvide
     let named = declared(pod);
     let proxy = pod.spec.proxy().map(|_| ADMIN);
     let taken = evidence.index.taken_ports(workload);
-    named.into_iter().chain(workload.probes.keys().copied()).chain(proxy).chain(taken).collect()
+    named.into_iter().chain(workload.probes.iter().map(|(port, _)| *port)).chain(proxy).chain(taken).collect()
 }
 
 fn declared(pod: &Pod) -> BTreeSet<u16> {

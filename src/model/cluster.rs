@@ -111,10 +111,10 @@ impl Cluster {
     }
 
     /// The uid of the namespace `kube-system`: which cluster this is. `None` where the evidence does not hold it.
-    pub fn uid(&self) -> Option<&str> {
+    pub fn uid(&self) -> Option<String> {
         let namespaces = self.answer(&Item::List(Kind::Namespace))?.objects::<Namespace>();
         let system = namespaces.iter().find(|namespace| namespace.metadata.name == "kube-system")?;
-        Some(system.metadata.uid.as_str()).filter(|uid| !uid.is_empty())
+        Some(system.metadata.uid.to_string()).filter(|uid| !uid.is_empty())
     }
 
     /// Objects of every answer together.

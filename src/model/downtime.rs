@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::finding::{Evidence, Place};
+use super::events;
+use crate::finding::Evidence;
 use crate::objects::{Event, Node, Pod, Workload};
 
 /// How long after its start a container may take to become ready for the time between to count as starting up. A
@@ -194,7 +195,7 @@ fn replaces_a_lost_one(
 /// A span in which the kubelet's readiness probe failed again and again.
 fn probed(pod: &Pod, event: &Event) -> Option<Span> {
     let about = &event.about;
-    let (first, last) = (event.first?, event.last?);
+    let (first, last) = (event.first.get()?, event.last.get()?);
     let its = about.kind == "Pod"
         && about.name == pod.metadata.name
         && about.namespace == pod.metadata.namespace
@@ -202,12 +203,7 @@ fn probed(pod: &Pod, event: &Event) -> Option<Span> {
         && event.message.starts_with("Readiness probe failed")
         && event.count >= 3;
     its.then(|| {
-        let place = Place::Event {
-            object: name(pod),
-            reason: event.reason.clone(),
-            count: event.count,
-            last: event.last,
-        };
+        let place = events::place(name(pod), event);
         let seen = Evidence { place, said: format!("{} (since {first})", event.message) };
         Span { from: first, until: last, seen }
     })
@@ -273,7 +269,9 @@ mod tests {
             Downtime::of(pods, None, &[], nodes, &[], at("12:00:00")).at(at(moment)).is_some()
         };
         assert!(!down(&back, "08:00:30"), "never restarted: it came up with nothing lost");
-        back.status.container_statuses[0].restart_count = 1;
+        let again = json!([{"name": "proxy-injector", "restartCount": 1,
+            "state": {"running": {"startedAt": "2026-01-15T08:01:00Z"}}}]);
+        back.status.container_statuses = serde_json::from_value(again).expect("a status");
         assert!(!down(&back, "07:59:59"));
         assert!(down(&back, "08:00:00"));
         assert!(down(&back, "08:01:19"));

@@ -6,6 +6,7 @@ pub mod cluster;
 pub mod cni;
 pub mod control_plane;
 pub mod downtime;
+pub mod events;
 pub mod injected;
 pub mod injection;
 pub mod installed;

@@ -140,7 +140,7 @@ pub fn of_event(event: &Event) -> Vec<Moment> {
         namespace => format!("{} {namespace}/{}", about.kind, about.name),
     };
     let reason = &event.reason;
-    let first = (event.count > 1 && event.first != event.last).then_some(event.first).flatten();
+    let first = event.first.get().filter(|_| event.count > 1 && event.first != event.last);
     let begun = Moment::of(
         first,
         &object,
@@ -148,8 +148,8 @@ pub fn of_event(event: &Event) -> Vec<Moment> {
         format!("{reason}, first of {} times", event.count),
     );
     let what =
-        if first.is_some() { format!("{reason}, last of {} times", event.count) } else { reason.clone() };
-    let last = Moment::of(event.last, &object, "event.lastTimestamp", what);
+        if first.is_some() { format!("{reason}, last of {} times", event.count) } else { reason.to_string() };
+    let last = Moment::of(event.last.get(), &object, "event.lastTimestamp", what);
     begun.into_iter().chain(last).collect()
 }
 

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::events;
 use super::journal::{Journal, JournalLine};
 use super::owners::{Owner, Owners};
-use crate::finding::{Evidence, Place};
+use crate::finding::Evidence;
 use crate::knowledge::{Knowledge, Signature};
-use crate::objects::{ContainerStatus, Event, Pod};
+use crate::objects::{ContainerStatus, Event, Pod, Uid};
 
 /// How long after its last event an ADD counts as failed where the pod itself was not seen. The kubelet tries again
 /// every few minutes at least, and the API server keeps events for an hour.
@@ -52,7 +53,7 @@ impl ReportedBy<'_> {
     /// When it was last reported.
     fn last(&self) -> Option<Timestamp> {
         match self {
-            ReportedBy::Event(event) => event.last,
+            ReportedBy::Event(event) => event.last.get(),
             ReportedBy::Journal(line) => line.at,
         }
     }
@@ -68,15 +69,10 @@ impl AddFailure<'_> {
     pub fn evidence(&self) -> Evidence {
         let said = format!("plugin type=\"linkerd-cni\" … failed (add): {}", self.error);
         match self.reported_by {
-            ReportedBy::Event(event) => Evidence {
-                place: Place::Event {
-                    object: format!("Pod {}/{}", self.namespace, self.pod),
-                    reason: event.reason.clone(),
-                    count: event.count,
-                    last: event.last,
-                },
-                said,
-            },
+            ReportedBy::Event(event) => {
+                let place = events::place(format!("Pod {}/{}", self.namespace, self.pod), event);
+                Evidence { place, said }
+            }
             ReportedBy::Journal(line) => {
                 let when = line.at.map(|at| format!(" (last {at})")).unwrap_or_default();
                 let name = format!("node {}, journal", line.node);
@@ -170,15 +166,15 @@ struct LastError<'a> {
 }
 
 /// The last error of each pod, by namespace, name and uid. The two event APIs show one event twice.
-type LastErrors<'a> = BTreeMap<(Cow<'a, str>, Cow<'a, str>, Cow<'a, str>), LastError<'a>>;
+type LastErrors<'a> = BTreeMap<(Cow<'a, str>, Cow<'a, str>, Uid), LastError<'a>>;
 
 fn last_errors<'a>(events: &'a [Event], knowledge: &'a Knowledge) -> LastErrors<'a> {
     let mut last: LastErrors<'a> = BTreeMap::new();
     for event in events.iter().filter(|e| e.about.kind == "Pod" && e.message.contains("linkerd-cni")) {
         let Some(failure) = knowledge.signatures().match_add_failure(&event.message) else { continue };
         let about = &event.about;
-        let key = (about.namespace.as_str().into(), about.name.as_str().into(), about.uid.as_str().into());
-        if last.get(&key).is_none_or(|held| held.reported_by.last() < event.last) {
+        let key = (about.namespace.as_str().into(), about.name.as_str().into(), about.uid.clone());
+        if last.get(&key).is_none_or(|held| held.reported_by.last() < event.last.get()) {
             let error = failure.answer.into();
             let reported_by = ReportedBy::Event(event);
             last.insert(key, LastError { reported_by, error, signature: failure.signature });
@@ -196,13 +192,14 @@ fn add_journal<'a>(
 ) {
     for failure in journal.add_failures(knowledge, now) {
         let (namespace, name, uid) = failure.pod;
+        let uid = Uid::from(uid.as_str());
         // A line without a uid is of whichever pod of that name is known.
         let same = last.keys().find(|(held_namespace, held_name, held_uid)| {
             *held_namespace == namespace
                 && *held_name == name
                 && (uid.is_empty() || held_uid.is_empty() || *held_uid == uid)
         });
-        let key = same.cloned().unwrap_or_else(|| (namespace.into(), name.into(), uid.into()));
+        let key = same.cloned().unwrap_or_else(|| (namespace.into(), name.into(), uid));
         // Of equal moments the event is shown: it counts how often.
         let minute = SignedDuration::from_mins(1);
         let later = last.get(&key).is_none_or(|held| {

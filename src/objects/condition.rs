@@ -1,29 +1,83 @@
 //! Conditions in the status of objects.
 
+use std::ops::Deref;
+
 use serde::Deserialize;
 
 use super::meta::{nullable, redacted};
-use super::shared::Word;
+use super::shared::{Shared, Word};
 use super::time::Time;
 use crate::protobuf::schema::schemas;
 
 /// One condition of an object's status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(from = "Written")]
 pub struct Condition {
+    /// What it says; many say the same.
+    said: Shared<Said>,
+    /// Since when.
+    pub last_transition_time: Time,
+}
+
+/// What a condition says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Said {
     /// Its type: Ready, Available, Complete, ...
-    #[serde(rename = "type")]
     pub kind: Word,
     /// True, False or Unknown.
     pub status: Word,
     /// One word of why.
-    #[serde(deserialize_with = "nullable")]
     pub reason: Word,
     /// A sentence of why.
-    #[serde(deserialize_with = "redacted")]
     pub message: Word,
-    /// Since when.
-    pub last_transition_time: Time,
+}
+
+/// A condition as it is written.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Written {
+    #[serde(rename = "type")]
+    kind: Word,
+    status: Word,
+    #[serde(deserialize_with = "nullable")]
+    reason: Word,
+    #[serde(deserialize_with = "redacted")]
+    message: Word,
+    last_transition_time: Time,
+}
+
+impl From<Written> for Condition {
+    fn from(written: Written) -> Condition {
+        let Written { kind, status, reason, message, last_transition_time } = written;
+        Condition { said: Shared::from(Said { kind, status, reason, message }), last_transition_time }
+    }
+}
+
+impl Deref for Condition {
+    type Target = Said;
+
+    #[inline]
+    fn deref(&self) -> &Said {
+        &self.said
+    }
+}
+
+impl Condition {
+    /// One that says this, since nobody knows when.
+    pub fn new(kind: &str, status: &str, reason: &str, message: &str) -> Condition {
+        let [kind, status, reason, message] = [kind, status, reason, message].map(Word::from);
+        let said = Shared::from(Said { kind, status, reason, message });
+        Condition { said, last_transition_time: Time::default() }
+    }
+
+    /// See [`super::Object::share`].
+    pub(super) fn share(all: &mut [Condition], before: &[Condition]) {
+        for condition in all {
+            if let Some(known) = before.iter().find(|known| known.kind == condition.kind) {
+                condition.said.share(&known.said);
+            }
+        }
+    }
 }
 
 schemas! {

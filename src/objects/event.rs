@@ -4,6 +4,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
 use super::meta::{Meta, nullable};
+use super::shared::Word;
+use super::time::Time;
+use super::uid::Uid;
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::names::{self, Rule};
 use crate::redact;
@@ -17,19 +20,19 @@ pub struct Event {
     /// What it is about.
     pub about: ObjectReference,
     /// FailedCreatePodSandBox, BackOff, ...
-    pub reason: String,
+    pub reason: Word,
     /// Normal or Warning.
-    pub kind: String,
+    pub kind: Word,
     /// The text, without tokens.
-    pub message: String,
+    pub message: Box<str>,
     /// How often it was seen.
     pub count: u32,
     /// First time.
-    pub first: Option<Timestamp>,
+    pub first: Time,
     /// Last time.
-    pub last: Option<Timestamp>,
+    pub last: Time,
     /// The node whose kubelet said it.
-    pub host: String,
+    pub host: Word,
 }
 
 impl Event {
@@ -44,7 +47,7 @@ impl Event {
             self.about = ObjectReference::default();
         }
         if !names::is_subdomain(&self.host) {
-            self.host.clear();
+            self.host = Word::default();
         }
     }
 }
@@ -68,10 +71,10 @@ impl From<RawEvent> for Event {
             about: raw.involved_object.or(raw.regarding).unwrap_or_default(),
             reason: raw.reason,
             kind: raw.kind,
-            message: redact::text(&message).into_owned(),
+            message: redact::text(&message).into(),
             count: series.count.or(raw.count).or(raw.deprecated_count).unwrap_or(1).max(1),
-            first,
-            last,
+            first: first.into(),
+            last: last.into(),
             host,
             metadata: raw.metadata,
         }
@@ -84,16 +87,16 @@ impl From<RawEvent> for Event {
 pub struct ObjectReference {
     /// Kind.
     #[serde(deserialize_with = "nullable")]
-    pub kind: String,
+    pub kind: Word,
     /// Namespace.
     #[serde(deserialize_with = "nullable")]
-    pub namespace: String,
+    pub namespace: Word,
     /// Name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
     /// Uid.
     #[serde(deserialize_with = "nullable")]
-    pub uid: String,
+    pub uid: Uid,
 }
 
 impl Listed for Event {
@@ -128,9 +131,9 @@ struct RawEvent {
     involved_object: Option<ObjectReference>,
     regarding: Option<ObjectReference>,
     #[serde(deserialize_with = "nullable")]
-    reason: String,
+    reason: Word,
     #[serde(rename = "type", deserialize_with = "nullable")]
-    kind: String,
+    kind: Word,
     #[serde(deserialize_with = "nullable")]
     message: String,
     #[serde(deserialize_with = "nullable")]
@@ -149,7 +152,7 @@ struct RawEvent {
     #[serde(deserialize_with = "nullable")]
     deprecated_source: EventSource,
     #[serde(deserialize_with = "nullable")]
-    reporting_instance: String,
+    reporting_instance: Word,
 }
 
 #[derive(Deserialize, Default)]
@@ -163,7 +166,7 @@ struct Series {
 #[serde(default)]
 struct EventSource {
     #[serde(deserialize_with = "nullable")]
-    host: String,
+    host: Word,
 }
 
 fn timestamp_or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 use super::shared::{Shared, Word};
 use super::texts::Texts;
 use super::time::Time;
+use super::uid::Uid;
 use crate::annotations::{MANAGERS, OTHERS, may_be_linkerds};
 use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
@@ -86,7 +87,7 @@ pub struct Meta {
     pub namespace: Word,
     /// Unique id that the API server gave.
     #[serde(deserialize_with = "nullable")]
-    pub uid: String,
+    pub uid: Uid,
     /// Labels.
     #[serde(deserialize_with = "nullable")]
     pub labels: Shared<Texts>,

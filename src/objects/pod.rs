@@ -1,8 +1,9 @@
 //! Pods, as far as the mesh shows in them.
 
 use std::net::IpAddr;
+use std::ops::Deref;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::condition::{CONDITION, Condition};
 use super::container::{CONTAINER, Container, PROXY_CONTAINER};
@@ -117,25 +118,65 @@ pub struct PodStatus {
 
 /// What one container is doing.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(from = "WrittenStatus")]
 pub struct ContainerStatus {
+    /// What the containers of replicas have in common.
+    common: Shared<Common>,
+    /// Now.
+    pub state: ContainerState,
+    /// Before the last restart, where the kubelet says anything of it.
+    last_state: Option<Box<ContainerState>>,
+}
+
+/// What the containers of replicas have in common.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Common {
     /// Container name.
     pub name: Word,
     /// Whether its readiness probe passes.
-    #[serde(deserialize_with = "nullable")]
     pub ready: bool,
     /// How often it was started again.
-    #[serde(deserialize_with = "nullable")]
     pub restart_count: u32,
     /// The image that runs.
-    #[serde(deserialize_with = "nullable")]
     pub image: Word,
-    /// Now.
+}
+
+/// What one container is doing, as it is written.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct WrittenStatus {
+    name: Word,
     #[serde(deserialize_with = "nullable")]
-    pub state: ContainerState,
-    /// Before the last restart, where the kubelet says anything of it.
-    #[serde(deserialize_with = "said")]
-    last_state: Option<Box<ContainerState>>,
+    ready: bool,
+    #[serde(deserialize_with = "nullable")]
+    restart_count: u32,
+    #[serde(deserialize_with = "nullable")]
+    image: Word,
+    #[serde(deserialize_with = "nullable")]
+    state: ContainerState,
+    #[serde(deserialize_with = "nullable")]
+    last_state: ContainerState,
+}
+
+impl From<WrittenStatus> for ContainerStatus {
+    fn from(written: WrittenStatus) -> ContainerStatus {
+        let WrittenStatus { name, ready, restart_count, image, state, last_state } = written;
+        let last_state = Some(last_state).filter(|state| *state != ContainerState::NOTHING);
+        ContainerStatus {
+            common: Shared::from(Common { name, ready, restart_count, image }),
+            state,
+            last_state: last_state.map(Box::new),
+        }
+    }
+}
+
+impl Deref for ContainerStatus {
+    type Target = Common;
+
+    #[inline]
+    fn deref(&self) -> &Common {
+        &self.common
+    }
 }
 
 /// One of three states; all `None` when the kubelet has said nothing yet.
@@ -199,17 +240,18 @@ pub struct PodSecurityContext {
     pub run_as_group: Option<i64>,
 }
 
-/// A state, or nothing where it is empty, as it is of most containers.
-fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<ContainerState>>, D::Error> {
-    let state = Option::<ContainerState>::deserialize(deserializer)?;
-    Ok(state.filter(|state| *state != ContainerState::NOTHING).map(Box::new))
-}
-
 impl ContainerState {
     const NOTHING: ContainerState = ContainerState { waiting: None, running: None, terminated: None };
 }
 
 impl ContainerStatus {
+    /// See [`super::Object::share`].
+    fn share(all: &mut [ContainerStatus], before: &[ContainerStatus]) {
+        for (status, known) in all.iter_mut().zip(before) {
+            status.common.share(&known.common);
+        }
+    }
+
     /// What it was before the last restart; nothing is said of one that was never started again.
     pub fn last_state(&self) -> &ContainerState {
         static NOTHING: ContainerState = ContainerState::NOTHING;
@@ -291,6 +333,10 @@ impl Object for Pod {
         if !self.spec.is_same(&before.spec) {
             self.spec.edit().share(&before.spec);
         }
+        let (status, before) = (&mut self.status, &before.status);
+        Condition::share(&mut status.conditions, &before.conditions);
+        ContainerStatus::share(&mut status.container_statuses, &before.container_statuses);
+        ContainerStatus::share(&mut status.init_container_statuses, &before.init_container_statuses);
     }
 }
 

@@ -71,6 +71,7 @@ impl Object for Workload {
     fn share(&mut self, before: &Workload) {
         self.metadata.share(&before.metadata);
         self.spec.template.share(&before.spec.template);
+        Condition::share(&mut self.status.conditions, &before.status.conditions);
     }
 }
 

@@ -332,13 +332,7 @@ fn every_status_is_the_one_that_the_controller_writes() {
 }
 
 fn taken() -> Condition {
-    let text = |text: &str| text.into();
-    Condition {
-        kind: text("Accepted"),
-        status: text("True"),
-        reason: text("Accepted"),
-        ..Condition::default()
-    }
+    Condition::new("Accepted", "True", "Accepted", "")
 }
 
 /// A small cluster with a policy that holds, one that counts for nothing, and a Server that is passed over.

@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let told = events.unwrap_or_default().iter().any(|event| {
         SAID.contains(&event.reason.as_str())
             && event.about.namespace == *namespace
-            && event.last.is_some_and(|last| last >= made)
+            && event.last.get().is_some_and(|last| last >= made)
     });
     if told {
         return Ok(Verdict::fine());

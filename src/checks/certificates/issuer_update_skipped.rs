@@ -1,10 +1,10 @@
 //! `issuer-update-skipped`: identity was given a new issuer, refused it, and goes on with the one that it started with.
 
 use super::identity::{ISSUER, identity_deployment};
-use crate::checks::control_plane::failing::event_evidence;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::model::events;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
 use crate::objects::{Event, Pod};
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     // Whoever started since has read what there is.
     let older: Vec<&Pod> =
-        running.filter(|pod| started(pod).is_none_or(|started| Some(started) < skipped.last)).collect();
+        running.filter(|pod| started(pod).is_none_or(|started| Some(started) < skipped.last.get())).collect();
     if older.is_empty() {
         return Ok(Verdict::fine());
     }
@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "identity refused the new issuer and still uses the old one: certificates come from that one until it expires or \
              identity restarts",
         )
-        .evidence(event_evidence(&format!("{} {namespace}/{}", skipped.about.kind, skipped.about.name), skipped))
+        .evidence(events::quoted(format!("{} {namespace}/{}", skipped.about.kind, skipped.about.name), skipped))
         .evidence(Evidence::other("identity pods that started before", names.join(", ")))
         .timeline(events.chain(starts))
         .remedy(remedy)

@@ -20,7 +20,7 @@ use crate::finding::{Finding, Remedy, Severity};
 use crate::knowledge::ServerForm;
 use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, KubeconfigFacts, NodeSnapshot};
-use crate::objects::Pod;
+use crate::objects::{Pod, Uid};
 
 /// The context that the plugin asks for by name.
 const CONTEXT: &str = "linkerd-cni-context";
@@ -137,9 +137,10 @@ impl Scan<'_, '_> {
 
     /// The installer that runs on the node wrote the file: the token in it is that pod's own.
     fn wrote_it(&self, snapshot: &NodeSnapshot, facts: &KubeconfigFacts) -> bool {
-        let uid = facts.token_claims.as_ref().and_then(|claims| claims.pod_uid.as_deref());
-        let installer = self.installed.pod_on(&snapshot.node);
-        uid.is_some() && installer.map(|pod| pod.metadata.uid.as_str()) == uid
+        let Some(uid) = facts.token_claims.as_ref().and_then(|claims| claims.pod_uid.as_deref()) else {
+            return false;
+        };
+        self.installed.pod_on(&snapshot.node).is_some_and(|pod| pod.metadata.uid == Uid::from(uid))
     }
 
     fn readable_by_all(

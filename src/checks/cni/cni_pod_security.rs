@@ -3,8 +3,9 @@
 use super::installers::{installers, shown, subject};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Place, Remedy, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::model::cni;
+use crate::model::events;
 use crate::objects::{Event, Namespace, Pod, Workload};
 
 /// The label by which a namespace says what it lets in.
@@ -33,15 +34,7 @@ fn finding(ctx: &Context<'_>, set: &Workload, level: &str) -> Finding {
             event.about.kind == "DaemonSet" && event.about.namespace == *home && event.about.name == *name;
         about && event.reason == "FailedCreate" && event.message.contains("PodSecurity")
     });
-    let refused = refused.max_by_key(|event| event.last).map(|event| Evidence {
-        place: Place::Event {
-            object: shown(set),
-            reason: event.reason.clone(),
-            count: event.count,
-            last: event.last,
-        },
-        said: event.message.clone(),
-    });
+    let refused = refused.max_by_key(|event| event.last).map(|event| events::quoted(shown(set), event));
     let finding = ctx
         .finding(
             subject(set),

@@ -17,7 +17,7 @@ use crate::missing::Missing;
 use crate::model::cni::{self, Installed};
 use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
-use crate::objects::{ControllerRevision, DaemonSet, Pod, ServiceAccount};
+use crate::objects::{ControllerRevision, DaemonSet, Pod, ServiceAccount, Uid};
 use crate::token::Claims;
 
 /// How far apart files and pods may be taken where no refused pod proves the token dead: a pod that was replaced in
@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let refused = by_node(adds.iter().filter(|add| add.is(cni_add_unauthorized::SIGNATURE)));
     let scan = Scan {
         ctx,
-        alive: pods.iter().map(|pod| pod.metadata.uid.as_str()).collect(),
+        pods,
         every_pod: ctx.every::<Pod>().is_ok(),
         installed: Installed::new(pods, ctx.hints::<DaemonSet>()),
         history: broken_clean_ups(ctx),
@@ -56,8 +56,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 struct Scan<'c, 'a, 'r> {
     ctx: &'c Context<'a>,
     nodes: Nodes<'a>,
-    /// The uids of all pods that are there.
-    alive: BTreeSet<&'a str>,
+    /// The pods that are there.
+    pods: &'a [Pod],
     /// None is missing among them.
     every_pod: bool,
     installed: Installed<'a>,
@@ -66,6 +66,11 @@ struct Scan<'c, 'a, 'r> {
 }
 
 impl Scan<'_, '_, '_> {
+    /// Whether a pod of that uid is there.
+    fn is_alive(&self, uid: &Uid) -> bool {
+        self.pods.iter().any(|pod| pod.metadata.uid == *uid)
+    }
+
     fn on_node(&self, snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Option<Finding> {
         let (facts, claims) = token::of(self.ctx, snapshot, running)?;
         let (message, said, parameter) = self.revoked(snapshot, claims)?;
@@ -99,7 +104,7 @@ impl Scan<'_, '_, '_> {
         snapshot: &NodeSnapshot,
         claims: &Claims,
     ) -> Option<(&'static str, String, Option<String>)> {
-        let gone = claims.pod_uid.as_deref().filter(|uid| self.every_pod && !self.alive.contains(uid));
+        let gone = claims.pod_uid.as_deref().filter(|uid| self.every_pod && !self.is_alive(&Uid::from(*uid)));
         if let Some(uid) = gone {
             let pod = claims.pod_name.as_deref().unwrap_or("of linkerd-cni");
             return Some((
@@ -115,11 +120,11 @@ impl Scan<'_, '_, '_> {
         let (name, namespace) = named;
         let said = match account {
             _ if !ours => None,
-            Ok(Some(account)) if account.metadata.uid == uid => return None,
+            Ok(Some(account)) if account.metadata.uid == Uid::from(uid) => return None,
             Ok(Some(account)) => Some(format!(
                 "token of ServiceAccount {namespace}/{name} (uid {}), which was recreated (uid {})",
                 short(uid),
-                short(&account.metadata.uid)
+                short(&account.metadata.uid.to_string())
             )),
             // Where there is none, who listed them may have left it out: only another one proves something.
             Ok(None) | Err(_) => None,

@@ -8,9 +8,10 @@ use super::remedy;
 use super::target::target;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Place, Remedy, StepKind, Tie};
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
 use crate::knowledge::SignatureScope;
 use crate::model::cni;
+use crate::model::events;
 use crate::model::owners::Owners;
 use crate::objects::container::VALIDATOR_CONTAINER;
 use crate::objects::{Event, Pod};
@@ -148,12 +149,7 @@ fn in_circles(ctx: &Context<'_>, owners: &Owners<'_>, pods: &[Pod]) -> Vec<Findi
             .finding(owners.of(sibling).subject(vec![sibling.metadata.name.clone()]), IN_CIRCLES)
             .parameter(REPAIRED)
             .evidences(last.map(|event| Evidence {
-                place: Place::Event {
-                    object: format!("Pod {namespace}/{}", event.about.name),
-                    reason: event.reason.clone(),
-                    count: event.count,
-                    last: event.last,
-                },
+                place: events::place(format!("Pod {namespace}/{}", event.about.name), event),
                 said: format!("{} pods {family_name}-… were deleted for it", deleted.len()),
             }))
             .remedy(cure(ctx, sibling, None));

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::failing::{Failing, event_evidence, failing};
+use super::failing::{Failing, failing};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::{CORE, Component, components, serving};
+use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::ManagedBy;
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
@@ -231,7 +232,7 @@ fn refused(component: &Component<'_>, events: &[Event]) -> Option<Evidence> {
             && event.about.name.rsplit_once('-').is_some_and(|(owner, _)| owner == meta.name)
     };
     let event = events.iter().filter(its).max_by_key(|event| event.last)?;
-    Some(event_evidence(&format!("ReplicaSet {}/{}", meta.namespace, event.about.name), event))
+    Some(events::quoted(format!("ReplicaSet {}/{}", meta.namespace, event.about.name), event))
 }
 
 fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) -> Remedy {

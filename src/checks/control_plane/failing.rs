@@ -1,6 +1,7 @@
 //! Why a pod is not ready: the first thing that stands in its way, in the order in which a pod starts.
 
 use crate::finding::Evidence;
+use crate::model::events;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::pod::{ContainerState, ContainerStatus};
 use crate::objects::{Event, Pod};
@@ -46,21 +47,10 @@ pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
     let event =
         events.iter().filter(|event| is_about(event, pod) && event.kind == "Warning").max_by_key(|e| e.last);
     let evidence = match event {
-        Some(event) => event_evidence(&object, event),
+        Some(event) => events::quoted(&object, event),
         None => Evidence::field(object, "status", waiting_said(pod)?),
     };
     Some(Failing { container: None, crashed: false, evidence })
-}
-
-/// A warning about something, as evidence.
-pub(in crate::checks) fn event_evidence(object: &str, event: &Event) -> Evidence {
-    let place = crate::finding::Place::Event {
-        object: object.to_owned(),
-        reason: event.reason.clone(),
-        count: event.count,
-        last: event.last,
-    };
-    Evidence { place, said: event.message.clone() }
 }
 
 fn is_about(event: &Event, pod: &Pod) -> bool {

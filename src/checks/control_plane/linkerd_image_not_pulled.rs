@@ -7,6 +7,7 @@ use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::model::cni;
+use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
 use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
@@ -206,7 +207,7 @@ fn seen(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Event]) -> (
     };
     let told = events.iter().filter(about).filter(|event| Cause::of(&event.message) != Cause::Other);
     match told.max_by_key(|event| event.last) {
-        Some(event) => (Cause::of(&event.message), super::failing::event_evidence(&object, event)),
+        Some(event) => (Cause::of(&event.message), events::quoted(&object, event)),
         None => (cause, own),
     }
 }

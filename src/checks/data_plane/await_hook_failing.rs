@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::control_plane::failing::event_evidence;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::control_plane::{CORE, serving};
+use crate::model::events;
 use crate::model::owners::Owner;
 use crate::model::pod_status::unhealthy;
 use crate::objects::container::PROXY_CONTAINER;
@@ -104,7 +104,7 @@ fn finding(
         .finding(owner.subject(names), message)
         .likely()
         .evidences(group.iter().take(QUOTED).map(|(pod, event)| {
-            event_evidence(&format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name), event)
+            events::quoted(format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name), event)
         }))
         .evidence(Evidence::other("Ready pods of the control plane", core.join(", ")))
         .evidence(Evidence::other("Nodes on which it happens", nodes.to_string()))

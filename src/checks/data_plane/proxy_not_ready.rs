@@ -9,8 +9,9 @@ use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
 use crate::command::{Command, kubectl};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
+use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
@@ -281,8 +282,7 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     let started = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.state.running.is_some());
     // Where nothing has started, the kubelet tells why in events only.
     if let Some(event) = warnings.get(&key).filter(|_| !started) {
-        let (reason, count, last) = (event.reason.clone(), event.count, event.last);
-        return Evidence { place: Place::Event { object, reason, count, last }, said: event.message.clone() };
+        return events::quoted(object, event);
     }
     match pod.container_status(PROXY_CONTAINER) {
         Some(status) => {

@@ -1,6 +1,6 @@
 //! Which pods a Service selects.
 
-use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::checks::Context;
 use crate::objects::{Pod, Service};
@@ -9,15 +9,23 @@ use crate::objects::{Pod, Service};
 /// place: they are filed once.
 pub struct Selected<'a> {
     replicas: Vec<Vec<&'a Pod>>,
-    /// Of [`Selected::replicas`] those that have the label.
-    labelled: HashMap<(&'a str, &'a str, &'a str), Vec<usize>>,
+    /// What a label in a namespace is told by, and which of [`Selected::replicas`] have it, sorted. There may be others of the same
+    /// print, so each is looked at.
+    labelled: Vec<(u64, u32)>,
+}
+
+/// What a label in a namespace is told by.
+fn print(namespace: &str, key: &str, value: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (namespace, key, value).hash(&mut hasher);
+    hasher.finish()
 }
 
 impl<'a> Selected<'a> {
     /// Of all pods that have not ended and are not being deleted.
     fn of(pods: &'a [Pod]) -> Selected<'a> {
         let mut replicas: Vec<Vec<&Pod>> = Vec::new();
-        let mut labelled: HashMap<(&str, &str, &str), Vec<usize>> = HashMap::new();
+        let mut labelled = Vec::new();
         let alive = |pod: &&Pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
         for pod in pods.iter().filter(alive) {
             let meta = &pod.metadata;
@@ -27,30 +35,36 @@ impl<'a> Selected<'a> {
             match replicas.last_mut() {
                 Some(last) if last.first().is_some_and(|first| same(first)) => last.push(pod),
                 _ => {
-                    for (key, value) in &meta.labels {
-                        let at = (meta.namespace.as_str(), key.as_str(), value.as_str());
-                        labelled.entry(at).or_default().push(replicas.len());
-                    }
+                    let place = u32::try_from(replicas.len()).unwrap_or(u32::MAX);
+                    labelled.extend(
+                        meta.labels.iter().map(|(key, value)| (print(&meta.namespace, key, value), place)),
+                    );
                     replicas.push(vec![pod]);
                 }
             }
         }
+        labelled.sort_unstable();
+        labelled.shrink_to_fit();
         Selected { replicas, labelled }
     }
 
     /// The pods that a Service selects.
     pub(super) fn by(&self, service: &'a Service) -> impl Iterator<Item = &'a Pod> {
         let selector = &service.spec.selector;
+        let namespace = &service.metadata.namespace;
         let lists = selector.iter().map(|(key, value)| {
-            let at = (service.metadata.namespace.as_str(), key.as_str(), value.as_str());
-            self.labelled.get(&at).map_or(&[][..], Vec::as_slice)
+            let wanted = print(namespace, key, value);
+            let from = &self.labelled[self.labelled.partition_point(|(print, _)| *print < wanted)..];
+            &from[..from.partition_point(|(print, _)| *print == wanted)]
         });
         let fewest = lists.min_by_key(|list| list.len()).unwrap_or_default();
-        let fits =
-            |pod: &Pod| selector.iter().all(|(key, value)| pod.metadata.labels.get(key) == Some(value));
+        let fits = |pod: &Pod| {
+            pod.metadata.namespace == *namespace
+                && selector.iter().all(|(key, value)| pod.metadata.labels.get(key) == Some(value))
+        };
         let fitting = fewest
             .iter()
-            .map(|&at| &self.replicas[at])
+            .filter_map(|(_, at)| self.replicas.get(*at as usize))
             .filter(|all| all.first().is_some_and(|pod| fits(pod)));
         fitting.flatten().copied().collect::<Vec<_>>().into_iter()
     }

@@ -137,12 +137,15 @@ fn ports(ctx: &Context<'_>) -> BTreeMap<(String, String), KnownPorts> {
         let listed = pod.spec.containers.iter().flat_map(|container| &container.ports);
         let listed = listed.filter(|port| port.container_port > 0 && is_tcp(&port.protocol));
         let mut all: BTreeSet<u16> = listed.map(|port| port.container_port).collect();
-        all.extend(workload.ports.values().flatten());
+        all.extend(workload.ports.iter().map(|(_, port)| port));
         all.extend(survey.index.taken_ports(workload));
         let policies = all.into_iter().map(|port| (port, of_port(&survey.index.inbound(workload, port))));
-        let names = workload.ports.iter().map(|(name, ports)| ((*name).to_owned(), ports.clone()));
+        let mut names: BTreeMap<String, BTreeSet<u16>> = BTreeMap::new();
+        for (name, port) in &workload.ports {
+            names.entry((*name).to_owned()).or_default().insert(*port);
+        }
         let (namespace, name) = pod.metadata.key();
-        let known = KnownPorts { policies: policies.collect(), names: names.collect() };
+        let known = KnownPorts { policies: policies.collect(), names };
         ((namespace.to_owned(), name.to_owned()), known)
     };
     survey.pods.iter().map(of_pod).collect()

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::unmeshed::{Asked, counts, unmeshed};
 use crate::checks::admission::Rules;
-use crate::checks::control_plane::failing::event_evidence;
 use crate::checks::refused::{Refused, refused};
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
@@ -12,6 +11,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::control_plane::serving;
+use crate::model::events;
 use crate::model::moments;
 use crate::model::refusal::{self, Refusal, Trouble};
 use crate::objects::{
@@ -87,7 +87,7 @@ fn others(ctx: &Context<'_>, slices: &[EndpointSlice], injector: &Webhook) -> Ve
             .likely()
             .evidences(events.iter().take(QUOTED).map(|event| {
                 let about = &event.about;
-                event_evidence(&format!("{} {}/{}", about.kind, about.namespace, about.name), event)
+                events::quoted(format!("{} {}/{}", about.kind, about.namespace, about.name), event)
             }))
             .timeline(moments::of_events(events.iter().copied()))
             .remedy(remedy(ctx)),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::survey::{field, survey};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Place, Remedy, StepKind};
+use crate::finding::{Evidence, Finding, Remedy, StepKind};
+use crate::model::events;
 use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, Probed, TakenBy, listed_ports, probes_of};
 use crate::objects::{Event, Kind, Pod};
@@ -147,13 +148,7 @@ fn finding(
 }
 
 fn quoted(event: &Event) -> Evidence {
-    let place = Place::Event {
-        object: format!("Pod {}/{}", event.about.namespace, event.about.name),
-        reason: event.reason.clone(),
-        count: event.count,
-        last: event.last,
-    };
-    Evidence { place, said: event.message.clone() }
+    events::quoted(format!("Pod {}/{}", event.about.namespace, event.about.name), event)
 }
 
 /// The latest event in which the kubelet says of one of the pods that its probe got a status with which the proxy refuses.

@@ -221,7 +221,7 @@ impl<'a> Index<'a> {
     fn default_routes(&self, workload: &Workload<'a>, port: u16) -> Vec<InboundRoute<'a>> {
         let mut routes =
             vec![InboundRoute { route: None, authorizations: Vec::new(), probe_paths: Vec::new() }];
-        let paths: Vec<String> = workload.probes.get(&port).into_iter().flatten().cloned().collect();
+        let paths: Vec<String> = workload.probed_paths(port).map(str::to_owned).collect();
         let from = &self.controller.probe_networks;
         if !paths.is_empty() && !from.is_empty() {
             let networks = from.iter().copied().map(NetworkMatch::all).collect();
@@ -352,7 +352,7 @@ impl<'a> ReadServer<'a> {
     pub fn ports(&self, workload: &Workload<'_>) -> Vec<u16> {
         match self.port {
             Port::Number(port) => vec![port],
-            Port::Name(name) => workload.ports.get(name).into_iter().flatten().copied().collect(),
+            Port::Name(name) => workload.ports_named(name).collect(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the policy controller reads of a pod or an ExternalWorkload: labels, ports by name, probes, and three annotations. Those
 //! of the namespace it never reads.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -46,10 +46,10 @@ pub struct Workload<'a> {
 /// What the policy controller reads of a pod or an ExternalWorkload beside its name and its labels.
 #[derive(Debug, Clone)]
 pub struct Settings<'a> {
-    /// Ports by name; several containers may use one name.
-    pub ports: BTreeMap<&'a str, BTreeSet<u16>>,
-    /// The paths that the kubelet asks for, by port.
-    pub probes: BTreeMap<u16, BTreeSet<String>>,
+    /// Names of ports, sorted; several containers may use one name.
+    pub ports: Box<[(&'a str, u16)]>,
+    /// Ports and the paths that the kubelet asks of them, sorted.
+    pub probes: Box<[(u16, String)]>,
     /// Ports that are not looked into.
     pub opaque: Ports,
     /// Ports that meshed clients alone may use, where no Server takes them.
@@ -126,34 +126,47 @@ impl<'a> Workload<'a> {
     /// An ExternalWorkload.
     pub fn of_external(workload: &'a ExternalWorkload) -> Workload<'a> {
         let tcp = workload.spec.ports.iter().filter(|port| is_tcp(port.protocol.as_deref()));
-        let named = tcp.filter_map(|port| Some((port.name.as_deref()?, BTreeSet::from([port.port]))));
-        let settings = Settings { ports: named.collect(), ..Settings::of(&workload.metadata) };
+        let named: BTreeSet<(&str, u16)> =
+            tcp.filter_map(|port| Some((port.name.as_deref()?, port.port))).collect();
+        let settings = Settings { ports: named.into_iter().collect(), ..Settings::of(&workload.metadata) };
         Workload { meta: &workload.metadata, external: true, settings: Arc::new(settings) }
     }
 }
 
 impl<'a> Settings<'a> {
+    /// The ports of a name.
+    pub fn ports_named(&self, name: &str) -> impl Iterator<Item = u16> {
+        self.ports.iter().filter(move |(known, _)| *known == name).map(|(_, port)| *port)
+    }
+
+    /// The names of a port.
+    pub fn names_of(&self, port: u16) -> impl Iterator<Item = &'a str> {
+        self.ports.iter().filter(move |(_, known)| *known == port).map(|(name, _)| *name)
+    }
+
+    /// The paths that the kubelet asks of a port.
+    pub fn probed_paths(&self, port: u16) -> impl Iterator<Item = &str> {
+        self.probes.iter().filter(move |(known, _)| *known == port).map(|(_, path)| path.as_str())
+    }
+
     fn of_pod(pod: &'a Pod, quirks: Quirks) -> Settings<'a> {
         let init = &pod.spec.init_containers;
-        let mut ports: BTreeMap<&str, BTreeSet<u16>> = BTreeMap::new();
         let named = pod.spec.containers.iter().chain(init.iter().filter(|_| quirks.init_container_ports));
-        for (name, port) in named.flat_map(tcp_ports) {
-            ports.entry(name).or_default().insert(port);
+        let ports: BTreeSet<(&str, u16)> = named.flat_map(tcp_ports).collect();
+        let probed = pod.spec.containers.iter().chain(init.iter());
+        let probes: BTreeSet<(u16, String)> = probed.flat_map(http_probes).collect();
+        Settings {
+            ports: ports.into_iter().collect(),
+            probes: probes.into_iter().collect(),
+            ..Settings::of(&pod.metadata)
         }
-        let mut probes: BTreeMap<u16, BTreeSet<String>> = BTreeMap::new();
-        for container in pod.spec.containers.iter().chain(init.iter()) {
-            for (port, path) in http_probes(container) {
-                probes.entry(port).or_default().insert(path);
-            }
-        }
-        Settings { ports, probes, ..Settings::of(&pod.metadata) }
     }
 
     /// What its annotations say.
     fn of(meta: &Meta) -> Settings<'a> {
         Settings {
-            ports: BTreeMap::new(),
-            probes: BTreeMap::new(),
+            ports: Box::default(),
+            probes: Box::default(),
             opaque: Ports::of(meta, OPAQUE),
             requires_identity: Ports::of(meta, REQUIRE_IDENTITY),
             default_policy: meta.annotation(DEFAULT_POLICY).and_then(|word| word.parse().ok()),

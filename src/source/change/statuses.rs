@@ -237,12 +237,7 @@ fn of_object(
 }
 
 fn taken() -> Condition {
-    Condition {
-        kind: "Accepted".into(),
-        status: "True".into(),
-        reason: "Accepted".into(),
-        ..Condition::default()
-    }
+    Condition::new("Accepted", "True", "Accepted", "")
 }
 
 /// What of conditions tells them apart.

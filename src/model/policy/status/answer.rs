@@ -50,7 +50,7 @@ impl ParentAnswer<'_> {
     /// As it is written.
     pub fn conditions(&self) -> Vec<Condition> {
         let refs = self.faults.as_ref().map(|faults| match faults.first() {
-            None => condition("ResolvedRefs", "True", "ResolvedRefs", ""),
+            None => Condition::new("ResolvedRefs", "True", "ResolvedRefs", ""),
             Some(fault) => fault.condition(),
         });
         std::iter::once(accepted(self.refused.as_ref())).chain(refs).collect()
@@ -143,7 +143,7 @@ impl BackendFault<'_> {
                 "EgressNetwork backend needs to be on a route that has an EgressNetwork parent",
             ),
         };
-        condition("ResolvedRefs", "False", reason, message)
+        Condition::new("ResolvedRefs", "False", reason, message)
     }
 
     /// Of which kind nothing may be left out, for this to be true.
@@ -171,7 +171,7 @@ impl BackendFault<'_> {
 
 /// The condition of what is taken, or why it is not.
 pub(super) fn accepted(refused: Option<&Refused<'_>>) -> Condition {
-    let Some(refused) = refused else { return condition("Accepted", "True", "Accepted", "") };
+    let Some(refused) = refused else { return Condition::new("Accepted", "True", "Accepted", "") };
     let (reason, message) = match refused {
         Refused::NoParent(_) | Refused::UnreadableParent => ("NoMatchingParent", ""),
         Refused::Headless => ("NoMatchingParent", "parent service must have a ClusterIP"),
@@ -181,15 +181,5 @@ pub(super) fn accepted(refused: Option<&Refused<'_>>) -> Condition {
         Refused::Later(_) => ("RateLimitReasonAlreadyExists", ""),
         Refused::Overlap { .. } => ("EgressReasonNetworkOverlap", "networks overlap with clusterNetworks"),
     };
-    condition("Accepted", "False", reason, message)
-}
-
-fn condition(kind: &str, status: &str, reason: &str, message: &str) -> Condition {
-    Condition {
-        kind: kind.into(),
-        status: status.into(),
-        reason: reason.into(),
-        message: message.into(),
-        ..Condition::default()
-    }
+    Condition::new("Accepted", "False", reason, message)
 }

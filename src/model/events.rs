@@ -1,0 +1,21 @@
+//! Events as evidence.
+
+use std::fmt;
+
+use crate::finding::{Evidence, Place};
+use crate::objects::Event;
+
+/// Where an event stands: what it is about, as the reader shall see it.
+pub fn place(object: impl fmt::Display, event: &Event) -> Place {
+    Place::Event {
+        object: object.to_string(),
+        reason: event.reason.to_string(),
+        count: event.count,
+        last: event.last.get(),
+    }
+}
+
+/// An event, quoted.
+pub fn quoted(object: impl fmt::Display, event: &Event) -> Evidence {
+    Evidence { place: place(object, event), said: event.message.to_string() }
+}

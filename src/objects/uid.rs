@@ -1,0 +1,88 @@
+//! The uids of objects, in little room: every object has one, and nearly all are UUIDs.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer};
+use uuid::Uuid;
+use uuid::fmt::Hyphenated;
+
+use super::meta::Text;
+
+/// What the API server calls an object by, for as long as it is there: another one of the same name has another one.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uid(Held);
+
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Held {
+    /// Nothing is written.
+    #[default]
+    Nothing,
+    /// A UUID, as the API server writes one: in small letters, with hyphens.
+    Uuid(Uuid),
+    /// Any other text.
+    Text(Box<str>),
+}
+
+impl Uid {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0 == Held::Nothing
+    }
+}
+
+impl From<&str> for Uid {
+    fn from(text: &str) -> Uid {
+        if text.is_empty() {
+            return Uid::default();
+        }
+        let mut room = [0; Hyphenated::LENGTH];
+        let uuid =
+            Uuid::try_parse(text).ok().filter(|uuid| uuid.hyphenated().encode_lower(&mut room) == text);
+        Uid(uuid.map_or_else(|| Held::Text(text.into()), Held::Uuid))
+    }
+}
+
+impl fmt::Display for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Held::Nothing => Ok(()),
+            Held::Uuid(uuid) => uuid.hyphenated().fmt(f),
+            Held::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl fmt::Debug for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<'de> Deserialize<'de> for Uid {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Uid, D::Error> {
+        Text::deserialize(deserializer).map(|Text(text)| Uid::from(&*text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Uid;
+
+    #[test]
+    fn every_text_stays_as_it_is() {
+        let all = [
+            "",
+            "kube-system",
+            "8d3f2a64-6c0e-4f8e-9b7a-0d5d1c7c1f00",
+            "8D3F2A64-6C0E-4F8E-9B7A-0D5D1C7C1F00",
+            "8d3f2a646c0e4f8e9b7a0d5d1c7c1f00",
+            "{8d3f2a64-6c0e-4f8e-9b7a-0d5d1c7c1f00}",
+        ];
+        for text in all {
+            assert_eq!(Uid::from(text).to_string(), text);
+            assert_eq!(Uid::from(text).is_empty(), text.is_empty());
+        }
+        assert_ne!(Uid::from(all[2]), Uid::from(all[3]));
+        assert!(size_of::<Uid>() <= size_of::<String>());
+    }
+}
