@@ -1,12 +1,14 @@
 //! Evidence that is not there: which, why, and what would bring it. `Missing` travels by `?` out of every check that
 //! needed it, so that "could not look" can never turn into "fine".
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 pub use crate::close::Close;
 use crate::command::{Arg, Command, Line, kubectl, meshdoctor};
 use crate::fetched::Why;
 use crate::item::{Asked, Item, Kind, Scope};
+use crate::objects::is_built_in;
 use crate::request::Request;
 
 /// What prints the role where a kind is one that only checks of users read.
@@ -126,6 +128,27 @@ pub(crate) fn grant_links(namespace: &str, names: &[&str]) -> Command {
         .words("create rolebinding meshdoctor-links --role=meshdoctor-links")
         .arg(Arg::known("--user=").then(Arg::placeholder("USER_NAME")));
     Line::from(role).and(binding).into()
+}
+
+/// The commands that print every object of these kinds: what any cluster serves at once, the rest one by one, as a kind that is not
+/// served would have kubectl print nothing of the others.
+pub(crate) fn get_each(kinds: &BTreeSet<Kind>) -> Vec<Line> {
+    let (built_in, defined): (Vec<Kind>, Vec<Kind>) = kinds.iter().partition(|kind| is_built_in(**kind));
+    let resources = |kinds: &[Kind]| kinds.iter().map(|kind| kind.resource()).collect::<Vec<_>>();
+    let get = |what: Arg| Line::from(kubectl().words("get").arg(what).words("-A -o json"));
+    let mut lines = Vec::new();
+    if !built_in.is_empty() {
+        lines.push(get(resources(&built_in).join(",").into()));
+    }
+    match resources(&defined).as_slice() {
+        [] => {}
+        [one] => lines.push(get(one.as_str().into())),
+        several => {
+            let each = several.iter().fold(Line::shell("for KIND in"), |line, kind| line.arg(kind.as_str()));
+            lines.push(each.and_shell("; do").line(get(Arg::variable("KIND"))).and_shell("; done"));
+        }
+    }
+    lines
 }
 
 fn capture(item: &Item, request: &Request) -> Close {

@@ -98,10 +98,14 @@ const BUILT_IN: &[&str] = &[
     "storagemigration.k8s.io",
 ];
 
+/// Whether every API server serves a kind by itself. `kubectl get` of several kinds prints nothing at all where one of them is not served.
+pub fn is_built_in(kind: Kind) -> bool {
+    BUILT_IN.contains(&kind.info().group)
+}
+
 /// Whether none of these definitions, which are all of a cluster, defines a kind.
 pub fn is_undefined(definitions: &[CustomResourceDefinition], kind: Kind) -> bool {
-    !BUILT_IN.contains(&kind.info().group)
-        && !definitions.iter().any(|known| known.metadata.name == kind.resource())
+    !is_built_in(kind) && !definitions.iter().any(|known| known.metadata.name == kind.resource())
 }
 
 impl Listed for CustomResourceDefinition {

@@ -70,7 +70,7 @@ pub use cilium_network_policy::{CiliumBlock, CiliumPolicy, CiliumPort, CiliumPor
 pub use condition::Condition;
 pub use container::{Container, ProbePort};
 pub use containers::Containers;
-pub use custom_resource_definition::{CrdMeta, is_undefined};
+pub use custom_resource_definition::{CrdMeta, is_built_in, is_undefined};
 pub use event::ObjectReference;
 use foreign::ForeignObject;
 pub use foreign::{Description, Foreign};

@@ -12,7 +12,7 @@ use crate::command::{Command, Connection, Line, kubectl, meshdoctor};
 use crate::fetched::Why;
 use crate::item::{Item, Kind};
 use crate::judged::Judged;
-use crate::missing::{Close, OF_BROUGHT, grant_links};
+use crate::missing::{Close, OF_BROUGHT, get_each, grant_links};
 use crate::report::{Gap, Report, Unread};
 
 /// How many checks, parts or messages of a group are written out.
@@ -382,10 +382,14 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
         (Sort::Objects, Why::PerhapsMore) => {
             vec![(format!("if the dump lists every one of them, say so: --complete {}", resources()), None)]
         }
-        (Sort::Objects, Why::NotCaptured | Why::NotOffered) => vec![(
-            "collect them, or everything with meshdoctor collect".to_owned(),
-            Some(kubectl().words("get").arg(resources()).words("-A -o json").into()),
-        )],
+        (Sort::Objects, Why::NotCaptured | Why::NotOffered) => {
+            let kinds: BTreeSet<Kind> =
+                gaps.iter().filter_map(|gap| gap.missing.request.item.kind()).collect();
+            vec![(
+                "collect them, or everything with meshdoctor collect".to_owned(),
+                Some(Command::lines(get_each(&kinds))),
+            )]
+        }
         _ => {
             let ways: BTreeSet<&Close> = gaps.iter().map(|gap| &gap.close).collect();
             // What is said once leads to all of its commands.

@@ -16,6 +16,7 @@ use meshdoctor::source::evidence::Captured;
 use meshdoctor::source::memory::Memory;
 use serde_json::{Value, json};
 
+use crate::binary::{meshdoctor, ran};
 use crate::recordings;
 
 pub const NOTHING: &[u8] = b"";
@@ -145,6 +146,22 @@ fn one_cluster_comes_out_of_every_form_of_it() {
     assert_eq!(list(&whole, Kind::Pod), (2, Fetched::Complete), "{:?}", whole.warnings());
     assert_eq!(list(&whole, Kind::Service), (0, Fetched::Complete));
     assert_eq!(whole.ignored().len(), 3, "{:?}", whole.ignored());
+}
+
+/// `kubectl get` of several kinds prints nothing where one of them is not served, and no cluster has the kinds of every network.
+#[test]
+fn kinds_that_a_cluster_may_lack_are_asked_for_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pods.json");
+    fs::write(&path, kubectl_list(&[pod("a", 5)]).to_string()).unwrap();
+    let said = ran(meshdoctor(&["check", "--bundle", path.to_str().unwrap()])).out;
+    let line = |begin: &str| said.lines().map(str::trim).find(|line| line.starts_with(begin)).unwrap();
+    let at_once = line("kubectl get namespaces,");
+    assert!(at_once.contains("services") && at_once.ends_with(" -A -o json"), "{at_once}");
+    assert!(!at_once.contains("cilium") && !at_once.contains("linkerd.io"), "{at_once}");
+    let each = line("for KIND in ");
+    assert!(each.contains(" ciliumnetworkpolicies.cilium.io "), "{each}");
+    assert!(each.ends_with("; do kubectl get \"$KIND\" -A -o json; done"), "{each}");
 }
 
 #[test]
