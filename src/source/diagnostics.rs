@@ -2,6 +2,8 @@
 //! are kept, and nothing else; what the other commands print is reduced likewise. This file knows the forms in which the
 //! CLI prints, and judges nothing.
 
+mod metrics;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -12,18 +14,13 @@ use serde_json::Value;
 
 use super::error::LoadError;
 use crate::fetched::{Fetched, Why};
-use crate::item::diagnostic::{
-    Answer, Denied, Endpoint, InboundAnswer, PortPolicy, ProxyMetrics, ServiceEndpoints,
-};
+use crate::item::diagnostic::{Answer, Endpoint, InboundAnswer, PortPolicy, ServiceEndpoints};
 use crate::names::{is_label, is_subdomain};
 use crate::yaml;
+pub use metrics::begins_metrics;
 
 /// The largest text that is read.
 pub const MOST: u64 = 64 << 20;
-/// How the output of `proxy-metrics` and `controller-metrics` begins.
-const METRICS: &str = "#\n# POD ";
-/// How many different denials of one proxy are kept.
-const MOST_DENIED: usize = 100;
 
 /// Which pod and port the output of `linkerd diagnostics policy` is about, which it does not say itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,11 +117,8 @@ impl Diagnostics {
     /// It says nothing that is read.
     pub fn read(&mut self, text: &str, of: Option<&PortOf>) -> Result<usize, Unread> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).trim_start();
-        let answers = if text.replace("\r\n", "\n").starts_with(METRICS) {
-            metrics(text)?
-        } else {
-            document(text, of)?
-        };
+        let answers =
+            if begins_metrics(text.as_bytes()) { metrics::read(text)? } else { document(text, of)? };
         let count = answers.len();
         for answer in answers {
             let object = answer.object();
@@ -146,12 +140,6 @@ impl Diagnostics {
     }
 }
 
-/// Whether a text begins as output of `proxy-metrics` and `controller-metrics` does.
-pub fn begins_metrics(head: &[u8]) -> bool {
-    let head: Vec<u8> = head.iter().copied().filter(|byte| *byte != b'\r').take(METRICS.len()).collect();
-    head == METRICS.as_bytes()
-}
-
 /// Whether a text may be what `linkerd diagnostics` printed, by its beginning.
 pub fn may_begin(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
@@ -160,99 +148,6 @@ pub fn may_begin(head: &[u8]) -> bool {
         || has(&["Kind", "protocol"])
         || has(&["\"namespace\"", "\"ip\"", "\"pod\"", "\"service\""])
         || has(&["fully_qualified_name"])
-}
-
-/// The metrics of pods, one after the other.
-fn metrics(text: &str) -> Result<Vec<Answer>, Unread> {
-    let mut proxies: Vec<Reading> = Vec::new();
-    for line in text.lines() {
-        if let Some(rest) = line.strip_prefix("# POD ") {
-            let pod = rest.split(' ').next().unwrap_or_default();
-            if !is_subdomain(pod) {
-                return Err(Unread::Other);
-            }
-            let proxy = ProxyMetrics { pod: pod.to_owned(), ..ProxyMetrics::default() };
-            proxies.push(Reading { proxy, uptime: None });
-            continue;
-        }
-        let Some(reading) = proxies.last_mut() else { continue };
-        if line.starts_with("# CONTAINER ") {
-            return Err(Unread::Of(
-                "linkerd diagnostics controller-metrics: counters without the time in which they grew, of which none is read",
-            ));
-        }
-        if let Some(error) = line.strip_prefix("# ERROR") {
-            error.trim_start_matches([':', ' ']).clone_into(&mut reading.proxy.error);
-        } else if !line.starts_with('#') {
-            reading.sample(line);
-        }
-    }
-    Ok(proxies.into_iter().map(|reading| Answer::ProxyMetrics(reading.done())).collect())
-}
-
-/// A proxy whose metrics are being read.
-struct Reading {
-    proxy: ProxyMetrics,
-    uptime: Option<i64>,
-}
-
-impl Reading {
-    /// One line of metrics, if it is of a series that is read.
-    fn sample(&mut self, line: &str) {
-        let proxy = &mut self.proxy;
-        let name = line.split(['{', ' ']).next().unwrap_or_default();
-        let value = || line.rsplit_once(['}', ' ']).and_then(|(_, value)| value.trim().parse::<f64>().ok());
-        #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
-        let seconds = || value().filter(|value| value.is_finite()).map(|value| value as i64);
-        match name {
-            "process_clock_time_seconds" => proxy.read_at = seconds(),
-            "process_start_time_seconds" => proxy.started_at = seconds(),
-            "process_uptime_seconds_total" => self.uptime = seconds(),
-            "identity_cert_expiration_timestamp_seconds" => proxy.expires_at = seconds(),
-            "inbound_http_authz_deny_total" | "inbound_tcp_authz_deny_total" => {
-                let label = |name: &str| label(line, name).unwrap_or_default();
-                #[allow(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "a cast saturates"
-                )]
-                let count = value().map_or(0, |value| value as u64);
-                if count > 0 && proxy.denied.len() < MOST_DENIED {
-                    proxy.denied.push(Denied {
-                        port: label("target_port").parse().unwrap_or_default(),
-                        what: if name.contains("http") { "requests" } else { "connections" }.to_owned(),
-                        kind: label("srv_kind").to_owned(),
-                        name: label("srv_name").to_owned(),
-                        client: label("client_id").to_owned(),
-                        count,
-                    });
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn done(self) -> ProxyMetrics {
-        let Reading { mut proxy, uptime } = self;
-        let told = proxy.started_at.zip(uptime).map(|(started, uptime)| started.saturating_add(uptime));
-        proxy.read_at = proxy.read_at.or(told);
-        proxy.denied.sort();
-        proxy
-    }
-}
-
-/// The value of a label of a sample.
-fn label<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    let labels = line.split_once('{')?.1;
-    let mut rest = labels;
-    while let Some((key, after)) = rest.split_once("=\"") {
-        let (value, after) = after.split_once('"')?;
-        if key.trim_start_matches(',') == name {
-            return Some(value);
-        }
-        rest = after;
-    }
-    None
 }
 
 /// What `policy` and `endpoints` print, as JSON or YAML.

@@ -1,6 +1,8 @@
 //! Reads a bundle back: each item is answered as it ended when it was collected, and what the bundle no longer holds
 //! (a truncated archive, a damaged page) is said, with the file and the line.
 
+mod nodes;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
@@ -9,20 +11,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 
 use super::index::Index;
-use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest, NodeRecord};
+use super::manifest::{ItemRecord, MANIFEST, MAX_MANIFEST, Manifest};
 use super::page::{self, Taken};
 use crate::archive::spool::Blob;
 use crate::archive::{self, Budget, Tree, Unpacked};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Access, Asked, Item, Kind, Namespaces, Scope};
-use crate::names::{is_label, is_subdomain, quoted};
-use crate::node_files::NodeFiles;
-use crate::node_files::{MAX_FILES, MAX_NODE};
+use crate::names::{is_label, quoted};
 use crate::request::Request;
 use crate::source::error::LoadError;
 use crate::source::folder;
 use crate::source::json::{self, Head, JsonSink};
-use crate::source::nodes::MAX_FILE;
 use crate::source::{ObjectSink, Origin, Source, Uncollected};
 
 /// A bundle.
@@ -194,68 +193,6 @@ impl Bundle {
         // What the cluster does not hold, the run that was saved may have had none of to look at.
         let reason = request.item.asked().map_or(Why::NotCaptured, Asked::absent);
         Fetched::Missing { reason }
-    }
-
-    /// Each node's files, and how it ended.
-    pub fn nodes(&self, take: &mut dyn FnMut(NodeFiles)) -> Fetched {
-        let recorded = self.record(&Request::of(Item::NodeFiles)).map(|record| record.fetched.clone());
-        let mut damage = Vec::new();
-        let mut folders = BTreeSet::new();
-        for record in &self.manifest.nodes {
-            if let Some(why) = self.no_node(record, &mut folders) {
-                damage.push(self.malformed(MANIFEST, &why));
-                continue;
-            }
-            let prefix = format!("{}/", record.folder);
-            let mut files = BTreeMap::new();
-            let mut left = MAX_NODE;
-            for (path, blob) in self.tree.files.range(prefix.clone()..) {
-                let Some(inside) = path.strip_prefix(&prefix) else { break };
-                let read = if files.len() < MAX_FILES && blob.len() <= left {
-                    blob.bytes(MAX_FILE).map_err(|error| error.to_string())
-                } else {
-                    Err("more than is read of one node".to_owned())
-                };
-                match read {
-                    Ok(bytes) => {
-                        left -= bytes.len() as u64;
-                        files.insert(inside.to_owned(), bytes);
-                    }
-                    Err(why) => damage.push(self.malformed(path, &why)),
-                }
-            }
-            if files.len() < record.files {
-                let lost = format!("{} of its {} files are there", files.len(), record.files);
-                damage.push(self.malformed(&record.folder, &lost));
-            }
-            if !files.is_empty() {
-                take(NodeFiles { node: record.node.clone(), files });
-            }
-        }
-        let nothing = || Fetched::Missing { reason: Why::NotOffered };
-        with(
-            recorded.unwrap_or_else(|| {
-                if self.manifest.nodes.is_empty() { nothing() } else { Fetched::Complete }
-            }),
-            damage,
-        )
-    }
-
-    /// Each node's name and files.
-    pub(in crate::source) fn node_blobs(&self) -> Vec<(String, BTreeMap<String, Blob>)> {
-        let files = |folder: &str| self.tree.below(&format!("{folder}/")).files;
-        let mut folders = BTreeSet::new();
-        let nodes = self.manifest.nodes.iter().filter(|record| self.no_node(record, &mut folders).is_none());
-        nodes.map(|record| (record.node.clone(), files(&record.folder))).collect()
-    }
-
-    /// Why a record is no node's; `folders` are those of the records before it.
-    fn no_node<'a>(&self, record: &'a NodeRecord, folders: &mut BTreeSet<&'a str>) -> Option<String> {
-        if !is_subdomain(&record.node) {
-            return Some(format!("Kubernetes accepts no node named {}", quoted(&record.node)));
-        }
-        (!folders.insert(&record.folder))
-            .then(|| format!("the folder {} is named twice", quoted(&record.folder)))
     }
 
     fn record(&self, asked: &Request) -> Option<&ItemRecord> {

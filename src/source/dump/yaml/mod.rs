@@ -5,13 +5,16 @@
 //! `kubectl get -o yaml` writes `items:` and each item's `-` at the same column, and nothing else there; a line that
 //! begins a document (`---`) cannot be part of any value.
 
-use std::io::{self, BufRead, BufReader};
+mod lines;
+
+use std::io::{self, BufReader};
 
 use serde_json::Value;
 
 use crate::archive::spool::Blob;
 use crate::source::json::{Head, MAX_OBJECT};
 use crate::yaml::guard;
+use lines::{Boundary, Line, Lines, boundary};
 
 /// The largest document that is parsed whole, in bytes. The parser takes about eight times as much memory.
 pub const MAX_WHOLE: u64 = 48 << 20;
@@ -47,7 +50,7 @@ pub struct Bad {
 /// # Errors
 /// The file cannot be read any further; what was found before has been given to `found`.
 pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
-    let mut lines = Lines { input: BufReader::with_capacity(1 << 16, blob.reader()?), passed: 0, number: 0 };
+    let mut lines = Lines::of(BufReader::with_capacity(1 << 16, blob.reader()?));
     let mut line = Line::default();
     let mut document = Document::at(0, 1);
     loop {
@@ -72,85 +75,6 @@ pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
                 }
             }
         }
-    }
-}
-
-/// A line that stands between documents.
-enum Boundary {
-    /// `...`
-    Ends,
-    /// `---`
-    Begins,
-}
-
-fn boundary(line: &[u8]) -> Option<Boundary> {
-    let (boundary, rest) = match line {
-        [b'-', b'-', b'-', rest @ ..] => (Boundary::Begins, rest),
-        [b'.', b'.', b'.', rest @ ..] => (Boundary::Ends, rest),
-        _ => return None,
-    };
-    rest.first().is_none_or(u8::is_ascii_whitespace).then_some(boundary)
-}
-
-struct Lines<R> {
-    input: R,
-    passed: u64,
-    number: u64,
-}
-
-/// A line without its end. Of one that is too long to be part of any object only the beginning is kept.
-#[derive(Default, Clone)]
-struct Line {
-    bytes: Vec<u8>,
-    number: u64,
-    /// With its end, and with what was not kept.
-    len: u64,
-    too_long: bool,
-}
-
-impl Line {
-    fn text(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
-impl<R: BufRead> Lines<R> {
-    fn next(&mut self, line: &mut Line) -> io::Result<bool> {
-        line.bytes.clear();
-        line.len = 0;
-        line.too_long = false;
-        loop {
-            let chunk = match self.input.fill_buf() {
-                Ok(chunk) => chunk,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            if chunk.is_empty() && line.len == 0 {
-                return Ok(false);
-            }
-            let end = chunk.iter().position(|byte| *byte == b'\n');
-            let text = &chunk[..end.unwrap_or(chunk.len())];
-            let room = MAX_OBJECT.saturating_sub(line.bytes.len());
-            line.too_long |= text.len() > room;
-            line.bytes.extend_from_slice(&text[..text.len().min(room)]);
-            let count = text.len() + usize::from(end.is_some());
-            let done = end.is_some() || chunk.is_empty();
-            self.input.consume(count);
-            line.len += count as u64;
-            self.passed += count as u64;
-            if done {
-                break;
-            }
-        }
-        self.number += 1;
-        line.number = self.number;
-        if line.bytes.last() == Some(&b'\r') {
-            line.bytes.pop();
-        }
-        if self.number == 1 && line.bytes.starts_with(b"\xEF\xBB\xBF") {
-            line.bytes.drain(..3);
-        }
-        Ok(true)
     }
 }
 

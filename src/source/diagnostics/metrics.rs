@@ -1,0 +1,109 @@
+//! The output of `linkerd diagnostics proxy-metrics`: text of Prometheus, one pod after the other, of which few series are kept.
+
+use super::Unread;
+use crate::item::diagnostic::{Answer, Denied, ProxyMetrics};
+use crate::names::is_subdomain;
+
+/// How the output of `proxy-metrics` and `controller-metrics` begins.
+const METRICS: &str = "#\n# POD ";
+/// How many different denials of one proxy are kept.
+const MOST_DENIED: usize = 100;
+
+/// Whether a text begins as output of `proxy-metrics` and `controller-metrics` does.
+pub fn begins_metrics(head: &[u8]) -> bool {
+    let head: Vec<u8> = head.iter().copied().filter(|byte| *byte != b'\r').take(METRICS.len()).collect();
+    head == METRICS.as_bytes()
+}
+
+/// The metrics of pods, one after the other.
+pub(super) fn read(text: &str) -> Result<Vec<Answer>, Unread> {
+    let mut proxies: Vec<Reading> = Vec::new();
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# POD ") {
+            let pod = rest.split(' ').next().unwrap_or_default();
+            if !is_subdomain(pod) {
+                return Err(Unread::Other);
+            }
+            let proxy = ProxyMetrics { pod: pod.to_owned(), ..ProxyMetrics::default() };
+            proxies.push(Reading { proxy, uptime: None });
+            continue;
+        }
+        let Some(reading) = proxies.last_mut() else { continue };
+        if line.starts_with("# CONTAINER ") {
+            return Err(Unread::Of(
+                "linkerd diagnostics controller-metrics: counters without the time in which they grew, of which none is read",
+            ));
+        }
+        if let Some(error) = line.strip_prefix("# ERROR") {
+            error.trim_start_matches([':', ' ']).clone_into(&mut reading.proxy.error);
+        } else if !line.starts_with('#') {
+            reading.sample(line);
+        }
+    }
+    Ok(proxies.into_iter().map(|reading| Answer::ProxyMetrics(reading.done())).collect())
+}
+
+/// A proxy whose metrics are being read.
+struct Reading {
+    proxy: ProxyMetrics,
+    uptime: Option<i64>,
+}
+
+impl Reading {
+    /// One line of metrics, if it is of a series that is read.
+    fn sample(&mut self, line: &str) {
+        let proxy = &mut self.proxy;
+        let name = line.split(['{', ' ']).next().unwrap_or_default();
+        let value = || line.rsplit_once(['}', ' ']).and_then(|(_, value)| value.trim().parse::<f64>().ok());
+        #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
+        let seconds = || value().filter(|value| value.is_finite()).map(|value| value as i64);
+        match name {
+            "process_clock_time_seconds" => proxy.read_at = seconds(),
+            "process_start_time_seconds" => proxy.started_at = seconds(),
+            "process_uptime_seconds_total" => self.uptime = seconds(),
+            "identity_cert_expiration_timestamp_seconds" => proxy.expires_at = seconds(),
+            "inbound_http_authz_deny_total" | "inbound_tcp_authz_deny_total" => {
+                let label = |name: &str| label(line, name).unwrap_or_default();
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a cast saturates"
+                )]
+                let count = value().map_or(0, |value| value as u64);
+                if count > 0 && proxy.denied.len() < MOST_DENIED {
+                    proxy.denied.push(Denied {
+                        port: label("target_port").parse().unwrap_or_default(),
+                        what: if name.contains("http") { "requests" } else { "connections" }.to_owned(),
+                        kind: label("srv_kind").to_owned(),
+                        name: label("srv_name").to_owned(),
+                        client: label("client_id").to_owned(),
+                        count,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn done(self) -> ProxyMetrics {
+        let Reading { mut proxy, uptime } = self;
+        let told = proxy.started_at.zip(uptime).map(|(started, uptime)| started.saturating_add(uptime));
+        proxy.read_at = proxy.read_at.or(told);
+        proxy.denied.sort();
+        proxy
+    }
+}
+
+/// The value of a label of a sample.
+fn label<'a>(line: &'a str, name: &str) -> Option<&'a str> {
+    let labels = line.split_once('{')?.1;
+    let mut rest = labels;
+    while let Some((key, after)) = rest.split_once("=\"") {
+        let (value, after) = after.split_once('"')?;
+        if key.trim_start_matches(',') == name {
+            return Some(value);
+        }
+        rest = after;
+    }
+    None
+}
