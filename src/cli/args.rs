@@ -34,7 +34,7 @@ pub use ticket::Ticket;
 
 use super::values::{
     CliVersionArg, CompleteArg, DiagnosticsArg, LogsArg, NodesArg, Output, cli_version, complete,
-    diagnostics, logs, namespace, nodes, output,
+    diagnostics, logs, namespace, nodes, output, time,
 };
 
 /// A doctor for the Linkerd service mesh: finds what is wrong, proves it, and says what to do about it.
@@ -162,7 +162,7 @@ pub struct EvidenceArgs {
     pub diagnostics: Vec<DiagnosticsArg>,
     /// The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged
     /// against it.
-    #[arg(long, value_name = "RFC3339")]
+    #[arg(long, value_name = "RFC3339", value_parser = time)]
     pub at: Option<Timestamp>,
     /// The linkerd CLI: its path (with a '/'), its version, or 'none'. By default the one on PATH is asked when a live
     /// cluster is read.

@@ -6,6 +6,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::finding::Severity;
 use crate::inspect::outbound::{Called, NotCalled};
 use crate::inspect::policy::{NoTarget, Target};
@@ -15,7 +17,7 @@ use crate::model::log::LogOf;
 use crate::names::{A_NAMESPACE, A_NODE, is_label, is_subdomain};
 use crate::objects::LabelSelector;
 use crate::source::diagnostics::PortOf;
-use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
+use crate::version::{CniVersion, K8sVersion, LinkerdVersion, Minor};
 
 /// The name of a namespace.
 pub(super) fn namespace(text: &str) -> Result<String, String> {
@@ -186,6 +188,19 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from(signed).map_err(|_| "a duration is not negative".to_owned())
 }
 
+/// A duration that is not over at once.
+pub(super) fn some_time(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("nothing is read in no time: leave it out for as long as it takes".to_owned()),
+        duration => Ok(duration),
+    }
+}
+
+/// A time (RFC 3339).
+pub(super) fn time(text: &str) -> Result<Timestamp, String> {
+    text.parse().map_err(|_| format!("{text:?} is no time such as 2026-01-15T12:00:00Z"))
+}
+
 /// A part of `--complete`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CompleteArg {
@@ -322,12 +337,22 @@ pub(super) fn cli_version(text: &str) -> Result<CliVersionArg, String> {
     if text.contains(std::path::MAIN_SEPARATOR) || text.contains('/') {
         return Ok(CliVersionArg::Path(PathBuf::from(text)));
     }
-    text.parse().map(CliVersionArg::Version).map_err(|error| format!("{error}; a path has a '/' in it"))
+    release(text).map(CliVersionArg::Version).map_err(|error| format!("{error}; a path has a '/' in it"))
 }
 
 /// A version of Linkerd, as `linkerd version` states it.
 pub(super) fn linkerd_version(text: &str) -> Result<LinkerdVersion, String> {
     text.parse().map_err(|error: crate::version::InvalidVersion| error.to_string())
+}
+
+/// A release of Linkerd, and not a minor, of which there are many.
+pub(super) fn release(text: &str) -> Result<LinkerdVersion, String> {
+    match text.strip_prefix('v').unwrap_or(text).parse::<Minor>() {
+        Ok(minor) => {
+            Err(format!("{minor} is a minor and no release: name one of it, such as edge-25.4.4 of 2.18"))
+        }
+        Err(_) => linkerd_version(text),
+    }
 }
 
 /// A version of Kubernetes: `1.35`, `v1.35.1`.

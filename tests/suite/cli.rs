@@ -17,6 +17,10 @@ fn wrong_words_are_usage_errors_with_the_nearest_real_one() {
         (&["explain", "job-held-by-prxy"], "did you mean job-held-by-proxy?"),
         (&["explain", "certificates"], "meshdoctor list certificates names them"),
         (&["new", "injector-fails-open"], "choose another id"),
+        (&["check", "--expected-version", "2.18"], "2.18 is a minor and no release"),
+        (&["check", "--linkerd-cli", "v2.18"], "2.18 is a minor and no release"),
+        (&["check", "--timeout", "0"], "nothing is read in no time"),
+        (&["check", "--at", "yesterday"], "\"yesterday\" is no time such as 2026-01-15T12:00:00Z"),
         (&["demo", "cni-unauthorised"], "did you mean cni-unauthorized?"),
         (&["chekc"], "'check'"),
     ] {

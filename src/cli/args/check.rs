@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::{Connection, EvidenceArgs, Fleet, Manifests, Rehearsal, Reports, Selection, Verbosity, help};
-use crate::cli::values::{Parameter, cni_version, duration, linkerd_version, namespace, parameter, severity};
+use crate::cli::values::{Parameter, cni_version, duration, namespace, parameter, release, severity};
 use crate::finding::Severity;
 use crate::version::{CniVersion, LinkerdVersion};
 
@@ -55,7 +55,7 @@ pub struct Check {
     pub stage: InstallStage,
     /// The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and
     /// meshdoctor's release data say.
-    #[arg(long, value_name = "VERSION", value_parser = linkerd_version, help_heading = "Checks")]
+    #[arg(long, value_name = "VERSION", value_parser = release, help_heading = "Checks")]
     pub expected_version: Option<LinkerdVersion>,
     /// Exit with 1 when there is a finding of at least this severity; with :observed what is inferred ('likely') does not
     /// count. By default error, and with --verify warning.

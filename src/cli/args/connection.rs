@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::values::duration;
+use crate::cli::values::{duration, some_time};
 
 /// How to reach the cluster, spelled as kubectl spells it.
 #[derive(Debug, Clone, Default, Args)]
@@ -34,7 +34,7 @@ pub struct Connection {
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "30s")]
     pub request_timeout: Duration,
     /// How long the whole run may take; what is not read by then is not checked.
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = some_time)]
     pub timeout: Option<Duration>,
     /// Ask for uncompressed answers: faster on the API server's own machine or a very fast link.
     #[arg(long)]

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Connection, EvidenceArgs, Selection, Verbosity, help};
-use crate::cli::values::{Parameter, cni_version, kubernetes_version, linkerd_version, namespace, parameter};
+use crate::cli::values::{
+    Parameter, cni_version, kubernetes_version, linkerd_version, namespace, parameter, release,
+};
 use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 
 /// `meshdoctor ticket`.
@@ -52,7 +54,7 @@ pub struct Ticket {
     #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
     pub to_cni: Option<CniVersion>,
     /// The release that everything should run, such as edge-26.8.3 or stable-2.14.10.
-    #[arg(long, value_name = "VERSION", value_parser = linkerd_version, help_heading = "Checks")]
+    #[arg(long, value_name = "VERSION", value_parser = release, help_heading = "Checks")]
     pub expected_version: Option<LinkerdVersion>,
     /// A parameter of a check, in the place of what its card says: trust-anchor-expiring.days=30. Repeatable.
     #[arg(long, value_name = "CHECK.NAME=VALUE", value_parser = parameter, help_heading = "Checks")]

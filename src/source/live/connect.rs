@@ -122,7 +122,7 @@ impl Live {
                 let version = tokio::time::timeout_at(deadline.into(), target.version(&api, &meter));
                 version.await.map_err(|_| {
                     target.failed(RequestError::TimedOut {
-                        seconds: deadline.saturating_duration_since(started).as_secs(),
+                        seconds: deadline.saturating_duration_since(started).as_secs().max(1),
                     })
                 })??
             }

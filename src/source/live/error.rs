@@ -340,7 +340,7 @@ impl ConnectError {
                     .to_owned()
             }
             ConnectError::TimedOut { .. } => {
-                "check VPN, firewall and proxy, or wait longer: --request-timeout 2m".to_owned()
+                "check VPN, firewall and proxy, or wait longer: --request-timeout 2m, and a longer --timeout where it is given".to_owned()
             }
             ConnectError::Certificate { .. } => {
                 "fetch the kubeconfig again from where the cluster was made; its certificate-authority-data must be that of this cluster"
