@@ -58,6 +58,7 @@ mod plans;
 mod planted;
 mod platforms;
 mod policies;
+mod policy_command;
 #[cfg(feature = "live")]
 mod probing;
 mod reach;

@@ -7,16 +7,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::binary::meshdoctor;
+use crate::binary::{meshdoctor, write};
 use crate::skip::{Need, skipped};
 
 const NET_D: &str = "etc/cni/net.d";
-
-fn write(root: &Path, path: &str, content: &str) {
-    let path = root.join(path);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, content).unwrap();
-}
 
 /// Three base64url runs, the last one a canary.
 fn token() -> String {
@@ -43,13 +37,13 @@ fn node(root: &Path) {
 "kubernetes":{{"kubeconfig":"/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig"}},"linkerd":{{"iptables-mode":"legacy"}}}}]}}"#,
         KEY.replace('\n', "\\n")
     );
-    write(root, &format!("{NET_D}/10-aws.conflist"), &entry);
-    write(root, &format!("{NET_D}/10-aws.conflist.bak"), &format!("linkerd-cni {token}\n{KEY}"));
+    write(root, &format!("{NET_D}/10-aws.conflist"), entry);
+    write(root, &format!("{NET_D}/10-aws.conflist.bak"), format!("linkerd-cni {token}\n{KEY}"));
     let kubeconfig = format!(
         "apiVersion: v1\nkind: Config\nclusters: [{{name: local, cluster: {{server: 'https://10.96.0.1:443'}}}}]\nusers: [{{name: linkerd-cni, user: {{token: {token}, password: canary-password}}}}]\ncontexts: [{{name: linkerd-cni-context, context: {{cluster: local, user: linkerd-cni}}}}]\ncurrent-context: linkerd-cni-context\n"
     );
-    write(root, &format!("{NET_D}/ZZZ-linkerd-cni-kubeconfig"), &kubeconfig);
-    write(root, "var/log/syslog", &format!("Jan 1 00:00:00 n containerd[1]: cni said {token}\n{KEY}"));
+    write(root, &format!("{NET_D}/ZZZ-linkerd-cni-kubeconfig"), kubeconfig);
+    write(root, "var/log/syslog", format!("Jan 1 00:00:00 n containerd[1]: cni said {token}\n{KEY}"));
     write(root, "usr/sbin/iptables", "#!/bin/sh\n");
     write(root, "opt/cni/bin/linkerd-cni", "#!/bin/sh\nexit 1\n");
     for program in ["usr/sbin/iptables", "opt/cni/bin/linkerd-cni"] {

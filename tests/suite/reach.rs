@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::policies::{SHOP, told, told_of};
+use crate::binary::write;
+use crate::policy_command::{SHOP, told, told_of};
 
 /// The cluster of [`SHOP`] with a client, a Service and what stands behind it.
 const CALLS: &str = r#"
@@ -54,8 +55,7 @@ fn the_path_of_a_call_is_a_page() {
 #[test]
 fn what_nobody_could_see_neither_lets_a_call_through_nor_stops_it() {
     let folder = tempfile::tempdir().unwrap();
-    let dump = folder.path().join("shop.yaml");
-    std::fs::write(&dump, format!("{SHOP}{CALLS}")).unwrap();
+    let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{CALLS}"));
     let seen = "pods,services,endpointslices,deployments,crds,namespaces,replicasets,jobs,serviceprofiles";
     for from in ["shop/front-1", "shop/plain-1"] {
         let output = told_of("reach", &[from, "shop/web:80"], &dump, seen);
@@ -77,7 +77,7 @@ fn calls_in_recorded_installs_get_through() {
         ["healthy-2.15", "healthy-2.17", "healthy-2.18", "healthy-2.18-ha", "healthy-2.19", "healthy-2.20"]
     {
         let recording = folder.join(name);
-        let output = told("reach", &["shop/web", "shop/api:80"], &recording);
+        let output = told("reach", &["shop/web", "shop/api:80"], recording.to_str().unwrap());
         let text = output.out;
         assert!(!text.contains("stops here"), "{name}: {text}");
         assert!(text.contains("both proxies share a trust anchor"), "{name}: {text}");
@@ -168,8 +168,7 @@ fn words(text: &str) -> String {
 
 fn reached_in(cluster: &str, words: &[&str]) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
-    let dump = folder.path().join("shop.yaml");
-    std::fs::write(&dump, format!("{SHOP}{CALLS}{cluster}")).unwrap();
+    let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{CALLS}{cluster}"));
     let output = told("reach", words, &dump);
     (output.status, output.out)
 }

@@ -1,0 +1,126 @@
+//! `meshdoctor policy` on a small cluster: who is let in by what, and what is asked for and is not there.
+
+use serde_json::Value;
+
+use crate::binary::{Ran, meshdoctor, ran, write};
+
+/// A small cluster with a policy that holds, one that counts for nothing, and a Server that is passed over.
+pub(crate) const SHOP: &str = r#"
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: linkerd-destination, namespace: linkerd, labels: {linkerd.io/control-plane-component: destination}}
+spec:
+  template:
+    metadata: {labels: {linkerd.io/control-plane-component: destination}}
+    spec:
+      containers:
+        - {name: policy, image: "cr.l5d.io/linkerd/policy-controller:edge-26.5.5", args: [--cluster-networks=10.0.0.0/8, --probe-networks=0.0.0.0/0]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web-1, namespace: shop, labels: {app: web, linkerd.io/control-plane-ns: linkerd}}
+spec:
+  containers:
+    - {name: linkerd-proxy, image: "cr.l5d.io/linkerd/proxy:edge-26.5.5"}
+    - name: app
+      image: app
+      ports: [{name: http, containerPort: 8080}, {name: admin, containerPort: 9090}]
+      readinessProbe: {httpGet: {path: "/ready?full=1", port: http}}
+---
+apiVersion: policy.linkerd.io/v1beta3
+kind: Server
+metadata: {name: web, namespace: shop, creationTimestamp: "2026-01-01T00:00:00Z"}
+spec: {podSelector: {matchLabels: {app: web}}, port: http, proxyProtocol: HTTP/1}
+---
+apiVersion: policy.linkerd.io/v1beta3
+kind: Server
+metadata: {name: younger, namespace: shop, creationTimestamp: "2026-02-01T00:00:00Z"}
+spec: {podSelector: {}, port: 8080}
+---
+apiVersion: policy.linkerd.io/v1alpha1
+kind: AuthorizationPolicy
+metadata: {name: front, namespace: shop}
+spec:
+  targetRef: {group: policy.linkerd.io, kind: Server, name: web}
+  requiredAuthenticationRefs: [{kind: ServiceAccount, name: front}]
+---
+apiVersion: policy.linkerd.io/v1alpha1
+kind: AuthorizationPolicy
+metadata: {name: lost, namespace: shop}
+spec:
+  targetRef: {group: policy.linkerd.io, kind: Server, name: web}
+  requiredAuthenticationRefs: [{group: policy.linkerd.io, kind: NetworkAuthentication, name: gone}]
+---
+apiVersion: policy.linkerd.io/v1beta3
+kind: HTTPRoute
+metadata: {name: astray, namespace: shop}
+spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: wbe}], rules: [{matches: [{path: {value: /astray}}]}]}
+"#;
+
+/// What a command says of a dump that is complete.
+pub(crate) fn told(command: &str, words: &[&str], dump: &str) -> Ran {
+    told_of(command, words, dump, "all")
+}
+
+/// The same of a dump that holds all of some kinds alone.
+pub(crate) fn told_of(command: &str, words: &[&str], dump: &str, complete: &str) -> Ran {
+    let of = ["--bundle", dump, "--complete", complete];
+    ran(meshdoctor(&[&[command], words, &of].concat()).env("COLUMNS", "100"))
+}
+
+fn asked(words: &[&str]) -> (i32, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = write(folder.path(), "shop.yaml", SHOP);
+    let Ran { status, out, err } = told("policy", words, &dump);
+    assert!(err.is_empty() || status != 0, "{err}");
+    (status, out)
+}
+
+#[test]
+fn the_command_says_who_is_let_in_by_what() {
+    let (status, text) = asked(&["shop"]);
+    assert_eq!(status, 0);
+    let expected = "\
+Pod shop/web-1
+  PORT        TAKEN BY    SPEAKS    LETS IN                    BY
+  4191        no Server   detected  anybody                    all-unauthenticated
+  8080 http   Server web  HTTP/1    ServiceAccount shop/front  AuthorizationPolicy front
+                                    kubelet: GET /ready        probes
+  9090 admin  no Server   detected  anybody                    all-unauthenticated
+  note: younger selects port 8080 as well, and is passed over: Server web is older, or of the same age and first by name
+
+Counts for nothing
+  HTTPRoute shop/astray: there is no Server wbe in namespace shop
+  AuthorizationPolicy shop/lost: it requires NetworkAuthentication shop/gone, which does not count
+  or is not there
+";
+    assert_eq!(text, expected);
+    let (_, json) = asked(&["shop/web-1:8080", "-o", "json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let port = &json["workloads"][0]["ports"][0];
+    assert_eq!(port["takenBy"]["name"], "web");
+    assert_eq!(
+        port["admits"][0]["identities"][0],
+        "front.shop.serviceaccount.identity.linkerd.cluster.local"
+    );
+    assert_eq!(json["ignored"][0]["name"], "astray");
+    assert_eq!(json["ignored"][1]["name"], "lost");
+    let (_, as_controller) = asked(&["shop/web-1:8080", "-o", "controller"]);
+    let as_controller: Value = serde_json::from_str(&as_controller).unwrap();
+    let port = &as_controller["inbound"]["shop/web-1"]["8080"];
+    assert_eq!(port["labels"]["name"], "web");
+    assert_eq!(port["protocol"]["http1"]["routes"][1]["rules"][0]["matches"][0]["path"]["exact"], "/ready");
+}
+
+#[test]
+fn what_is_asked_for_and_is_not_there_is_no_answer() {
+    assert_eq!(asked(&["shop/gone"]).0, 2);
+    assert_eq!(asked(&["shop/web-1:0"]).0, 2);
+    assert_eq!(asked(&["Shop"]).0, 2);
+    let folder = tempfile::tempdir().unwrap();
+    let dump = write(folder.path(), "shop.yaml", SHOP);
+    for (given, meant) in [("shop/web:8080", "shop/web-1:8080"), ("shop/wbe-1", "shop/web-1")] {
+        let output = told("policy", &[given], &dump);
+        assert!(output.err.contains(&format!("did you mean {meant}?")), "{given}: {}", output.err);
+    }
+}
