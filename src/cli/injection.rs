@@ -21,7 +21,11 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
     let templates = templates(args, knowledge)?;
     if let Some(target) = lost(&templates, &args.targets) {
         let next = "meshdoctor injection without a name shows everything that makes pods";
-        return Err(Stop::usage(format!("nothing that makes pods is called {target}"), next).into());
+        let cause = match target.workload {
+            Some(_) => format!("nothing that makes pods is called {target}"),
+            None => format!("there is no namespace {target}, and nothing in it that makes pods"),
+        };
+        return Err(Stop::usage(cause, next).into());
     }
     let answers = injections(&templates, &args.targets, knowledge);
     let text = match args.output {

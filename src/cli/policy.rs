@@ -27,9 +27,15 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     if let [lost, ..] = asked::lost(&policies, &args.targets).as_slice() {
         let near =
             asked::near(&policies, lost).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-        let cause = format!("no pod and no ExternalWorkload {lost}{near}");
-        let next =
-            format!("meshdoctor policy {} shows every one of the namespace that is injected", lost.namespace);
+        let within = if lost.workload.is_none() { "in namespace " } else { "" };
+        let cause = format!("no pod and no ExternalWorkload {within}{lost}{near}");
+        let next = match lost.workload {
+            Some(_) => format!(
+                "meshdoctor policy {} shows every one of the namespace that is injected",
+                lost.namespace
+            ),
+            None => "meshdoctor policy without a name shows every one that is injected".to_owned(),
+        };
         return Err(Stop::usage(cause, next).into());
     }
     let text = match args.output {

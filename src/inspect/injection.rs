@@ -89,14 +89,19 @@ pub fn injections<'a>(
     templates.all.iter().filter(asked).map(|template| injection(templates, template, knowledge)).collect()
 }
 
-/// The first that was asked for and is not there.
+/// The first that was asked for and is not there: a workload, or a namespace that is not known and has none.
 pub fn lost<'t>(templates: &Templates, targets: &'t [Target]) -> Option<&'t Target> {
-    targets.iter().find(|target| {
-        target.workload.is_some()
-            && !templates.all.iter().any(|template| {
-                template.namespace == target.namespace && Some(&template.name) == target.workload.as_ref()
-            })
-    })
+    let is_there = |target: &Target| {
+        let here = |template: &&Template| template.namespace == target.namespace;
+        match &target.workload {
+            Some(name) => templates.all.iter().filter(here).any(|template| template.name == *name),
+            None => {
+                templates.namespaces.contains_key(&target.namespace)
+                    || templates.all.iter().any(|template| here(&template))
+            }
+        }
+    };
+    targets.iter().find(|target| !is_there(target))
 }
 
 fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Knowledge) -> Injection<'a> {

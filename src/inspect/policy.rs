@@ -94,8 +94,11 @@ pub fn lost<'t>(evidence: &PolicyEvidence<'_>, targets: &'t [Target]) -> Vec<&'t
 
 /// What a target that means nothing may mean: the first pod of a workload that it names, or what is spelled alike.
 pub fn near(evidence: &PolicyEvidence<'_>, target: &Target) -> Option<Target> {
-    let name = target.workload.as_deref()?;
     let pods = evidence.pods.iter().map(|pod| &pod.metadata);
+    let Some(name) = target.workload.as_deref() else {
+        let near = crate::nearest::closest(&target.namespace, pods.map(|meta| &*meta.namespace))?;
+        return Some(Target { namespace: near, ..target.clone() });
+    };
     let here = pods.chain(evidence.external.iter().map(|it| &it.metadata));
     let mut names: Vec<&str> =
         here.filter(|meta| meta.namespace == target.namespace).map(|meta| meta.name.as_str()).collect();

@@ -61,6 +61,7 @@ fn manifests_are_told_as_a_release_injects_them() {
     let newer = answer(&["--manifests", &path, "--linkerd-version", "edge-26.8.3", "shop/web"], 0);
     assert_eq!(newer["workloads"][0]["proxy"]["native"], true);
     answer_refused(&["--manifests", &path, "shop/nothing"]);
+    answer_refused(&["--manifests", &path, "shpo"]);
     // A namespace that nobody gave is no answer.
     let alone = own.path().join("alone.yaml");
     std::fs::write(&alone, SHOP.split("---").nth(1).unwrap()).unwrap();
