@@ -32,9 +32,10 @@ pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
 pub use ticket::Ticket;
 
+use super::format::{Output, output};
 use super::values::{
-    CliVersionArg, CompleteArg, DiagnosticsArg, LogsArg, NodesArg, Output, cli_version, complete,
-    diagnostics, logs, namespace, nodes, output, time,
+    CliVersionArg, CompleteArg, DiagnosticsArg, LogsArg, NodesArg, cli_version, complete, diagnostics, logs,
+    namespace, nodes, time,
 };
 
 /// A doctor for the Linkerd service mesh: finds what is wrong, proves it, and says what to do about it.

@@ -6,8 +6,8 @@ use std::time::Instant;
 use super::args::Check;
 use super::evidence::{self, Read, Way};
 use super::examine::{self, Examination};
+use super::format::{Format, Output};
 use super::stop::Stop;
-use super::values::{Format, Output};
 use super::wait::Wait;
 use super::{
     accepted, again, asked, change, chart, config, files, fleet, moment, named, namespaces, params, publish,

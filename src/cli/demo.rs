@@ -6,10 +6,10 @@ use anyhow::Context;
 
 use super::args::Demo;
 use super::examine::{Examination, examine};
+use super::format::{Format, Output};
 use super::output;
 use super::role;
 use super::stop::Stop;
-use super::values::{Format, Output};
 use crate::collect::collect_now;
 use crate::demo::{self, DEMOS, State};
 use crate::policy::{self, Policy};

@@ -8,8 +8,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::args::EvidenceArgs;
+use super::format::Output;
 use super::stop::Stop;
-use super::values::{LogsArg, NodesArg, Output};
+use super::values::{LogsArg, NodesArg};
 
 /// The working directory: as the system names it and, where that leads there by a link, as the shell does.
 pub(super) fn working_directory() -> Vec<String> {
@@ -233,7 +234,7 @@ fn keep_mode(file: &File, earlier: &fs::Metadata) -> io::Result<()> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
-    use crate::cli::values::Format;
+    use crate::cli::format::Format;
     use std::os::unix::fs::{MetadataExt, symlink};
 
     fn outputs(paths: &[&Path]) -> Vec<Output> {

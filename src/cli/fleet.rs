@@ -9,9 +9,9 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::args::{Check, OnNotChecked};
+use super::format::{Format, Output};
 use super::named::{CLUSTER, in_file_name, is_named};
 use super::stop::Stop;
-use super::values::{Format, Output};
 use super::{asked, check, files, named, output, verify};
 use crate::exit;
 use crate::inspect::ends::{self, End};

@@ -20,6 +20,7 @@ mod examine;
 mod explain;
 mod files;
 mod fleet;
+mod format;
 mod injection;
 mod interrupt;
 mod list;
@@ -59,8 +60,8 @@ use args::{Color, Command};
 use role::Asked;
 use stop::Stop;
 
+pub use format::{Format, Output};
 pub use scripts::completion;
-pub use values::{Format, Output};
 
 /// Runs the command line; returns the exit status.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {

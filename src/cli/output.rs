@@ -7,9 +7,9 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::args::{Reports, Verbosity};
+use super::format::{Format, Output};
 use super::role;
 use super::stop::Stop;
-use super::values::{Format, Output};
 use super::{files, named};
 use crate::exit;
 use crate::render::text::{clean, harmless};
@@ -251,7 +251,7 @@ fn asked_for(words: &[OsString]) -> Vec<Output> {
             "-o" | "--output" => words.next(),
             _ => word.strip_prefix("--output=").or_else(|| word.strip_prefix("-o")),
         };
-        outputs.extend(value.and_then(|value| super::values::output(value.trim_start_matches('=')).ok()));
+        outputs.extend(value.and_then(|value| super::format::output(value.trim_start_matches('=')).ok()));
     }
     outputs
 }

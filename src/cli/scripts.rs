@@ -10,7 +10,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command};
 use clap_complete::Shell;
 
-use super::values::FORMATS;
+use super::format::FORMATS;
 use crate::{checks, demo};
 
 /// Stands for checks and categories, in a list.

@@ -9,8 +9,8 @@ use anyhow::Context;
 
 use super::args::{Rehearsal, Ticket as Args};
 use super::evidence::{self, Read, Save, Way};
+use super::format::Format;
 use super::stop::Stop;
-use super::values::Format;
 use super::{asked, collect, examine, files, namespaces, output, params};
 use crate::card::Mode;
 use crate::checks::Settings;

@@ -10,11 +10,11 @@ use anyhow::Context;
 
 use super::args::Check;
 use super::evidence::{self, Way};
+use super::format::{Format, Output};
 use super::output;
 use super::params::Params;
 use super::role;
 use super::stop::Stop;
-use super::values::{Format, Output};
 use super::{asked, config, examine, files, namespaces};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade, evaluate};

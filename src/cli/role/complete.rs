@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use clap::{Arg, Command};
 
-use super::super::values;
+use super::super::format;
 use crate::{checks, demo};
 
 /// The shell may offer files.
@@ -145,7 +145,7 @@ fn values(arg: &Arg, command: &Command, last: &str, before: &str) -> (Vec<(Strin
             (starting(demos, last, before), NOTHING_ELSE)
         }
         ("output", "check" | "demo") => {
-            let forms = values::formats().into_iter().map(|(word, _)| (word, String::new()));
+            let forms = format::formats().into_iter().map(|(word, _)| (word, String::new()));
             (starting(forms, last, before), NOTHING_ELSE)
         }
         _ if ["FILE", "PATH", "DIR"].iter().any(|part| name.contains(part)) => (Vec::new(), FILES),
