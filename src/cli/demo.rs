@@ -13,6 +13,7 @@ use super::stop::Stop;
 use crate::collect::collect_now;
 use crate::demo::{self, DEMOS, State};
 use crate::policy::{self, Policy};
+use crate::render::text::wrap;
 
 pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
     let Some(name) = &args.name else { return output::print(&list()?) };
@@ -52,13 +53,16 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
 }
 
 fn list() -> anyhow::Result<String> {
-    let mut text = String::from(
-        "Embedded clusters, each with one failure. meshdoctor demo NAME checks it, --cured after the remedy.\n\n",
-    );
+    let columns = output::width();
+    let intro =
+        "Embedded clusters, each with one failure. meshdoctor demo NAME checks it, --cured after the remedy.";
+    let mut text = format!("{}\n\n", wrap(intro, columns).join("\n"));
     let widest = DEMOS.iter().map(|demo| demo.name.len()).max().unwrap_or_default();
     for demo in DEMOS {
         let script = demo.script().context("an embedded demo is broken")?;
-        _ = writeln!(text, "  {:widest$}  {}", demo.name, script.title);
+        let beside = format!("\n  {:widest$}  ", "");
+        let title = wrap(&script.title, columns.saturating_sub(widest + 4)).join(&beside);
+        _ = writeln!(text, "  {:widest$}  {title}", demo.name);
     }
     Ok(text)
 }

@@ -31,6 +31,13 @@ fn wrong_words_are_usage_errors_with_the_nearest_real_one() {
     }
 }
 
+#[test]
+fn the_list_of_demos_fits_the_terminal() {
+    let list = ran(meshdoctor(&["demo"]).env("COLUMNS", "60")).out;
+    assert!(list.lines().all(|line| line.chars().count() <= 60), "{list}");
+    assert!(list.contains("  cni-exit-127  ") && list.contains("status 127"), "{list}");
+}
+
 /// A dump without an end, and Ctrl-C in the middle of it.
 #[cfg(all(unix, feature = "live"))]
 #[test]
