@@ -12,6 +12,7 @@ use super::super::text::{clean, some_of};
 use super::unchecked::{NAMED, Unchecked, alike, nobody_provided, place, unreadable};
 use super::{does_not_count, gap_fingerprint, run_fingerprint, said, spots};
 use crate::checks::Outcome;
+use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
 use crate::report::Report;
 
@@ -59,7 +60,12 @@ pub fn report(report: &Report) -> String {
         missing("major", &unreadable(why, gaps), why, place(report, why));
     }
     if let Some(message) = nobody_provided(&unchecked.accepted) {
-        missing("info", &message, "nobody provided", None);
+        // In a run that saw nothing this is what decides.
+        let decides = report.verdict.status == exit::NOT_CHECKED
+            && report.verdict.crashed == 0
+            && unchecked.failing.is_empty()
+            && unchecked.unreadable.is_empty();
+        missing(if decides { "major" } else { "info" }, &message, "nobody provided", None);
     }
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {
