@@ -310,7 +310,7 @@ mod tests {
             .expect("a ConfigMap");
         let old = Admission::new(&namespaces, None, config.chart_values().as_ref());
         assert_eq!(old.decide("shop", &meta, &spec), Decision::Skip(Skip::NoToken));
-        spec.containers.edit(0).name = "istio-proxy".to_owned();
+        spec.containers.edit(0).name = "istio-proxy".into();
         assert_eq!(admission.decide("shop", &meta, &spec), Decision::Skip(Skip::Sidecar("istio-proxy")));
         spec.host_network = true;
         assert_eq!(admission.decide("shop", &meta, &spec), Decision::Skip(Skip::HostNetwork));

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use serde::Deserialize;
 
 use super::meta::{nullable, redacted};
-use super::shared::{Shared, Word};
+use super::shared::{Shared, Word, parts};
 use super::time::Time;
 use crate::protobuf::schema::schemas;
 
@@ -31,6 +31,8 @@ pub struct Said {
     /// A sentence of why.
     pub message: Word,
 }
+
+parts!(Said);
 
 /// A condition as it is written.
 #[derive(Default, Deserialize)]

@@ -25,10 +25,10 @@ pub const DEBUG_CONTAINER: &str = "linkerd-debug";
 #[serde(rename_all = "camelCase", default)]
 pub struct Container {
     /// Container name.
-    pub name: String,
+    pub name: Word,
     /// Image reference as written.
     #[serde(deserialize_with = "nullable")]
-    pub image: String,
+    pub image: Word,
     /// Entry point; of Linkerd's own containers as it is, of others one empty text where they have any.
     #[serde(deserialize_with = "nullable")]
     pub command: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Container {
     #[serde(deserialize_with = "env::kept")]
     pub env: Vec<EnvVar>,
     /// `Always` on an init container makes it a native sidecar.
-    pub restart_policy: Option<String>,
+    pub restart_policy: Option<Word>,
     /// The ports that it names; it may listen on others.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<ContainerPort>,
@@ -189,7 +189,7 @@ pub struct Sleep {
 pub struct ContainerPort {
     /// What Services may call it by; empty where it has no name.
     #[serde(deserialize_with = "nullable")]
-    pub name: String,
+    pub name: Word,
     /// The port.
     pub container_port: u16,
     /// TCP where nothing is said.
@@ -237,8 +237,10 @@ impl Container {
             self.args = Vec::new();
             self.env = Vec::new();
             self.volume_mounts = VolumeMounts::default();
+            self.shrink();
             return;
         }
+        self.shrink();
         for list in [&mut self.command, &mut self.args] {
             let mut before = String::new();
             for word in list {
@@ -249,6 +251,15 @@ impl Container {
     }
 }
 
+impl Container {
+    /// Gives back the room that lists took to grow in.
+    fn shrink(&mut self) {
+        self.command.shrink_to_fit();
+        self.args.shrink_to_fit();
+        self.env.shrink_to_fit();
+        self.ports.shrink_to_fit();
+    }
+}
 schemas! {
     CONTAINER "Container" {
         1 name: Text,

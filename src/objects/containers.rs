@@ -4,12 +4,14 @@
 use serde::{Deserialize, Deserializer};
 
 use super::container::Container;
-use super::shared::Shared;
+use super::shared::{Shared, parts};
 use crate::redact::Owner;
 
 /// The containers of a pod or of a template, in their order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Containers(Shared<Vec<Shared<Container>>>);
+
+parts!(Container, Vec<Shared<Container>>);
 
 impl Containers {
     /// Each of them.

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Deserializer};
 
-use super::shared::{Shared, Word};
+use super::shared::{Shared, Word, parts};
 use super::texts::Texts;
 use super::time::Time;
 use super::uid::Uid;
@@ -102,6 +102,8 @@ pub struct Meta {
     #[serde(deserialize_with = "owners")]
     pub owner_references: Shared<Vec<OwnerReference>>,
 }
+
+parts!(Vec<OwnerReference>);
 
 /// One owner of an object.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

@@ -9,7 +9,7 @@ use super::condition::{CONDITION, Condition};
 use super::container::{CONTAINER, Container, PROXY_CONTAINER};
 use super::containers::Containers;
 use super::meta::{META, Meta, address, nullable, redacted};
-use super::shared::{Shared, Word};
+use super::shared::{Shared, Word, parts};
 use super::texts::Texts;
 use super::time::Time;
 use super::volume::{VOLUME, Volumes};
@@ -140,6 +140,8 @@ pub struct Common {
     /// The image that runs.
     pub image: Word,
 }
+
+parts!(PodSpec, Common);
 
 /// What one container is doing, as it is written.
 #[derive(Default, Deserialize)]

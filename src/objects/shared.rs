@@ -12,8 +12,36 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A part that several objects may have in common.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Shared<T>(Arc<T>);
+
+/// What can be shared. That there is nothing of it is the same in very many objects, and is kept once.
+pub trait Part: Default + PartialEq + 'static {
+    /// Nothing of it.
+    fn nothing() -> &'static Arc<Self>;
+}
+
+/// Makes parts of types.
+macro_rules! parts {
+    ($( $part:ty ),* $(,)?) => {
+        $(
+            impl $crate::objects::shared::Part for $part {
+                fn nothing() -> &'static std::sync::Arc<$part> {
+                    static NOTHING: std::sync::LazyLock<std::sync::Arc<$part>> =
+                        std::sync::LazyLock::new(std::sync::Arc::default);
+                    &NOTHING
+                }
+            }
+        )*
+    };
+}
+pub(super) use parts;
+
+impl<T: Part> Default for Shared<T> {
+    fn default() -> Shared<T> {
+        Shared(Arc::clone(T::nothing()))
+    }
+}
 
 /// Two of one origin are compared by that alone.
 impl<T: PartialEq> PartialEq for Shared<T> {
@@ -77,13 +105,13 @@ where
     }
 }
 
-impl<T> From<T> for Shared<T> {
+impl<T: Part> From<T> for Shared<T> {
     fn from(part: T) -> Shared<T> {
-        Shared(Arc::new(part))
+        if part == **T::nothing() { Shared::default() } else { Shared(Arc::new(part)) }
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Shared<T> {
+impl<'de, T: Part + Deserialize<'de>> Deserialize<'de> for Shared<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Shared<T>, D::Error> {
         T::deserialize(deserializer).map(Shared::from)
     }

@@ -7,11 +7,13 @@ use std::fmt;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::shared::Word;
+use super::shared::{Word, parts};
 
 /// Texts by name, in the order of the names.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Texts(Box<[(Word, String)]>);
+
+parts!(Texts);
 
 /// Names and texts, one after the other.
 pub type Iter<'a> =

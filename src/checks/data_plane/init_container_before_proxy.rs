@@ -33,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let status = pod.container_status(&container.name);
             match status.filter(|status| fails(status)) {
                 Some(status) => {
-                    let key = (owners.of(pod), container.name.clone());
+                    let key = (owners.of(pod), container.name.to_string());
                     failing.entry(key).or_default().push((pod, status));
                 }
                 None if is_known(container)

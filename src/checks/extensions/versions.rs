@@ -131,5 +131,5 @@ fn retagged<'a>(
 fn said(pod: &Pod) -> Option<String> {
     let proxy = pod.spec.proxy()?;
     let tagged = proxy.image.parse::<ImageRef>().is_ok_and(|image| image.tag.is_some());
-    (tagged || proxy_version(pod).is_some()).then(|| proxy.image.clone())
+    (tagged || proxy_version(pod).is_some()).then(|| proxy.image.to_string())
 }
