@@ -3,7 +3,7 @@
 
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::pod::ContainerStatus;
+use crate::objects::container_status::ContainerStatus;
 
 /// The word: `Running`, `Completed`, `Init:0/2`, `CrashLoopBackOff`.
 pub fn word(pod: &Pod) -> String {

@@ -12,6 +12,7 @@ mod cilium_network_policy;
 mod condition;
 mod config_map;
 pub mod container;
+pub mod container_status;
 mod containers;
 mod controller_revision;
 mod cron_job;
@@ -69,6 +70,7 @@ pub use calico_network_policy::{CalicoAccounts, CalicoEntity, CalicoPolicy, Cali
 pub use cilium_network_policy::{CiliumBlock, CiliumPolicy, CiliumPort, CiliumPorts, CiliumRule, CiliumSide};
 pub use condition::Condition;
 pub use container::{Container, ProbePort};
+pub use container_status::ContainerStatus;
 pub use containers::Containers;
 pub use custom_resource_definition::{CrdMeta, is_built_in, is_undefined};
 pub use event::ObjectReference;
@@ -86,7 +88,7 @@ pub use network_policy::{IpBlock, NetworkPolicyPeer, NetworkPolicyPort, NetworkP
 pub(crate) use object::by_metadata;
 pub use object::{Object, Unread};
 pub use passing::rule;
-pub use pod::{ContainerStatus, PodSpec};
+pub use pod::PodSpec;
 pub use route::{
     BackendRef, Header, HeaderModifier, MethodMatch, POLICY_CONTROLLER, ParentRef, PathModifier, Redirect,
     Route, RouteFilter, RouteMatch, RouteRule, RuleTimeouts, ValueMatch,

@@ -13,7 +13,7 @@ use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::node::LinkerdEntry;
 use crate::model::owners::Owner;
 use crate::objects::container::VALIDATOR_CONTAINER;
-use crate::objects::pod::ContainerState;
+use crate::objects::container_status::ContainerState;
 use crate::objects::{ConfigMap, Meta, Namespace, Pod, Service};
 
 /// The annotation with the ports that skip the proxy on their way out.

@@ -11,7 +11,7 @@ use crate::model::control_plane::components;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::pod::Terminated;
+use crate::objects::container_status::Terminated;
 use crate::objects::{ContainerStatus, Deployment, Pod};
 
 /// How many containers are quoted.

@@ -3,7 +3,7 @@
 use crate::finding::Evidence;
 use crate::model::events;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::pod::{ContainerState, ContainerStatus};
+use crate::objects::container_status::{ContainerState, ContainerStatus};
 use crate::objects::{Event, Pod};
 
 /// What keeps a pod from being ready.

@@ -10,7 +10,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie
 use crate::model::networks::Network;
 use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::pod::ContainerStatus;
+use crate::objects::container_status::ContainerStatus;
 use crate::objects::{Node, Pod, Service};
 
 /// What a proxy says that listens at an address of IPv6 where the kernel has none.

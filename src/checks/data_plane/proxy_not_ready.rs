@@ -16,7 +16,7 @@ use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::pod::{ContainerState, ContainerStatus, Terminated};
+use crate::objects::container_status::{ContainerState, ContainerStatus, Terminated};
 use crate::objects::{Event, Pod};
 
 /// How long a pod may take to start, as long as nothing in it has failed.

@@ -14,7 +14,7 @@ use crate::model::annotated::Annotated;
 use crate::model::injection::INJECT;
 use crate::model::owners::{Owner, Owners};
 use crate::objects::container::{DEBUG_CONTAINER, PROXY_CONTAINER};
-use crate::objects::pod::Terminated;
+use crate::objects::container_status::Terminated;
 use crate::objects::{Job, Meta, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

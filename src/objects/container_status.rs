@@ -1,0 +1,179 @@
+//! What the kubelet says of each container of a pod.
+
+use std::ops::Deref;
+
+use serde::Deserialize;
+
+use super::meta::{nullable, redacted};
+use super::shared::{Shared, Word, parts};
+use super::time::Time;
+use crate::protobuf::schema::schemas;
+
+/// What one container is doing.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(from = "WrittenStatus")]
+pub struct ContainerStatus {
+    /// What the containers of replicas have in common.
+    common: Shared<Common>,
+    /// Now.
+    pub state: ContainerState,
+    /// Before the last restart, where the kubelet says anything of it.
+    last_state: Option<Box<ContainerState>>,
+}
+
+/// What the containers of replicas have in common.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Common {
+    /// Container name.
+    pub name: Word,
+    /// Whether its readiness probe passes.
+    pub ready: bool,
+    /// How often it was started again.
+    pub restart_count: u32,
+    /// The image that runs.
+    pub image: Word,
+}
+
+parts!(Common);
+
+/// What one container is doing, as it is written.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct WrittenStatus {
+    name: Word,
+    #[serde(deserialize_with = "nullable")]
+    ready: bool,
+    #[serde(deserialize_with = "nullable")]
+    restart_count: u32,
+    #[serde(deserialize_with = "nullable")]
+    image: Word,
+    #[serde(deserialize_with = "nullable")]
+    state: ContainerState,
+    #[serde(deserialize_with = "nullable")]
+    last_state: ContainerState,
+}
+
+impl From<WrittenStatus> for ContainerStatus {
+    fn from(written: WrittenStatus) -> ContainerStatus {
+        let WrittenStatus { name, ready, restart_count, image, state, last_state } = written;
+        let last_state = Some(last_state).filter(|state| *state != ContainerState::NOTHING);
+        ContainerStatus {
+            common: Shared::from(Common { name, ready, restart_count, image }),
+            state,
+            last_state: last_state.map(Box::new),
+        }
+    }
+}
+
+impl Deref for ContainerStatus {
+    type Target = Common;
+
+    #[inline]
+    fn deref(&self) -> &Common {
+        &self.common
+    }
+}
+
+/// One of three states; all `None` when the kubelet has said nothing yet.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct ContainerState {
+    /// Not started, and why.
+    pub waiting: Option<Box<Waiting>>,
+    /// Running since.
+    pub running: Option<Running>,
+    /// Ended.
+    pub terminated: Option<Box<Terminated>>,
+}
+
+/// Why a container is not started.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Waiting {
+    /// PodInitializing, ImagePullBackOff, CrashLoopBackOff, ...
+    #[serde(deserialize_with = "nullable")]
+    pub reason: String,
+    /// A sentence.
+    #[serde(deserialize_with = "redacted")]
+    pub message: String,
+}
+
+/// A running container.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Running {
+    /// Since when.
+    pub started_at: Time,
+}
+
+/// A container that ended.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Terminated {
+    /// Its exit code.
+    #[serde(deserialize_with = "nullable")]
+    pub exit_code: i32,
+    /// Completed, Error, OOMKilled, ...
+    #[serde(deserialize_with = "nullable")]
+    pub reason: Word,
+    /// What it left as its last words.
+    #[serde(deserialize_with = "redacted")]
+    pub message: Word,
+    /// When it started.
+    pub started_at: Time,
+    /// When it ended.
+    pub finished_at: Time,
+}
+
+impl ContainerState {
+    const NOTHING: ContainerState = ContainerState { waiting: None, running: None, terminated: None };
+}
+
+impl ContainerStatus {
+    /// See [`super::Object::share`].
+    pub(super) fn share(all: &mut [ContainerStatus], before: &[ContainerStatus]) {
+        for (status, known) in all.iter_mut().zip(before) {
+            status.common.share(&known.common);
+        }
+    }
+
+    /// What it was before the last restart; nothing is said of one that was never started again.
+    pub fn last_state(&self) -> &ContainerState {
+        static NOTHING: ContainerState = ContainerState::NOTHING;
+        self.last_state.as_deref().unwrap_or(&NOTHING)
+    }
+}
+
+schemas! {
+    CONTAINER_STATUS "ContainerStatus" {
+        1 name: Text,
+        2 state: One(&CONTAINER_STATE),
+        3 lastState: One(&CONTAINER_STATE),
+        4 ready: Bool,
+        5 restartCount: Number,
+        6 image: Text,
+    }
+
+    CONTAINER_STATE "ContainerState" {
+        1 waiting: One(&WAITING),
+        2 running: One(&RUNNING),
+        3 terminated: One(&TERMINATED),
+    }
+
+    WAITING "ContainerStateWaiting" {
+        1 reason: Text,
+        2 message: Text,
+    }
+
+    RUNNING "ContainerStateRunning" {
+        1 startedAt: Time,
+    }
+
+    TERMINATED "ContainerStateTerminated" {
+        1 exitCode: Number,
+        3 reason: Text,
+        4 message: Text,
+        5 startedAt: Time,
+        6 finishedAt: Time,
+    }
+}
