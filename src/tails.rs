@@ -53,7 +53,7 @@ fn of_container(pod: &Pod, container: &str) -> Vec<ContainerLog> {
         container: container.to_owned(),
         previous,
     };
-    let has_run = status.state.running.is_some() || status.state.terminated.is_some();
+    let has_run = status.state.running().is_some() || status.state.terminated().is_some();
     let before = (status.restart_count > 0).then(|| tail(true));
     before.into_iter().chain((has_run || status.restart_count > 0).then(|| tail(false))).collect()
 }

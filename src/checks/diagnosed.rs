@@ -63,7 +63,7 @@ pub(super) fn proxies<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a ProxyMe
 /// Whether metrics that could be had are of the proxy that runs now.
 fn is_of(metrics: &ProxyMetrics, pod: &Pod) -> bool {
     let status = pod.container_status(PROXY_CONTAINER);
-    let started = status.and_then(|status| status.state.running.as_ref()?.started_at.get());
+    let started = status.and_then(|status| status.state.running()?.started_at.get());
     let is_older = started.zip(metrics.read_at).is_some_and(|(started, read)| read < started.as_second());
     metrics.error.is_empty() && !is_older
 }

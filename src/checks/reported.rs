@@ -71,7 +71,7 @@ pub(super) fn reported<'a>(
 
 fn is_of_now(ctx: &Context<'_>, reported: &Reported<'_>, status: Option<&ContainerStatus>) -> bool {
     let ready = status.is_some_and(|status| status.ready);
-    let started = status.and_then(|status| status.state.running.as_ref()?.started_at.get());
+    let started = status.and_then(|status| status.state.running()?.started_at.get());
     let said = reported.last();
     if reported.row.ends && ready {
         return false;

@@ -37,7 +37,7 @@ pub fn version_of(template: &PodTemplate) -> Option<CniVersion> {
 
 /// Whether the installer runs in a pod: only then has it brought its plugin and its entry to the node.
 pub fn is_running(pod: &Pod) -> bool {
-    pod.container_status(INSTALLER).is_some_and(|status| status.state.running.is_some())
+    pod.container_status(INSTALLER).is_some_and(|status| status.state.running().is_some())
 }
 
 /// What of the plugin is on which node, as the API server knows it.

@@ -122,9 +122,9 @@ fn rebooted(pod: &Pod, node: &Node) -> Vec<Span> {
         .status
         .container_statuses
         .iter()
-        .filter(|status| status.restart_count > 0 && status.last_state().terminated.is_none());
+        .filter(|status| status.restart_count > 0 && status.last_state().terminated().is_none());
     let spans = forgotten.filter_map(|status| {
-        let started = status.state.running.as_ref()?.started_at.get()?;
+        let started = status.state.running()?.started_at.get()?;
         let until = serving(started, ready_since(pod));
         let said = format!(
             "restartCount {}, started again {started}; its node {} is Ready since {back}",
@@ -140,8 +140,8 @@ fn rebooted(pod: &Pod, node: &Node) -> Vec<Span> {
 /// since a container ended that was started again.
 fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
     let restarts = pod.status.container_statuses.iter().filter_map(|status| {
-        let started = status.state.running.as_ref()?.started_at.get()?;
-        let ended = status.last_state().terminated.as_ref()?.finished_at.get()?;
+        let started = status.state.running()?.started_at.get()?;
+        let ended = status.last_state().terminated()?.finished_at.get()?;
         let said = format!("started again {started}, ended {ended}, ready since {ready}");
         let path = format!("status.containerStatuses[{}]", status.name);
         Some(Span {
@@ -157,7 +157,7 @@ fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
                 .status
                 .container_statuses
                 .iter()
-                .filter_map(|s| s.state.running.as_ref()?.started_at.get())
+                .filter_map(|s| s.state.running()?.started_at.get())
                 .max()?;
             let said = format!("created {created}, started {started}, ready since {ready}");
             let seen = Evidence::field(name(pod), "status.conditions[Ready]", said);

@@ -79,13 +79,13 @@ pub fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Vec<M
     let path = format!("status.{list}[{}]", status.name);
     let ended = [("lastState", status.last_state()), ("state", &status.state)].into_iter().filter_map(
         |(of, state)| {
-            let ended = state.terminated.as_deref()?;
+            let ended = state.terminated()?;
             let reason = if ended.reason.is_empty() { String::new() } else { format!("{}, ", ended.reason) };
             let what = format!("{} ended: {reason}exit code {}", status.name, ended.exit_code);
             Moment::of(ended.finished_at.get(), object, format!("{path}.{of}.terminated.finishedAt"), what)
         },
     );
-    let started = status.state.running.as_ref().and_then(|running| {
+    let started = status.state.running().and_then(|running| {
         let what = match status.restart_count {
             0 => format!("{} started", status.name),
             1 => format!("{} started again", status.name),

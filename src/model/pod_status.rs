@@ -15,11 +15,11 @@ pub fn word(pod: &Pod) -> String {
     let mut running = false;
     // The first container counts most, so it is looked at last.
     for status in pod.status.container_statuses.iter().rev() {
-        match (&status.state.waiting, &status.state.terminated) {
+        match (status.state.waiting(), status.state.terminated()) {
             (Some(waiting), _) if !waiting.reason.is_empty() => word.clone_from(&waiting.reason),
             (_, Some(ended)) if !ended.reason.is_empty() => word = String::from(&ended.reason),
             (_, Some(ended)) => word = format!("ExitCode:{}", ended.exit_code),
-            _ => running |= status.ready && status.state.running.is_some(),
+            _ => running |= status.ready && status.state.running().is_some(),
         }
     }
     if word == "Completed" && running { "Running".to_owned() } else { word }
@@ -30,14 +30,14 @@ fn initializing(pod: &Pod) -> Option<String> {
     let sidecar = |status: &ContainerStatus| {
         let restarts = pod.spec.init_containers.iter().find(|container| container.name == status.name);
         let restarts = restarts.and_then(|container| container.restart_policy.as_deref()) == Some("Always");
-        restarts && status.state.running.is_some() && status.ready
+        restarts && status.state.running().is_some() && status.ready
     };
     let statuses = &pod.status.init_container_statuses;
     let (at, status) = statuses.iter().enumerate().find(|(_, status)| {
-        let ended_well = status.state.terminated.as_ref().is_some_and(|ended| ended.exit_code == 0);
+        let ended_well = status.state.terminated().is_some_and(|ended| ended.exit_code == 0);
         !ended_well && !sidecar(status)
     })?;
-    Some(match (&status.state.terminated, &status.state.waiting) {
+    Some(match (status.state.terminated(), status.state.waiting()) {
         (Some(ended), _) if ended.reason.is_empty() => format!("Init:ExitCode:{}", ended.exit_code),
         (Some(ended), _) => format!("Init:{}", ended.reason),
         (None, Some(waiting)) if !matches!(waiting.reason.as_str(), "" | "PodInitializing") => {

@@ -236,8 +236,8 @@ fn waits_for_sandbox(pod: &Pod, failed: Option<Timestamp>) -> bool {
     let since = |started: Option<Timestamp>| started.is_some_and(|started| started >= failed);
     !statuses(pod).any(|status| {
         let (now, before) = (&status.state, status.last_state());
-        let ended = [&now.terminated, &before.terminated];
-        now.running.is_some()
+        let ended = [now.terminated(), before.terminated()];
+        now.running().is_some()
             || ended
                 .into_iter()
                 .flatten()
@@ -254,13 +254,13 @@ pub fn has_started_nothing(pod: &Pod) -> bool {
         && bound
         && !statuses(pod).any(|status| {
             let state = &status.state;
-            state.running.is_some() || state.terminated.is_some() || status.restart_count > 0
+            state.running().is_some() || state.terminated().is_some() || status.restart_count > 0
         })
 }
 
 /// Whether a container waits for what comes after the sandbox: its image, its restart.
 pub fn waits_for_something_else(status: &ContainerStatus) -> bool {
-    let waiting = status.state.waiting.as_ref();
+    let waiting = status.state.waiting();
     waiting.is_some_and(|waiting| {
         !matches!(waiting.reason.as_str(), "" | "ContainerCreating" | "PodInitializing")
     })

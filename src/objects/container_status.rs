@@ -56,7 +56,7 @@ struct WrittenStatus {
 impl From<WrittenStatus> for ContainerStatus {
     fn from(written: WrittenStatus) -> ContainerStatus {
         let WrittenStatus { name, ready, restart_count, image, state, last_state } = written;
-        let last_state = Some(last_state).filter(|state| *state != ContainerState::NOTHING);
+        let last_state = Some(last_state).filter(|state| *state != ContainerState::Unknown);
         ContainerStatus {
             common: Shared::from(Common { name, ready, restart_count, image }),
             state,
@@ -74,16 +74,56 @@ impl Deref for ContainerStatus {
     }
 }
 
-/// One of three states; all `None` when the kubelet has said nothing yet.
+/// One of three states.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct ContainerState {
+#[serde(from = "WrittenState")]
+pub enum ContainerState {
+    /// The kubelet has said nothing yet.
+    #[default]
+    Unknown,
     /// Not started, and why.
-    pub waiting: Option<Box<Waiting>>,
+    Waiting(Box<Waiting>),
     /// Running since.
-    pub running: Option<Running>,
+    Running(Running),
     /// Ended.
-    pub terminated: Option<Box<Terminated>>,
+    Terminated(Box<Terminated>),
+}
+
+/// A state as it is written: the kubelet sets one of them.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WrittenState {
+    waiting: Option<Box<Waiting>>,
+    running: Option<Running>,
+    terminated: Option<Box<Terminated>>,
+}
+
+impl From<WrittenState> for ContainerState {
+    fn from(written: WrittenState) -> ContainerState {
+        match (written.terminated, written.running, written.waiting) {
+            (Some(ended), ..) => ContainerState::Terminated(ended),
+            (None, Some(running), _) => ContainerState::Running(running),
+            (None, None, Some(waiting)) => ContainerState::Waiting(waiting),
+            (None, None, None) => ContainerState::Unknown,
+        }
+    }
+}
+
+impl ContainerState {
+    /// Why it is not started, where it waits.
+    pub fn waiting(&self) -> Option<&Waiting> {
+        if let ContainerState::Waiting(waiting) = self { Some(waiting) } else { None }
+    }
+
+    /// Since when it runs, where it does.
+    pub fn running(&self) -> Option<&Running> {
+        if let ContainerState::Running(running) = self { Some(running) } else { None }
+    }
+
+    /// How it ended, where it has.
+    pub fn terminated(&self) -> Option<&Terminated> {
+        if let ContainerState::Terminated(ended) = self { Some(ended) } else { None }
+    }
 }
 
 /// Why a container is not started.
@@ -125,10 +165,6 @@ pub struct Terminated {
     pub finished_at: Time,
 }
 
-impl ContainerState {
-    const NOTHING: ContainerState = ContainerState { waiting: None, running: None, terminated: None };
-}
-
 impl ContainerStatus {
     /// See [`super::Object::share`].
     pub(super) fn share(all: &mut [ContainerStatus], before: &[ContainerStatus]) {
@@ -139,8 +175,7 @@ impl ContainerStatus {
 
     /// What it was before the last restart; nothing is said of one that was never started again.
     pub fn last_state(&self) -> &ContainerState {
-        static NOTHING: ContainerState = ContainerState::NOTHING;
-        self.last_state.as_deref().unwrap_or(&NOTHING)
+        self.last_state.as_deref().unwrap_or(&ContainerState::Unknown)
     }
 }
 

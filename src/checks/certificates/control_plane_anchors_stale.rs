@@ -109,7 +109,7 @@ fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
             continue;
         }
         let started = READERS.into_iter().filter_map(|name| {
-            let at = pod.container_status(name)?.state.running.as_ref()?.started_at.get()?;
+            let at = pod.container_status(name)?.state.running()?.started_at.get()?;
             (at < made).then_some((pod, name, at))
         });
         if let Some(first) = started.min_by_key(|(_, _, at)| *at) {

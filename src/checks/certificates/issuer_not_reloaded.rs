@@ -82,5 +82,5 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// When the container that holds the issuer started.
 fn started(pod: &Pod) -> Option<Timestamp> {
-    pod.container_status("identity")?.state.running.as_ref()?.started_at.get()
+    pod.container_status("identity")?.state.running()?.started_at.get()
 }

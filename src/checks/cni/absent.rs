@@ -123,13 +123,7 @@ fn waiting<'a>(pods: &'a [Pod], node: &str) -> Option<&'a Pod> {
 }
 
 fn started(pod: &Pod) -> Option<Timestamp> {
-    pod.container_status(cni::INSTALLER)?
-        .state
-        .running
-        .as_ref()?
-        .started_at
-        .get()
-        .or(pod.status.start_time.get())
+    pod.container_status(cni::INSTALLER)?.state.running()?.started_at.get().or(pod.status.start_time.get())
 }
 
 /// Brings the entry back to a node, by what took it away. The workloads of `all` such nodes are restarted together, so that
@@ -193,7 +187,7 @@ pub(super) fn described(pod: &Pod) -> Command {
     // One that never ended has no log from before, and one that never started has none at all.
     let log = match pod.container_status(cni::INSTALLER) {
         Some(status) if status.restart_count > 0 => Some("logs -c install-cni --previous"),
-        Some(status) if status.state.waiting.is_some() => None,
+        Some(status) if status.state.waiting().is_some() => None,
         Some(_) | None => Some("logs -c install-cni"),
     };
     Command::lines(std::iter::once("describe pod").chain(log).map(of))

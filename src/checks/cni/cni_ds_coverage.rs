@@ -158,8 +158,8 @@ fn count(pods: &[&Pod]) -> u32 {
 /// What its containers say, in parentheses.
 fn why(pod: &Pod) -> String {
     let reason = pod.status.container_statuses.iter().find_map(|status| {
-        let waiting = status.state.waiting.as_ref().map(|waiting| waiting.reason.clone());
-        let ended = status.state.terminated.as_ref().map(|ended| format!("exit {}", ended.exit_code));
+        let waiting = status.state.waiting().map(|waiting| waiting.reason.clone());
+        let ended = status.state.terminated().map(|ended| format!("exit {}", ended.exit_code));
         waiting.or(ended).map(|said| format!(" ({}: {said})", status.name))
     });
     reason.unwrap_or_default()

@@ -115,12 +115,12 @@ fn worst<'l, 'a>(said: &'l [PodLine<'a>], often: usize) -> Option<&'l PodLine<'a
 
 /// What the status says of an installer that ends again and again; `None` while it runs and did not just restart.
 fn ends(status: &ContainerStatus) -> Option<String> {
-    let before = status.last_state().terminated.as_ref().or(status.state.terminated.as_ref());
+    let before = status.last_state().terminated().or(status.state.terminated());
     let code = before.map(|ended| format!(", last exit {}", ended.exit_code)).unwrap_or_default();
-    match &status.state.waiting {
+    match status.state.waiting() {
         Some(waiting) if waiting.reason == "CrashLoopBackOff" => {
             Some(format!("CrashLoopBackOff, {} restarts{code}", status.restart_count))
         }
-        _ => status.state.terminated.as_ref().map(|ended| format!("ended with {}", ended.exit_code)),
+        _ => status.state.terminated().map(|ended| format!("ended with {}", ended.exit_code)),
     }
 }

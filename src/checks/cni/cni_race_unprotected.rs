@@ -94,7 +94,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// Whether the validator saw the rules: the kubelet takes a pod some time before it asks linkerd-cni, which may come in between.
 fn has_rules(pod: &Pod) -> bool {
     let validator = pod.container_status(VALIDATOR_CONTAINER);
-    validator.and_then(|status| status.state.terminated.as_ref()).is_some_and(|ended| ended.exit_code == 0)
+    validator.and_then(|status| status.state.terminated()).is_some_and(|ended| ended.exit_code == 0)
 }
 
 /// The autoscaler that makes nodes.

@@ -80,10 +80,11 @@ fn seen_to_fail(pod: &Pod) -> Option<String> {
     }
     let status = pod.container_status(VALIDATOR_CONTAINER)?;
     let (now, before) = (&status.state, status.last_state());
-    if now.terminated.as_ref().is_some_and(|ended| ended.exit_code != EXIT) {
+    if now.terminated().is_some_and(|ended| ended.exit_code != EXIT) {
         return None;
     }
-    let ended = [&now.terminated, &before.terminated].into_iter().flatten().find(|e| e.exit_code == EXIT)?;
+    let ended =
+        [now.terminated(), before.terminated()].into_iter().flatten().find(|e| e.exit_code == EXIT)?;
     let when = ended.finished_at.get().map(|at| format!(" at {at}")).unwrap_or_default();
     Some(format!("ended with {EXIT}{when}, {} restarts", status.restart_count))
 }
@@ -171,5 +172,5 @@ pub(super) fn failing(pods: &[Pod]) -> impl Iterator<Item = &Pod> {
 /// When the installer began to run on a node.
 pub(super) fn installer_started(pods: &[Pod], node: &str) -> Option<jiff::Timestamp> {
     let installer = pods.iter().find(|pod| cni::is_installer_pod(pod) && pod.node_name == node)?;
-    installer.container_status(cni::INSTALLER)?.state.running.as_ref()?.started_at.get()
+    installer.container_status(cni::INSTALLER)?.state.running()?.started_at.get()
 }

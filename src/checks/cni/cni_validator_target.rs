@@ -134,7 +134,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn fails(pod: &Pod) -> bool {
     let status = pod.status.init_container_statuses.iter().find(|status| status.name == *VALIDATOR_CONTAINER);
     status.is_some_and(|status| {
-        let ended = |state: &ContainerState| state.terminated.as_ref().is_some_and(|end| end.exit_code != 0);
+        let ended = |state: &ContainerState| state.terminated().is_some_and(|end| end.exit_code != 0);
         ended(&status.state) || (status.restart_count > 0 && ended(status.last_state()))
     })
 }

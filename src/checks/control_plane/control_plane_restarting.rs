@@ -63,7 +63,7 @@ fn why(ctx: &Context<'_>, pod: &Pod, status: &ContainerStatus) -> Option<Why> {
     let since = ctx.span_of("days");
     let lately =
         |ended: &Terminated| ended.finished_at.get().is_none_or(|at| ctx.now().duration_since(at) <= since);
-    let before = status.last_state().terminated.as_deref().filter(|ended| lately(ended))?;
+    let before = status.last_state().terminated().filter(|ended| lately(ended))?;
     if before.reason == "OOMKilled" {
         return Some(Why::Memory);
     }
@@ -91,7 +91,7 @@ fn finding(
     };
     let evidence = group.iter().take(QUOTED).flat_map(|(pod, status)| {
         let object = format!("Pod {home}/{}", pod.metadata.name);
-        let ended = status.last_state().terminated.as_deref();
+        let ended = status.last_state().terminated();
         let at =
             ended.and_then(|ended| ended.finished_at.get()).map(|at| format!(" at {at}")).unwrap_or_default();
         let said = ended.map_or(String::new(), |ended| {

@@ -38,7 +38,7 @@ pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
     let mut unready: Vec<&ContainerStatus> =
         pod.status.container_statuses.iter().filter(|status| !status.ready).collect();
     unready.sort_by_key(|status| {
-        (is_idle(&status.state), status.state.running.is_some(), status.name == PROXY_CONTAINER)
+        (is_idle(&status.state), status.state.running().is_some(), status.name == PROXY_CONTAINER)
     });
     if let Some(status) = unready.first().filter(|status| !is_idle(&status.state)) {
         return Some(of_container(&object, "containerStatuses", status));
@@ -60,7 +60,7 @@ fn is_about(event: &Event, pod: &Pod) -> bool {
 
 /// Whether an init container let the next one start: it ended well, or it is a sidecar that runs.
 fn passed(status: &ContainerStatus) -> bool {
-    match (&status.state.terminated, &status.state.running) {
+    match (status.state.terminated(), status.state.running()) {
         (Some(ended), _) => ended.exit_code == 0,
         (None, Some(_)) => status.ready,
         (None, None) => false,
@@ -69,7 +69,7 @@ fn passed(status: &ContainerStatus) -> bool {
 
 /// Whether a container only waits for others: not its own fault.
 fn is_idle(state: &ContainerState) -> bool {
-    match (&state.waiting, &state.running, &state.terminated) {
+    match (state.waiting(), state.running(), state.terminated()) {
         (Some(waiting), _, _) => {
             matches!(waiting.reason.as_str(), "PodInitializing" | "ContainerCreating" | "")
         }
@@ -79,8 +79,8 @@ fn is_idle(state: &ContainerState) -> bool {
 }
 
 fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
-    let ended = status.state.terminated.as_ref().or(status.last_state().terminated.as_ref());
-    let mut said = match (&status.state.waiting, &status.state.terminated) {
+    let ended = status.state.terminated().or(status.last_state().terminated());
+    let mut said = match (status.state.waiting(), status.state.terminated()) {
         (Some(waiting), _) if waiting.message.is_empty() => waiting.reason.clone(),
         (Some(waiting), _) => format!("{}: {}", waiting.reason, waiting.message),
         (None, Some(_)) => "terminated".to_owned(),
@@ -97,7 +97,7 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
     }
     Failing {
         container: Some(status.name.to_string()),
-        crashed: status.last_state().terminated.is_some(),
+        crashed: status.last_state().terminated().is_some(),
         evidence: Evidence::field(object, format!("status.{list}[{}]", status.name), said),
     }
 }

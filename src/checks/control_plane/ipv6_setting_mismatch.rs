@@ -156,7 +156,7 @@ fn without_family(ctx: &Context<'_>, pods: &[Pod]) -> Vec<Finding> {
 
 /// The line in which a container that ended says that the kernel lacks the family.
 fn family_missing(status: &ContainerStatus) -> Option<String> {
-    let ended = [&status.state.terminated, &status.last_state().terminated].into_iter().flatten();
+    let ended = [status.state.terminated(), status.last_state().terminated()].into_iter().flatten();
     let mut lines = ended.filter(|ended| ended.exit_code != 0).flat_map(|ended| ended.message.lines());
     lines.find(|line| line.contains(NO_FAMILY)).map(|line| line.trim().to_owned())
 }

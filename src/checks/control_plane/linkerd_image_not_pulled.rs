@@ -152,8 +152,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none()) {
         let statuses = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
         for status in statuses.filter(|status| is_linkerds(pod, &status.name)) {
-            let stuck =
-                status.state.waiting.as_ref().is_some_and(|waiting| REASONS.contains(&&*waiting.reason));
+            let stuck = status.state.waiting().is_some_and(|waiting| REASONS.contains(&&*waiting.reason));
             if stuck && (is_part(pod) || ctx.judges(&pod.metadata.namespace)) {
                 waiting.push((pod, status));
             }
@@ -191,7 +190,7 @@ fn image(pod: &Pod, status: &ContainerStatus) -> String {
 fn seen(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Event]) -> (Cause, Evidence) {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let (reason, message) =
-        status.state.waiting.as_ref().map_or(("", ""), |waiting| (&waiting.reason, &waiting.message));
+        status.state.waiting().map_or(("", ""), |waiting| (&waiting.reason, &waiting.message));
     let cause = Cause::of(&format!("{reason} {message}"));
     let own =
         Evidence::field(&object, format!("{}: state.waiting", status.name), format!("{reason}: {message}"));

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     failing.entry(key).or_default().push((pod, status));
                 }
                 None if is_known(container)
-                    && status.is_none_or(|status| status.state.terminated.is_none()) =>
+                    && status.is_none_or(|status| status.state.terminated().is_none()) =>
                 {
                     named.entry(owners.of(pod)).or_insert((pod, container));
                 }
@@ -73,12 +73,12 @@ fn redirected(spec: &PodSpec, by_cni: bool) -> impl Iterator<Item = &Container> 
 }
 
 fn fails(status: &ContainerStatus) -> bool {
-    let waits =
-        status.state.waiting.as_ref().is_some_and(|waiting| {
-            matches!(waiting.reason.as_str(), "CrashLoopBackOff" | "RunContainerError")
-        });
-    let ended = status.state.terminated.as_ref().is_some_and(|ended| ended.exit_code != 0);
-    let again = status.restart_count > 0 && status.state.terminated.is_none();
+    let waits = status
+        .state
+        .waiting()
+        .is_some_and(|waiting| matches!(waiting.reason.as_str(), "CrashLoopBackOff" | "RunContainerError"));
+    let ended = status.state.terminated().is_some_and(|ended| ended.exit_code != 0);
+    let again = status.restart_count > 0 && status.state.terminated().is_none();
     waits || ended || again
 }
 
@@ -91,8 +91,8 @@ fn failed(ctx: &Context<'_>, owner: &Owner, name: &str, group: &[(&Pod, &Contain
     let (pod, status) = group[0];
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let order: Vec<&str> = pod.spec.init_containers.iter().map(|container| container.name.as_str()).collect();
-    let ended = status.state.terminated.as_ref().or(status.last_state().terminated.as_ref());
-    let said = match (ended, &status.state.waiting) {
+    let ended = status.state.terminated().or(status.last_state().terminated());
+    let said = match (ended, status.state.waiting()) {
         (Some(ended), _) => format!(
             "exit code {}{}; restarted {} times",
             ended.exit_code,

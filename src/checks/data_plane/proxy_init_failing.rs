@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, Failed<'a>)> {
     let status = pod.status.init_container_statuses.iter().find(|status| status.name == INIT_CONTAINER)?;
     let (now, before) = (&status.state, status.last_state());
-    let (path, ended) = match (&now.terminated, &before.terminated) {
+    let (path, ended) = match (now.terminated(), before.terminated()) {
         (Some(ended), _) => ("state.terminated.message", ended),
         (None, Some(ended)) => ("lastState.terminated.message", ended),
         (None, None) => return None,

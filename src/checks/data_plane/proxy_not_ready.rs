@@ -98,9 +98,9 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
         };
     }
     let stage = match status.map(|status| &status.state) {
-        Some(ContainerState { running: Some(_), .. }) => Stage::Unready,
-        Some(ContainerState { terminated: Some(_), .. }) => Stage::Ended,
-        Some(_) if status.is_some_and(|status| status.last_state().terminated.is_some()) => Stage::Ended,
+        Some(ContainerState::Running(_)) => Stage::Unready,
+        Some(ContainerState::Terminated(_)) => Stage::Ended,
+        Some(_) if status.is_some_and(|status| status.last_state().terminated().is_some()) => Stage::Ended,
         Some(_) | None => Stage::NotStarted,
     };
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
@@ -111,7 +111,7 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
 
 /// How a container ended before it was started again, if that was for its memory.
 fn killed(status: &ContainerStatus) -> Option<&Terminated> {
-    status.last_state().terminated.as_deref().filter(|ended| ended.reason == "OOMKilled")
+    status.last_state().terminated().filter(|ended| ended.reason == "OOMKilled")
 }
 
 /// Whether a container was killed for its memory within the last day, within a week where that happens again and again, or at a
@@ -142,10 +142,10 @@ fn obstacle(pod: &Pod) -> Option<(&'static str, &ContainerStatus)> {
 }
 
 fn has_failed(status: &ContainerStatus) -> bool {
-    let waits = status.state.waiting.as_ref().is_some_and(|waiting| {
+    let waits = status.state.waiting().is_some_and(|waiting| {
         !matches!(waiting.reason.as_str(), "PodInitializing" | "ContainerCreating" | "")
     });
-    waits || status.state.terminated.as_ref().is_some_and(|ended| ended.exit_code != 0)
+    waits || status.state.terminated().is_some_and(|ended| ended.exit_code != 0)
 }
 
 fn finding(
@@ -279,7 +279,8 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
         return Evidence::field(object, "status.conditions[PodScheduled]", said);
     }
     let key = (pod.metadata.namespace.as_str(), pod.metadata.name.as_str());
-    let started = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.state.running.is_some());
+    let started =
+        pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.state.running().is_some());
     // Where nothing has started, the kubelet tells why in events only.
     if let Some(event) = warnings.get(&key).filter(|_| !started) {
         return events::quoted(object, event);
@@ -298,7 +299,7 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
 
 /// A container's state in a line.
 fn state(status: &ContainerStatus) -> String {
-    let mut said = match (&status.state.waiting, &status.state.running, &status.state.terminated) {
+    let mut said = match (status.state.waiting(), status.state.running(), status.state.terminated()) {
         (Some(waiting), _, _) if waiting.message.is_empty() => waiting.reason.clone(),
         (Some(waiting), _, _) => format!("{}: {}", waiting.reason, waiting.message),
         (None, Some(running), _) => match running.started_at.get() {
@@ -308,7 +309,7 @@ fn state(status: &ContainerStatus) -> String {
         (None, None, Some(ended)) => last_words(ended),
         (None, None, None) => "not ready".to_owned(),
     };
-    if let Some(before) = &status.last_state().terminated {
+    if let Some(before) = status.last_state().terminated() {
         said.push_str(&format!("; before that {}", last_words(before)));
     }
     if status.restart_count > 0 {

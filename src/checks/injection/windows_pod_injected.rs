@@ -50,15 +50,14 @@ fn failing(pod: &Pod) -> Option<Evidence> {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     INJECTED.into_iter().find_map(|name| {
         let status = pod.container_status(name)?;
-        let waiting =
-            status.state.waiting.as_deref().filter(|waiting| !NOT_YET.contains(&waiting.reason.as_str()));
+        let waiting = status.state.waiting().filter(|waiting| !NOT_YET.contains(&waiting.reason.as_str()));
         if let Some(waiting) = waiting {
             let message =
                 if waiting.message.is_empty() { String::new() } else { format!(": {}", waiting.message) };
             let said = format!("{}{message}", waiting.reason);
             return Some(Evidence::field(&object, format!("{name}: state.waiting"), said));
         }
-        let ended = status.state.terminated.as_deref().filter(|ended| ended.exit_code != 0)?;
+        let ended = status.state.terminated().filter(|ended| ended.exit_code != 0)?;
         let said = format!("{}, exit code {}", ended.reason, ended.exit_code);
         Some(Evidence::field(&object, format!("{name}: state.terminated"), said))
     })

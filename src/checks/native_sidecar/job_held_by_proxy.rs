@@ -44,14 +44,14 @@ fn ended(pod: &Pod, now: jiff::Timestamp, grace: jiff::SignedDuration) -> Option
     }
     let status = |name: &str| pod.status.container_statuses.iter().find(|status| status.name == name);
     let ordinary = pod.spec.containers.iter().any(|c| c.name == PROXY_CONTAINER);
-    if !ordinary || status(PROXY_CONTAINER)?.state.running.is_none() {
+    if !ordinary || status(PROXY_CONTAINER)?.state.running().is_none() {
         return None;
     }
     let application =
         pod.spec.containers.iter().filter(|c| c.name != PROXY_CONTAINER && c.name != DEBUG_CONTAINER);
     let ended: Vec<(&str, &Terminated)> = application
         .map(|container| {
-            let terminated = status(&container.name)?.state.terminated.as_deref()?;
+            let terminated = status(&container.name)?.state.terminated()?;
             // Otherwise the kubelet starts it again.
             (terminated.exit_code == 0 || policy == "Never").then_some((container.name.as_str(), terminated))
         })
@@ -83,7 +83,7 @@ fn finding(
         let said = format!("{reason}, exit code {}{at}", terminated.exit_code);
         Evidence::field(&object, format!("status.containerStatuses[{name}].state.terminated"), said)
     });
-    let proxy = pod.container_status(PROXY_CONTAINER).and_then(|status| status.state.running.as_ref());
+    let proxy = pod.container_status(PROXY_CONTAINER).and_then(|status| status.state.running());
     let since = proxy
         .and_then(|running| running.started_at.get())
         .map(|at| format!(" since {at}"))

@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|pod| pod.metadata.namespace == home && pod.metadata.label(COMPONENT) == Some("destination"))
         .filter_map(|pod| {
             let status = pod.container_status(CONTAINER)?;
-            Some((pod, status.state.running.as_ref()?.started_at.get()?))
+            Some((pod, status.state.running()?.started_at.get()?))
         })
         .collect();
     let Some((pod, first)) = started.iter().min_by_key(|(_, at)| *at) else {
