@@ -107,7 +107,8 @@ impl<'a> Workload<'a> {
     /// The pods that the controller knows, which are those that are injected, each with what it sees. Neighbours are often
     /// replicas, whose containers and annotations are kept in one place: those are read once.
     pub fn of_pods(pods: impl Iterator<Item = &'a Pod>, quirks: Quirks) -> Vec<(&'a Pod, Workload<'a>)> {
-        let mut all: Vec<(&'a Pod, Workload<'a>)> = Vec::new();
+        let mut all: Vec<(&'a Pod, Workload<'a>)> =
+            Vec::with_capacity(pods.size_hint().1.unwrap_or_default());
         for pod in pods.filter(|pod| pod.metadata.label(MESHED).is_some()) {
             let known = all.last().filter(|(before, _)| {
                 pod.metadata.annotations.is_same(&before.metadata.annotations)
