@@ -219,6 +219,14 @@ impl Container {
         probes.into_iter().filter_map(|probe| probe.as_ref()?.http_get.as_ref())
     }
 
+    /// Gives back the room that lists took to grow in.
+    fn shrink(&mut self) {
+        self.command.shrink_to_fit();
+        self.args.shrink_to_fit();
+        self.env.shrink_to_fit();
+        self.ports.shrink_to_fit();
+    }
+
     /// Drops what may hold secrets and what no check reads.
     pub(super) fn trim(&mut self, owner: Owner) {
         for probe in [&mut self.liveness_probe, &mut self.readiness_probe, &mut self.startup_probe] {
@@ -251,15 +259,6 @@ impl Container {
     }
 }
 
-impl Container {
-    /// Gives back the room that lists took to grow in.
-    fn shrink(&mut self) {
-        self.command.shrink_to_fit();
-        self.args.shrink_to_fit();
-        self.env.shrink_to_fit();
-        self.ports.shrink_to_fit();
-    }
-}
 schemas! {
     CONTAINER "Container" {
         1 name: Text,
