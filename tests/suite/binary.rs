@@ -1,6 +1,7 @@
 //! The real binary, in an environment of its own: how it is run, what it said, and the files that it is given to read.
 
 use std::borrow::BorrowMut;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -8,7 +9,12 @@ use serde_json::Value;
 
 /// The binary with nothing of the caller's environment.
 pub fn meshdoctor(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meshdoctor"));
+    called(env!("CARGO_BIN_EXE_meshdoctor"), args)
+}
+
+/// The binary by another path, such as that of a link to it, with nothing of the caller's environment.
+pub fn called(program: impl AsRef<OsStr>, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
     command
         .args(args)
         .env_clear()

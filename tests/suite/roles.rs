@@ -4,13 +4,14 @@
 #[cfg(feature = "live")]
 use std::io::Write;
 use std::os::unix::fs::symlink;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use meshdoctor::finding::Severity;
 use meshdoctor::render;
 use meshdoctor::render::linkerd::{Document, DocumentRow};
 use meshdoctor::rows::RowResult;
 
+use crate::binary::{Ran, called, ran};
 #[cfg(feature = "live")]
 use crate::faults::server::{Asked, Reply, Server};
 use crate::{golden, samples};
@@ -29,42 +30,20 @@ impl Link {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(self.folder.path().join(self.name));
-        command
-            .args(args)
-            .env_clear()
-            .env("HOME", "/nonexistent")
-            .env("PATH", "/nonexistent")
-            .stdin(Stdio::null());
-        command
+        called(self.folder.path().join(self.name), args)
     }
 
     fn run(&self, args: &[&str]) -> Ran {
-        Ran::from(self.command(args).output().unwrap())
+        ran(self.command(args))
     }
 }
 
-struct Ran {
-    status: i32,
-    out: String,
-    err: String,
-}
-
-impl From<Output> for Ran {
-    fn from(output: Output) -> Ran {
-        let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
-        Ran { status: output.status.code().unwrap(), out, err }
-    }
-}
-
-impl Ran {
-    /// Standard output as the one document that `linkerd check` reads.
-    fn document(&self) -> Document {
-        let document: Document = serde_json::from_str(&self.out)
-            .unwrap_or_else(|e| panic!("not one document ({e}):\n{}\n{}", self.out, self.err));
-        hold(&document);
-        document
-    }
+/// Standard output as the one document that `linkerd check` reads.
+fn rows_of(ran: &Ran) -> Document {
+    let document: Document = serde_json::from_str(&ran.out)
+        .unwrap_or_else(|e| panic!("not one document ({e}):\n{}\n{}", ran.out, ran.err));
+    hold(&document);
+    document
 }
 
 /// What every document holds to, since `linkerd check` looks at `error` first.
@@ -124,7 +103,7 @@ fn a_call_by_linkerd_check_gets_one_document_in_every_outcome() {
         let other = |word: &&str| more.iter().all(|more| name(more) != name(word));
         let call: Vec<&str> = CALL.into_iter().filter(other).chain(more.iter().copied()).collect();
         let ran = link.run(&call);
-        let document = ran.document();
+        let document = rows_of(&ran);
         assert!(!document.success && ran.status > 1, "{more:?}");
         let row = &document.categories[0].checks[0];
         assert!(row.error.contains(said) || ran.err.contains(said), "{more:?}: {row:?}\n{}", ran.err);
@@ -135,7 +114,7 @@ fn a_call_by_linkerd_check_gets_one_document_in_every_outcome() {
 fn flags_of_a_later_linkerd_are_ignored_and_named() {
     let link = Link::named("linkerd-meshdoctor");
     let ran = link.run(&[&CALL[..], &["--tomorrow=[]", "--some-day"]].concat());
-    ran.document();
+    rows_of(&ran);
     for flag in ["--tomorrow", "--some-day"] {
         assert!(ran.err.contains(&format!("warning: {flag} is not known")), "{}", ran.err);
     }
@@ -173,7 +152,7 @@ fn an_interrupted_call_ends_with_a_document_as_well() {
     let ran = Ran::from(child.wait_with_output().unwrap());
     drop(stdin);
     assert_eq!(ran.status, 3, "{}", ran.err);
-    assert!(ran.document().categories[0].checks[0].error.starts_with("interrupted"), "{}", ran.out);
+    assert!(rows_of(&ran).categories[0].checks[0].error.starts_with("interrupted"), "{}", ran.out);
 }
 
 #[test]
@@ -181,7 +160,7 @@ fn findings_are_rows_and_the_healthy_have_none() {
     let link = Link::named("linkerd-meshdoctor");
     let ran = link.run(&["demo", "cni-unauthorized", "-o", "json"]);
     assert_eq!(ran.status, 1, "{}", ran.err);
-    let document = ran.document();
+    let document = rows_of(&ran);
     let cni = document.categories.iter().find(|category| category.name == "meshdoctor-cni").unwrap();
     let failed: Vec<&DocumentRow> =
         cni.checks.iter().filter(|row| row.result != RowResult::Success).collect();
@@ -194,7 +173,7 @@ fn findings_are_rows_and_the_healthy_have_none() {
         assert!(row.error.contains(part), "{part}: {}", row.error);
     }
     let cured = link.run(&["demo", "cni-unauthorized", "--cured", "-o", "json"]);
-    let rows = cured.document().categories.into_iter().flat_map(|category| category.checks);
+    let rows = rows_of(&cured).categories.into_iter().flat_map(|category| category.checks);
     assert!(rows.into_iter().all(|row| row.result == RowResult::Success), "{}", cured.out);
 
     let own = link.run(&["demo", "cni-unauthorized", "-o", "report"]);
