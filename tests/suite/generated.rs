@@ -109,7 +109,7 @@ fn read(name: &str) -> String {
 fn pages_written_by_hand_show_what_the_doctor_says_today() {
     for (file, marker, content) in [
         ("docs/reading-a-report.md", "example", example("cni-unauthorized", 100)),
-        ("README.md", "example", example("injector-fails-open", 100)),
+        ("README.md", "example", example("native-sidecar-typo", 100)),
         ("README.md", "exit", docgen::exit_table()),
         ("docs/config.md", "params", docgen::parameters()),
     ] {
