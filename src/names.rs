@@ -53,6 +53,21 @@ pub fn is_subdomain(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(part)
 }
 
+/// Whether the API server takes a text as the value of a label.
+pub fn is_label_value(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let ends = [text.bytes().next(), text.bytes().last()];
+    text.len() <= 63
+        && text.bytes().all(inner)
+        && ends.into_iter().flatten().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Whether the API server takes a text as the key of a label: a name, with a DNS subdomain and a slash before it or without.
+pub fn is_label_key(text: &str) -> bool {
+    let (prefix, name) = text.split_once('/').map_or((None, text), |(prefix, name)| (Some(prefix), name));
+    !name.is_empty() && is_label_value(name) && prefix.is_none_or(is_subdomain)
+}
+
 /// One segment of a path.
 pub fn is_segment(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '%'])

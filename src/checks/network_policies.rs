@@ -11,7 +11,7 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Item;
 use crate::model::network_policy::{
-    Decides, Direction, Doubt, Objects, Passage, Policies, Policy, UNKNOWN_NAMESPACE, WHOM,
+    Decides, Direction, Doubt, Objects, Policies, Policy, UNKNOWN_NAMESPACE, WHOM,
 };
 use crate::objects::{
     CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier, CiliumClusterwideNetworkPolicy,
@@ -58,16 +58,6 @@ pub(super) fn cannot_say(ctx: &Context<'_>, doubts: &[Doubt<'_>]) {
 /// Whether it is open only whom the policies mean.
 pub(super) fn asks_only_whom(doubts: &[Doubt<'_>]) -> bool {
     doubts.iter().any(|doubt| doubt.why == WHOM)
-}
-
-/// What of several ways is the best that can be said: one is enough.
-pub(super) fn best<'a>(passages: impl IntoIterator<Item = Passage<'a>>) -> Option<Passage<'a>> {
-    let rank = |passage: &Passage<'_>| match passage {
-        Passage::Open | Passage::Through(_) => 0,
-        Passage::Unknown(_) => 1,
-        Passage::Shut(_) => 2,
-    };
-    passages.into_iter().min_by_key(rank)
 }
 
 /// Whether a policy was there before a pod.

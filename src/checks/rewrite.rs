@@ -10,6 +10,7 @@ use crate::item::Kind;
 use crate::model::annotated::Annotated;
 use crate::model::managed_by::ManagedBy;
 use crate::model::owners::Owner;
+pub(super) use crate::names::is_label_value;
 use crate::objects::{DaemonSet, Deployment, Meta, StatefulSet, Workload};
 
 /// An annotation or label with the value it is to have; `None` removes it.
@@ -123,15 +124,6 @@ pub(super) fn restart(remedy: Remedy, object: &Annotated<'_>) -> Remedy {
         "Restart the workloads of the namespace: its annotations reach pods when they are created",
         kubectl().namespace(&object.meta.name).words("rollout restart deployment,statefulset,daemonset"),
     )
-}
-
-/// Whether the API server takes a text as the value of a label.
-pub(super) fn is_label_value(text: &str) -> bool {
-    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    let ends = [text.bytes().next(), text.bytes().last()];
-    text.len() <= 63
-        && text.bytes().all(inner)
-        && ends.into_iter().flatten().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// A step that changes an object, where that has to be done so that it stays.

@@ -20,7 +20,8 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
         .map_err(|(trouble, gaps)| policy::unreadable(&trouble.to_string(), &gaps))?;
     let outbound = OutboundEvidence::read(cluster, Knowledge::embedded())
         .map_err(|(trouble, gaps)| policy::unreadable(&trouble.to_string(), &gaps))?;
-    let mesh = Mesh::new(policies, outbound, cluster);
+    let traffic = args.traffic.map(Into::into);
+    let mesh = Mesh::new(policies, outbound, cluster, Knowledge::embedded().calls(), traffic);
     let gaps: Vec<String> = mesh.gaps().iter().map(ToString::to_string).collect();
     let rows: Vec<(String, Vec<Walk>)> = match &asked {
         Asked::One(from, to) => vec![(from.to_string(), vec![mesh.walk(from, to)])],
@@ -51,7 +52,7 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     Ok(match walks.iter().map(|walk| walk.outcome()).max() {
         // Who may call whom is an answer, whatever it is.
         _ if matches!(asked, Asked::Matrix(_)) => said,
-        Some(Outcome::Stops) => exit::FINDINGS,
+        Some(Outcome::Stops | Outcome::Partly) => exit::FINDINGS,
         Some(Outcome::NotJudged) | None => exit::NOT_CHECKED,
         Some(Outcome::Passes) => said,
     })

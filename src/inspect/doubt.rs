@@ -22,7 +22,15 @@ fn told_from(part: Part, outcome: Outcome) -> &'static [&'static [Kind]] {
         (Part::Network, _) => &[&NETWORK_POLICIES],
         (Part::Policy, _) => &[&POLICY_KINDS],
         // From the objects at both ends alone.
-        (Part::OtherCluster | Part::Outbound | Part::Protocol | Part::Server | Part::Identity, _) => &[],
+        (
+            Part::OtherCluster
+            | Part::Outbound
+            | Part::ControlPlane
+            | Part::Protocol
+            | Part::Server
+            | Part::Identity,
+            _,
+        ) => &[],
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::reach::identity::{issuer_item, roots_item};
 use super::refused::{self, RefusedRoute};
 use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Scope};
@@ -72,7 +73,12 @@ pub fn outbound_items() -> BTreeSet<Item> {
 pub fn reach_items() -> BTreeSet<Item> {
     let kinds = [Kind::EndpointSlice, Kind::ReplicaSet, Kind::Job];
     let lists = kinds.into_iter().chain(NETWORK_POLICIES).map(Item::List);
-    policy_items().into_iter().chain(outbound_items()).chain(lists).collect()
+    policy_items()
+        .into_iter()
+        .chain(outbound_items())
+        .chain(lists)
+        .chain([issuer_item(), roots_item()])
+        .collect()
 }
 
 fn config() -> Item {

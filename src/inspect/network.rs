@@ -5,7 +5,9 @@
 
 use super::walk::{Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
-use crate::model::network_policy::{Direction, Doubt, Objects, Passage, Peer, Policies, Policy, Port};
+use crate::model::network_policy::{
+    Decides, Direction, Doubt, Objects, Passage, Peer, Policies, Policy, Port,
+};
 use crate::model::skipped::{IN, skipped};
 use crate::model::transport::INBOUND;
 use crate::objects::Pod;
@@ -20,6 +22,11 @@ pub(super) struct Network<'a> {
 impl<'a> Network<'a> {
     pub(super) fn new(objects: Objects<'a>, by_proxy: bool) -> Network<'a> {
         Network { policies: Policies::of(objects), by_proxy }
+    }
+
+    /// The policies.
+    pub(super) fn policies(&self) -> &Policies<'a> {
+        &self.policies
     }
 
     /// Whether the call goes on; `false` where it is shut out.
@@ -114,10 +121,7 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
             ),
         };
         let step = walk.step(Part::Network, outcome, says);
-        for decides in by.iter() {
-            let said = if decides.denies { "denies it" } else { "lets nothing of this through" };
-            step.evidence(Evidence::field(subject(decides.policy), &decides.field, said));
-        }
+        by.iter().for_each(|decides| _ = step.evidence(evidence(decides)));
         if whole {
             let what = ports(&mut said.iter().map(|(port, _)| *port));
             step.fix(match denied {
@@ -169,6 +173,12 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
         }
     }
     true
+}
+
+/// The field that shuts a connection out.
+pub(super) fn evidence(decides: &Decides<'_>) -> Evidence {
+    let said = if decides.denies { "denies it" } else { "lets nothing of this through" };
+    Evidence::field(subject(decides.policy), &decides.field, said)
 }
 
 fn subject(policy: Policy<'_>) -> Subject {
@@ -242,7 +252,7 @@ mod tests {
     ) -> (bool, Vec<(Outcome, String)>) {
         let namespaces: Vec<Namespace> =
             vec![read(json!({"metadata": {"name": "web", "labels": {"team": "front"}}}))];
-        let mut walk = Walk { from: String::new(), to: String::new(), steps: Vec::new() };
+        let mut walk = Walk::new(String::new(), String::new());
         let objects = Objects { namespaces: &namespaces, ..objects };
         let on = Network::new(objects, false).walk(&mut walk, client, meshed, server, 8080);
         (on, walk.steps.into_iter().map(|step| (step.outcome, step.says)).collect())

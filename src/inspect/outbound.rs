@@ -166,12 +166,6 @@ pub fn as_controller(answers: &[CallAnswer<'_>], cluster_domain: &str) -> Value 
     json!({ "outbound": each.collect::<Vec<_>>() })
 }
 
-/// The names of what a rule sends requests to; none where they go to what is called.
-pub(super) fn sends<'r>(rule: &'r OutboundRule<'_>) -> Vec<&'r str> {
-    let weighted = rule.backends.iter().filter(|backend| backend.weight > 0);
-    weighted.map(|backend| backend.named.name.as_str()).collect()
-}
-
 /// Whether every request is matched by some rule.
 pub fn catches_all(outbound: &Outbound<'_>) -> bool {
     outbound.routes.iter().flat_map(|route| &route.rules).any(|rule| any_request(outbound, rule))

@@ -1,8 +1,12 @@
 //! `meshdoctor reach`: would a call get from one workload to another? It is walked as Linkerd walks it, and each step says what it
 //! was told from. The first step that stops the call ends the walk; what could not be told is named as such.
 
+mod control_plane;
+mod endpoints;
+pub(super) mod identity;
 mod pod;
 mod service;
+mod traffic;
 
 use std::net::IpAddr;
 
@@ -11,17 +15,23 @@ use super::evidence::{Lists, OutboundEvidence, PolicyEvidence};
 use super::network::Network;
 use super::routed;
 pub use super::walk::{End, NoEnd, Outcome, Part, Step, Walk};
+pub use traffic::Traffic;
+
 use crate::finding::{Evidence, Subject};
+use crate::item::Item;
+use crate::knowledge::Calls;
 use crate::model::Cluster;
+use crate::model::availability::ControlPlane;
 use crate::model::network_policy::Objects;
 use crate::model::owners::Owners;
 use crate::model::skipped::{self, OUT};
+use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{
     CalicoGlobalNetworkPolicy, CalicoNetworkPolicy, CalicoTier, CiliumClusterwideNetworkPolicy,
-    CiliumNetworkPolicy, EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet, Service,
+    CiliumNetworkPolicy, Deployment, EndpointSlice, Job, Kind, Namespace, NetworkPolicy, Pod, ReplicaSet,
+    Server, Service, Workload,
 };
-
-const OPAQUE: &str = "config.linkerd.io/opaque-ports";
+use identity::Certificates;
 
 /// Everything that a walk reads.
 pub struct Mesh<'a> {
@@ -30,14 +40,37 @@ pub struct Mesh<'a> {
     network: Network<'a>,
     outbound: OutboundEvidence<'a>,
     owners: Owners<'a>,
+    control_plane: ControlPlane<'a>,
+    certificates: Certificates,
+    servers: &'a [Server],
+    deployments: &'a [Workload],
+    calls: &'a Calls,
+    traffic: Option<Traffic>,
+}
+
+/// The client of a call.
+#[derive(Debug, Clone, Copy)]
+struct Caller<'c> {
+    pod: &'c Pod,
+    /// Whether the call passes a proxy of it.
+    meshed: bool,
+}
+
+impl<'c> Caller<'c> {
+    /// The same, if the call passes the proxy.
+    fn through(self, passes: bool) -> Caller<'c> {
+        Caller { meshed: self.meshed && passes, ..self }
+    }
 }
 
 impl<'a> Mesh<'a> {
-    /// From the evidence of policy and what calls take beside it.
+    /// From the evidence of policy and the other evidence about calls. `traffic`: what is sent; `None` if that is not known.
     pub fn new(
         mut policy: PolicyEvidence<'a>,
         mut outbound: OutboundEvidence<'a>,
         cluster: &'a Cluster,
+        calls: &'a Calls,
+        traffic: Option<Traffic>,
     ) -> Mesh<'a> {
         let mut lists = Lists::of(cluster);
         let slices = lists.all::<EndpointSlice>();
@@ -54,8 +87,26 @@ impl<'a> Mesh<'a> {
         outbound.gaps.retain(|gap| !policy.gaps.contains(gap));
         policy.gaps.append(&mut outbound.gaps);
         let owners = Owners::new(lists.all::<ReplicaSet>(), lists.all::<Job>());
+        let (servers, deployments) = (lists.all::<Server>(), lists.all::<Deployment>());
+        lists.gaps.retain(|gap| !policy.gaps.contains(gap));
         policy.gaps.append(&mut lists.gaps);
-        Mesh { policy, slices, network, outbound, owners }
+        let complete = !policy.gaps.iter().any(|gap| gap.request.item == Item::List(Kind::Pod));
+        let home = cluster.namespaces.control_plane.as_str();
+        let control_plane = ControlPlane::new(policy.pods, home, complete);
+        let certificates = Certificates::read(cluster);
+        Mesh {
+            policy,
+            slices,
+            network,
+            outbound,
+            owners,
+            control_plane,
+            certificates,
+            servers,
+            deployments,
+            calls,
+            traffic,
+        }
     }
 
     /// What was missing.
@@ -143,9 +194,11 @@ impl<'a> Mesh<'a> {
     }
 
     fn walked(&self, from: &End, to: &End) -> Walk {
-        let mut walk = Walk { from: from.to_string(), to: to.to_string(), steps: Vec::new() };
+        let mut walk = Walk::new(from.to_string(), to.to_string());
         let namespace = from.namespace.as_deref().unwrap_or_default();
-        let Some(client) = self.pods_of(namespace, &from.name).first().copied() else {
+        let clients = self.pods_of(namespace, &from.name);
+        let is_ready = |pod: &&&Pod| pod.container_status(PROXY_CONTAINER).is_none_or(|status| status.ready);
+        let Some(client) = clients.iter().find(is_ready).or(clients.first()).copied() else {
             walk.step(
                 Part::Client,
                 Outcome::Stops,
@@ -159,65 +212,71 @@ impl<'a> Mesh<'a> {
             ));
             return walk;
         };
-        let meshed = self.client(&mut walk, client);
+        if let Some(caller) = self.client(&mut walk, client) {
+            self.to_end(&mut walk, caller, to);
+        }
+        walk
+    }
+
+    fn to_end(&self, walk: &mut Walk, caller: Caller<'_>, to: &End) {
         let named = match &to.namespace {
             Some(namespace) => Some(Place::of((namespace.as_str(), to.name.as_str()))),
             None => self.of_host(&to.name),
         };
         let Some(Place { namespace, name, is_pod }) = named else {
-            let meshed = meshed && to.port.is_none_or(|port| skipped(&mut walk, client, port));
-            routed::outside(&mut walk, &self.outbound.index, meshed.then_some(client), to);
-            return walk;
+            let caller = caller.through(to.port.is_none_or(|port| skipped(walk, caller.pod, port)));
+            if self.discovery(walk, caller) {
+                routed::outside(walk, &self.outbound.index, caller.meshed.then_some(caller.pod), to);
+            }
+            return;
         };
-        match self.service(namespace, name).filter(|_| !is_pod) {
-            Some(service) => self.to_service(&mut walk, client, meshed, service, to.port),
-            None => match (self.pods_of(namespace, name).first().copied(), to.port) {
-                (Some(pod), Some(port)) => {
-                    let meshed = meshed && skipped(&mut walk, client, port);
-                    self.to_pod(&mut walk, client, meshed, pod, port);
-                }
-                (Some(_), None) => {
-                    walk.step(Part::Destination, Outcome::Stops, format!("which port of {to} is not said"))
-                        .fix(format!("name it: {to}:PORT"));
-                }
-                (None, _) => {
-                    walk.step(
-                        Part::Destination,
-                        Outcome::Stops,
-                        format!(
-                            "there is no Service {namespace}/{name}, no workload and no pod of that name"
-                        ),
-                    )
-                    .fix(self.meant(
-                        namespace,
-                        name,
-                        "kubectl get services,pods -A shows which there are",
-                        true,
-                    ));
-                }
-            },
+        if let Some(service) = self.service(namespace, name).filter(|_| !is_pod) {
+            return self.to_service(walk, caller, service, to.port);
         }
-        walk
+        match (self.pods_of(namespace, name).first().copied(), to.port) {
+            (Some(pod), Some(port)) => {
+                let caller = caller.through(skipped(walk, caller.pod, port));
+                if self.discovery(walk, caller) {
+                    let spoken = caller.meshed.then(|| self.spoken_to_pod(pod, port));
+                    self.to_pod(walk, caller, spoken, pod, port);
+                }
+            }
+            (Some(_), None) => {
+                walk.step(Part::Destination, Outcome::Stops, format!("which port of {to} is not said"))
+                    .fix(format!("name it: {to}:PORT"));
+            }
+            (None, _) => {
+                let says =
+                    format!("there is no Service {namespace}/{name}, no workload and no pod of that name");
+                let next = "kubectl get services,pods -A shows which there are";
+                walk.step(Part::Destination, Outcome::Stops, says)
+                    .fix(self.meant(namespace, name, next, true));
+            }
+        }
     }
 
-    fn client(&self, walk: &mut Walk, client: &Pod) -> bool {
-        let object = subject(client);
-        let meshed = client.spec.proxy().is_some();
-        let account = &client.spec.service_account_name;
+    fn client<'c>(&self, walk: &mut Walk, pod: &'c Pod) -> Option<Caller<'c>> {
+        let meshed = pod.spec.proxy().is_some();
+        let name = &pod.metadata.name;
         let says = if meshed {
-            format!("pod {} is meshed; it calls as {}", client.metadata.name, self.identity(client))
+            format!("pod {name} is meshed; it calls as {}", self.identity(pod))
         } else {
-            format!(
-                "pod {} has no proxy: it calls without an identity, and without Linkerd's routes",
-                client.metadata.name
-            )
+            format!("pod {name} has no proxy: it calls without an identity, and without Linkerd's routes")
         };
         walk.step(Part::Client, Outcome::Passes, says).evidence(Evidence::field(
-            object,
+            subject(pod),
             "spec.serviceAccountName",
-            account.as_str(),
+            pod.spec.service_account_name.as_str(),
         ));
-        meshed
+        if let Some(status) = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready) {
+            let says = format!("the proxy of pod {name} is not ready: its calls are refused or hang");
+            let path = format!("status.containerStatuses[{}].ready", status.name);
+            walk.step(Part::Client, Outcome::Stops, says)
+                .evidence(Evidence::field(subject(pod), path, "false"))
+                .fix("see why the proxy is not ready: its log, and meshdoctor check");
+            return None;
+        }
+        Some(Caller { pod, meshed })
     }
 
     fn identity(&self, pod: &Pod) -> String {

@@ -3,52 +3,81 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::outbound::{catches_all, sends};
+use super::outbound::catches_all;
 use super::walk::{End, Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
-use crate::model::policy::{Outbound, OutboundIndex, OutboundRule, Parent, Spoken};
+use crate::knowledge::Calls;
+use crate::model::policy::{
+    Backend, Destination, Outbound, OutboundIndex, OutboundRule, Parent, Spoken, Timeouts,
+};
 use crate::objects::{Kind, Pod, Service, ServiceProfile};
 
-/// What of routes and profiles applies to calls of a port; whether the call goes on.
+/// Where a call goes on after the routes.
+pub(super) enum Next {
+    /// Nowhere.
+    Ends,
+    /// To the Service itself.
+    Service,
+    /// To these Services: namespace, name and port of each.
+    Backends(Vec<(String, String, u16)>),
+}
+
+/// What of routes and profiles applies to calls of a port, and where the call goes on.
 pub(super) fn service(
     walk: &mut Walk,
     index: &OutboundIndex<'_>,
     profile: Option<&ServiceProfile>,
-    from: &str,
+    outbound: &Outbound<'_>,
     (service, port): (&Service, u16),
-) -> bool {
+    calls: &Calls,
+) -> Next {
     if let Some(profile) = profile {
-        by_profile(walk, profile);
-        return true;
+        by_profile(walk, profile, calls);
+        return Next::Service;
     }
-    let outbound = index.of_service(service.metadata.key(), port, from);
     if outbound.routes.is_empty() {
         let waiting: Vec<String> = index
             .unjudged(service.metadata.key())
             .map(|(kind, route)| format!("{} {}", kind.kind(), route.metadata.name))
             .collect();
         if waiting.is_empty() {
-            let says = "no route and no profile is attached: requests go to the Service itself";
+            let limit = limits([outbound.timeouts], calls);
+            let says =
+                format!("no route and no profile is attached: requests go to the Service itself{limit}");
             walk.step(Part::Routes, Outcome::Passes, says);
         } else {
-            let says = format!(
-                "{}: the policy controller has not said yet whether it accepts it",
-                waiting.join(", ")
-            );
+            let says =
+                format!("{}: the policy controller has not accepted or rejected it yet", waiting.join(", "));
             walk.step(Part::Routes, Outcome::NotJudged, says);
         }
-        return true;
+        return Next::Service;
     }
-    by_routes(walk, &outbound, service)
+    by_routes(walk, outbound, (service, port), calls)
 }
 
-fn by_profile(walk: &mut Walk, profile: &ServiceProfile) {
+/// The time limits of requests, as the end of a sentence.
+fn limits(timeouts: impl IntoIterator<Item = Timeouts>, calls: &Calls) -> String {
+    let limits = timeouts.into_iter().flat_map(|limits| [limits.request, limits.response]).flatten();
+    match limits.min() {
+        Some(limit) => {
+            format!("; requests that take longer than {} ms get {}", limit.as_millis(), calls.timed_out)
+        }
+        None => String::new(),
+    }
+}
+
+fn by_profile(walk: &mut Walk, profile: &ServiceProfile, calls: &Calls) {
     let overrides: Vec<&str> =
         profile.spec.dst_overrides.iter().map(|over| over.authority.as_str()).collect();
     let (outcome, says) = if overrides.is_empty() {
+        let limit = if profile.spec.routes.iter().any(|route| route.timeout.is_some()) {
+            format!("; requests of its routes that exceed their timeout get {}", calls.timed_out)
+        } else {
+            String::new()
+        };
         let says =
-            "a ServiceProfile has its routes; HTTPRoutes and GRPCRoutes of the Service count for nothing";
-        (Outcome::Passes, says.to_owned())
+            "the routes of a ServiceProfile apply; HTTPRoutes and GRPCRoutes of the Service have no effect";
+        (Outcome::Passes, format!("{says}{limit}"))
     } else {
         (Outcome::NotJudged, format!("a ServiceProfile sends the requests to {}", overrides.join(", ")))
     };
@@ -60,46 +89,68 @@ fn by_profile(walk: &mut Walk, profile: &ServiceProfile) {
 }
 
 /// Whether all of what a rule matches fails; `None` where none of it does.
-fn failing(rule: &OutboundRule<'_>) -> Option<(bool, String)> {
+fn failing(rule: &OutboundRule<'_>, calls: &Calls) -> Option<(bool, String)> {
     let weighted = || rule.backends.iter().filter(|backend| backend.weight > 0);
-    let mut why: Vec<String> =
-        weighted().filter_map(|backend| backend.to.fails(&backend.named.name)).collect();
+    let said = |backend: &Backend<'_>| {
+        let why = backend.to.fails(&backend.named.name)?;
+        let get = match backend.to {
+            Destination::Service { .. } => &calls.backend_port,
+            _ => &calls.backend_missing,
+        };
+        Some(format!("{why} ({get})"))
+    };
+    let mut why: Vec<String> = weighted().filter_map(said).collect();
     why.dedup();
     let all = weighted().all(|backend| backend.to.fails(&backend.named.name).is_some());
     (!why.is_empty()).then(|| (all, why.join("; ")))
 }
 
-fn by_routes(walk: &mut Walk, outbound: &Outbound<'_>, service: &Service) -> bool {
+/// Whether a rule answers requests itself, with a redirect.
+fn redirects(rule: &OutboundRule<'_>) -> bool {
+    rule.rule.filters.iter().any(|filter| filter.request_redirect.is_some())
+}
+
+fn by_routes(
+    walk: &mut Walk,
+    outbound: &Outbound<'_>,
+    (service, port): (&Service, u16),
+    calls: &Calls,
+) -> Next {
     let names: Vec<String> = outbound
         .routes
         .iter()
         .map(|route| format!("{} {}", route.kind.kind(), route.route.metadata.name))
         .collect();
-    let rules: Vec<&OutboundRule<'_>> = outbound.routes.iter().flat_map(|route| &route.rules).collect();
-    let stays = |rule: &&OutboundRule<'_>| sends(rule).iter().all(|to| *to == service.metadata.name);
-    let failures: Vec<(bool, String)> = rules.iter().filter_map(|rule| failing(rule)).collect();
-    let everything = catches_all(outbound);
     let names = names.join(", ");
+    let rules: Vec<&OutboundRule<'_>> = outbound.routes.iter().flat_map(|route| &route.rules).collect();
+    let failures: Vec<(bool, String)> = rules.iter().filter_map(|rule| failing(rule, calls)).collect();
     let why = failures.iter().map(|(_, why)| why.as_str()).collect::<Vec<_>>().join("; ");
     let fails = !failures.is_empty() && failures.len() == rules.len() && failures.iter().all(|(all, _)| *all);
+    let redirected = rules.iter().filter(|rule| redirects(rule)).count();
+    let everything = catches_all(outbound);
+    let backends = backends(&rules, service, port);
+    let limit = limits(rules.iter().map(|rule| rule.timeouts), calls);
     let (outcome, says) = if fails {
-        (Outcome::Stops, format!("{names}: everything that it matches fails: {why}"))
+        (Outcome::Stops, format!("{names}: every request that it matches fails: {why}"))
+    } else if redirected > 0 && redirected == rules.len() && everything {
+        (
+            Outcome::Stops,
+            format!("{names}: the request gets {} and does not reach the Service", calls.redirected),
+        )
     } else if !failures.is_empty() {
-        (Outcome::NotJudged, format!("{names}: a part of the requests fails: {why}"))
+        (Outcome::Partly, format!("{names}: some of the requests fail: {why}"))
+    } else if redirected > 0 {
+        (Outcome::NotJudged, format!("{names}: some requests get {}", calls.redirected))
     } else if !everything && outbound.spoken != Spoken::Opaque {
-        let says =
-            "what none of their rules matches is answered with 404, and which request it is, is not said";
-        (Outcome::NotJudged, format!("{names}: {says}"))
-    } else if rules.iter().all(stays) {
-        (Outcome::Passes, format!("{names} may apply, and sends nothing elsewhere"))
-    } else {
-        let mut to: Vec<&str> = rules.iter().flat_map(|rule| sends(rule)).collect();
-        to.retain(|to| *to != service.metadata.name);
-        to.sort_unstable();
-        to.dedup();
-        let says =
-            format!("{names} may send requests to {}; the walk goes on with the Service", to.join(", "));
+        let says = format!(
+            "{names}: requests that no rule matches get {}; which request it is, is not known",
+            calls.no_route
+        );
         (Outcome::NotJudged, says)
+    } else {
+        let to: Vec<String> =
+            backends.iter().map(|(namespace, name, port)| format!("{namespace}/{name}:{port}")).collect();
+        (Outcome::Passes, format!("{names} sends requests to {}{limit}", to.join(", ")))
     };
     let first = &outbound.routes[0];
     let step = walk.step(Part::Routes, outcome, says).evidence(Evidence::field(
@@ -107,10 +158,33 @@ fn by_routes(walk: &mut Walk, outbound: &Outbound<'_>, service: &Service) -> boo
         "spec.parentRefs",
         format!("Service {}", service.metadata.name),
     ));
-    if fails {
-        step.fix("name a backend that is there, or take the route away");
+    if !failures.is_empty() {
+        step.fix("name a backend that exists with a port that it declares, or delete the rule");
     }
-    outcome != Outcome::Stops
+    if outcome == Outcome::Stops { Next::Ends } else { Next::Backends(backends) }
+}
+
+/// The Services to which rules send what they match, each once, as far as requests get there.
+fn backends(rules: &[&OutboundRule<'_>], service: &Service, port: u16) -> Vec<(String, String, u16)> {
+    let (namespace, name) = service.metadata.key();
+    let itself = || (namespace.to_owned(), name.to_owned(), port);
+    let mut all = Vec::new();
+    for rule in rules.iter().filter(|rule| !redirects(rule)) {
+        let weighted = rule.backends.iter().filter(|backend| backend.weight > 0);
+        let served = weighted.filter_map(|backend| match backend.to {
+            Destination::Service { namespace, port, declared: true } => {
+                Some((namespace.to_owned(), backend.named.name.clone(), port))
+            }
+            _ => None,
+        });
+        all.extend(served);
+        if rule.backends.is_empty() {
+            all.push(itself());
+        }
+    }
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// A call of what lies outside of the cluster, by a client whose proxy takes it.

@@ -61,8 +61,10 @@ impl fmt::Display for End {
 pub enum Outcome {
     /// The call goes on.
     Passes,
-    /// It could not be told.
+    /// The evidence does not show it.
     NotJudged,
+    /// Some of the calls end here, others go on.
+    Partly,
     /// The call ends here.
     Stops,
 }
@@ -80,6 +82,8 @@ pub enum Part {
     OtherCluster,
     /// What the client's proxy leaves alone.
     Outbound,
+    /// What the client's proxy needs of the control plane.
+    ControlPlane,
     /// Routes and ServiceProfiles.
     Routes,
     /// Policy about what is outside.
@@ -107,6 +111,7 @@ impl Part {
             Part::Service => "service",
             Part::OtherCluster => "other cluster",
             Part::Outbound => "outbound",
+            Part::ControlPlane => "control plane",
             Part::Routes => "routes",
             Part::Egress => "egress",
             Part::Protocol => "protocol",
@@ -130,6 +135,8 @@ pub struct Step {
     pub says: String,
     /// What it was told from.
     pub evidence: Vec<Evidence>,
+    /// What the call must be for the step to pass, as an if-clause without "if".
+    pub condition: Option<String>,
     /// What to do, where it stops.
     pub fix: Option<String>,
 }
@@ -146,21 +153,76 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// How it ends: where one step stops it, there; else not judged where one step was not.
+    /// One without steps.
+    pub fn new(from: String, to: String) -> Walk {
+        Walk { from, to, steps: Vec::new() }
+    }
+
+    /// The worst of its steps: one that stops, else one that stops some calls, else one that the evidence does not show.
     pub fn outcome(&self) -> Outcome {
         self.steps.iter().map(|step| step.outcome).max().unwrap_or(Outcome::NotJudged)
     }
 
     pub(super) fn step(&mut self, part: Part, outcome: Outcome, says: impl Into<String>) -> &mut Step {
-        self.steps.push(Step { part, outcome, says: says.into(), evidence: Vec::new(), fix: None });
+        let says = says.into();
+        self.steps.push(Step { part, outcome, says, evidence: Vec::new(), condition: None, fix: None });
         let last = self.steps.len() - 1;
         &mut self.steps[last]
+    }
+
+    /// An empty walk between the same ends, for one of several ways on.
+    pub(super) fn branch(&self) -> Walk {
+        Walk::new(self.from.clone(), self.to.clone())
+    }
+
+    /// Goes on by several ways at once: one of them carries each call. The steps of the best are taken over; of the others those
+    /// that do not pass, each with the name of its way. What stops only some of the ways stops only a part of the calls.
+    pub(super) fn join(&mut self, ways: Vec<(String, Walk)>) {
+        let passes = |walk: &Walk| walk.outcome() < Outcome::Partly;
+        let some_pass = ways.iter().any(|(_, way)| passes(way));
+        let several = ways.len() > 1;
+        let Some(best) = (0..ways.len()).min_by_key(|&at| ways[at].1.outcome()) else { return };
+        let weak_steps = |way: &Walk| {
+            let weak = way.steps.iter().filter(|step| step.outcome != Outcome::Passes);
+            weak.map(|step| step.says.clone()).collect::<std::collections::BTreeSet<_>>()
+        };
+        let mut common = weak_steps(&ways[best].1);
+        ways.iter().for_each(|(_, way)| common = &common & &weak_steps(way));
+        for (at, (name, way)) in ways.into_iter().enumerate() {
+            for mut step in way.steps {
+                let weak = step.outcome != Outcome::Passes;
+                if at != best && !weak {
+                    continue;
+                }
+                if several && weak && !common.contains(&step.says) {
+                    step.says = format!("{name}: {}", step.says);
+                }
+                if some_pass && step.outcome == Outcome::Stops {
+                    step.outcome = Outcome::Partly;
+                }
+                if !self.steps.iter().any(|known| known.part == step.part && known.says == step.says) {
+                    self.steps.push(step);
+                }
+            }
+        }
+    }
+
+    /// What the call must be to get through, where nothing stops it: each an if-clause without "if".
+    pub fn conditions(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = self.steps.iter().filter_map(|step| step.condition.as_deref()).collect();
+        all.dedup();
+        all
     }
 }
 
 impl Step {
     pub(super) fn evidence(&mut self, evidence: Evidence) -> &mut Step {
         self.evidence.push(evidence);
+        self
+    }
+
+    pub(super) fn only_if(&mut self, condition: Option<String>) -> &mut Step {
+        self.condition = condition;
         self
     }
 

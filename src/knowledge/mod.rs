@@ -3,6 +3,7 @@
 //! lives here, and no fact: a wrong answer is corrected in the YAML.
 
 mod annotations;
+mod calls;
 mod channels;
 mod chart_values;
 mod charts;
@@ -36,6 +37,7 @@ use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use annotations::{Annotations, NotAKey};
+pub use calls::Calls;
 pub use channels::{Channels, Origin};
 pub use chart_values::{ChartType, ChartValues};
 pub use charts::{Chart, ChartValue, Charts, Found, Known, Refusal, ValueKind, Wanted};
@@ -83,6 +85,7 @@ pub struct Knowledge {
     node: Part<NodePlaces>,
     policy_controller: Part<PolicyController>,
     protocols: Part<Protocols>,
+    calls: Part<Calls>,
     linkerd_check: Part<LinkerdCheck>,
     mesh_logs: Part<MeshLogs>,
     control_plane: Part<ControlPlane>,
@@ -123,6 +126,7 @@ impl Knowledge {
                 NodePlaces::NAME,
                 PolicyController::NAME,
                 Protocols::NAME,
+                Calls::NAME,
                 LinkerdCheck::NAME,
                 MeshLogs::NAME,
                 ControlPlane::NAME,
@@ -145,6 +149,7 @@ impl Knowledge {
             node: Part::load(dir)?,
             policy_controller: Part::load(dir)?,
             protocols: Part::load(dir)?,
+            calls: Part::load(dir)?,
             linkerd_check: Part::load(dir)?,
             mesh_logs: Part::fixed(dir)?,
             control_plane: Part::load(dir)?,
@@ -209,6 +214,11 @@ impl Knowledge {
     /// `signatures.yaml`: what error texts mean.
     pub fn signatures(&self) -> &Signatures {
         self.signatures.get()
+    }
+
+    /// `calls.yaml`: what callers get if a call fails.
+    pub fn calls(&self) -> &Calls {
+        self.calls.get()
     }
 
     /// `protocols.yaml`: protocols that detection holds up.

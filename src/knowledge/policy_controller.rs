@@ -24,6 +24,8 @@ pub struct PolicyController {
     limit_annotations: EdgeTag,
     unified_accrual: EdgeTag,
     ends_with_lease_watch: EdgeTag,
+    skips_invalid_selector: EdgeTag,
+    opaque_by_own_namespace: EdgeTag,
 }
 
 impl PolicyController {
@@ -45,6 +47,16 @@ impl PolicyController {
     /// The edge from which on the controller ends where the watch of its Lease does, in the place of going on without it.
     pub fn ends_with_lease_watch(&self) -> EdgeTag {
         self.ends_with_lease_watch
+    }
+
+    /// Whether destination passes over a Server whose podSelector is not valid, and gives out all endpoints.
+    pub fn skips_invalid_selector(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.skips_invalid_selector), knowledge.minors())
+    }
+
+    /// Whether destination takes a port for opaque by Servers of the pod's own namespace only.
+    pub fn opaque_by_own_namespace(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
+        version.contains(&Introduced::at_edge(self.opaque_by_own_namespace), knowledge.minors())
     }
 
     /// Whether Servers know the named ports of init containers.

@@ -2,6 +2,7 @@
 //! fetches, prints or looks at a clock.
 
 pub mod annotated;
+pub mod availability;
 pub mod cluster;
 pub mod cni;
 pub mod control_plane;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::meta::nullable;
 use super::texts::Texts;
+use crate::names::{is_label_key, is_label_value};
 
 /// A label selector.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -49,6 +50,38 @@ impl LabelSelector {
                     _ => false,
                 }
             })
+    }
+
+    /// Why Kubernetes' own library does not accept it as a selector, if it does not. Schemas of Linkerd's kinds let it through.
+    pub fn invalid(&self) -> Option<String> {
+        if let Some(key) = &self.match_labels.no_text {
+            return Some(format!("the value of {key} is not a string"));
+        }
+        let labels = self.match_labels.iter().map(|(key, value)| (key.as_ref(), value.as_str()));
+        let expressions = self.match_expressions.iter().flat_map(|one| {
+            let values = one.values.iter().flatten();
+            values.map(|value| (one.key.as_str(), value.as_str())).chain([(one.key.as_str(), "")])
+        });
+        for (key, value) in labels.chain(expressions) {
+            if !is_label_key(key) {
+                return Some(format!("{key:?} is not a valid label key"));
+            }
+            if !is_label_value(value) {
+                return Some(format!("{value:?} is not a valid value of the label {key}"));
+            }
+        }
+        self.match_expressions.iter().find_map(|one| {
+            let some = one.values.as_ref().is_some_and(|values| !values.is_empty());
+            let (key, operator) = (&one.key, &one.operator);
+            match (operator.as_str(), some) {
+                ("In" | "NotIn", true) | ("Exists" | "DoesNotExist", false) => None,
+                ("In" | "NotIn", false) => Some(format!("the operator {operator} of {key} needs values")),
+                ("Exists" | "DoesNotExist", true) => {
+                    Some(format!("the operator {operator} of {key} takes no values"))
+                }
+                _ => Some(format!("{operator:?} is not an operator")),
+            }
+        })
     }
 
     /// Whether labels satisfy it as Linkerd's policy controller sees it: it takes a requirement whose values are missing, or that

@@ -38,6 +38,8 @@ pub struct ProfileRoute {
     /// Whether its requests may be sent again.
     #[serde(deserialize_with = "nullable")]
     pub is_retryable: bool,
+    /// The time limit of its requests, as it is written.
+    pub timeout: Option<String>,
 }
 
 /// Where a part of the requests goes.

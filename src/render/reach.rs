@@ -25,6 +25,7 @@ pub fn table(walk: &Walk, look: Look) -> String {
         let word = match step.outcome {
             Outcome::Passes => look.good(&word),
             Outcome::NotJudged => look.faint(&word),
+            Outcome::Partly => look.severity_like(Severity::Warning, &word),
             Outcome::Stops => look.severity_like(Severity::Error, &word),
         };
         for (at, line) in wrap(&clean(&step.says), room).iter().enumerate() {
@@ -69,6 +70,7 @@ pub(super) fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Passes => "ok",
         Outcome::NotJudged => "not judged",
+        Outcome::Partly => "partly",
         Outcome::Stops => "stops here",
     }
 }
@@ -82,7 +84,13 @@ pub(super) fn result(walk: &Walk) -> String {
         names.join(", ")
     };
     match walk.outcome() {
-        Outcome::Passes => "the call gets through".to_owned(),
+        Outcome::Passes => match walk.conditions().as_slice() {
+            [] => "the call gets through".to_owned(),
+            conditions => format!("the call gets through, {}", conditions.join(", and ")),
+        },
+        Outcome::Partly => {
+            format!("some calls get through, others fail: see {}", steps(Outcome::Partly))
+        }
         Outcome::Stops => format!("the call does not get through: it stops at {}", steps(Outcome::Stops)),
         Outcome::NotJudged => {
             format!("nothing that was judged stops the call; not judged: {}", steps(Outcome::NotJudged))
@@ -112,7 +120,7 @@ pub fn matrix(rows: &[(String, Vec<Walk>)], look: Look) -> String {
     for line in table.lines() {
         _ = writeln!(text, "{}", line.trim_end());
     }
-    text.push_str("\nyes: gets through; yes?: nothing that was judged stops it; no: stops, and where\n");
+    text.push_str("\nyes: gets through; yes?: nothing that was judged stops it; partly: some calls fail; no: stops, and where\n");
     harmless(&text).into_owned()
 }
 
@@ -120,6 +128,7 @@ fn cell(walk: &Walk) -> String {
     match walk.outcome() {
         Outcome::Passes => "yes".to_owned(),
         Outcome::NotJudged => "yes?".to_owned(),
+        Outcome::Partly => "partly".to_owned(),
         Outcome::Stops => {
             let at = walk
                 .steps
@@ -140,31 +149,32 @@ pub fn json(walks: &[&Walk], gaps: &[String]) -> Value {
     })
 }
 
-fn call(walk: &Walk) -> Value {
-    let outcome = match walk.outcome() {
+fn key(outcome: Outcome) -> &'static str {
+    match outcome {
         Outcome::Passes => "passes",
         Outcome::NotJudged => "not-judged",
+        Outcome::Partly => "partly",
         Outcome::Stops => "stops",
-    };
+    }
+}
+
+fn call(walk: &Walk) -> Value {
     json!({
         "from": walk.from,
         "to": walk.to,
-        "outcome": outcome,
+        "outcome": key(walk.outcome()),
+        "conditions": walk.conditions(),
         "steps": walk.steps.iter().map(step).collect::<Vec<_>>(),
     })
 }
 
 fn step(step: &Step) -> Value {
-    let outcome = match step.outcome {
-        Outcome::Passes => "passes",
-        Outcome::NotJudged => "not-judged",
-        Outcome::Stops => "stops",
-    };
     json!({
         "name": step.part.name(),
-        "outcome": outcome,
+        "outcome": key(step.outcome),
         "says": step.says,
         "evidence": step.evidence,
+        "condition": step.condition,
         "fix": step.fix,
     })
 }

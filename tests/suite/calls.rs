@@ -15,6 +15,15 @@ spec:
 ---
 apiVersion: v1
 kind: Pod
+metadata: {name: linkerd-destination-1, namespace: linkerd, labels: {linkerd.io/control-plane-component: destination}}
+spec: {containers: [{name: destination, image: c}, {name: policy, image: p}]}
+status:
+  phase: Running
+  conditions: [{type: Ready, status: "True"}]
+  containerStatuses: [{name: destination, ready: true}, {name: policy, ready: true}]
+---
+apiVersion: v1
+kind: Pod
 metadata: {name: web-1, namespace: shop, labels: {app: web, linkerd.io/control-plane-ns: linkerd}}
 spec:
   containers: [{name: linkerd-proxy, image: "cr.l5d.io/linkerd/proxy:edge-26.8.3"}, {name: app, image: app}]
@@ -123,8 +132,14 @@ Service shop/lost, port 80, for clients of shop
 #[test]
 fn a_call_that_its_routes_let_fail_stops_there() {
     for (to, words) in [
-        ("shop/api:80", "HTTPRoute split: a part of the requests fails: there is no Service shop/gone"),
-        ("shop/lost:80", "HTTPRoute dead: everything that it matches fails: there is no Service shop/gone"),
+        (
+            "shop/api:80",
+            "HTTPRoute split: some of the requests fail: there is no Service shop/gone (HTTP 500)",
+        ),
+        (
+            "shop/lost:80",
+            "HTTPRoute dead: every request that it matches fails: there is no Service shop/gone",
+        ),
         ("192.0.2.7:443", "EgressNetwork out forbids it, and no route lets it out"),
         ("api.example.com:443", "EgressNetwork out forbids it, and no route lets it out"),
     ] {

@@ -62,6 +62,7 @@ mod policy_command;
 #[cfg(feature = "live")]
 mod probing;
 mod reach;
+mod real_calls;
 mod recordings;
 mod rehearsal;
 mod render;

@@ -10,6 +10,15 @@ const CALLS: &str = r#"
 ---
 apiVersion: v1
 kind: Pod
+metadata: {name: linkerd-destination-1, namespace: linkerd, labels: {linkerd.io/control-plane-component: destination}}
+spec: {containers: [{name: destination, image: c}, {name: policy, image: p}]}
+status:
+  phase: Running
+  conditions: [{type: Ready, status: "True"}]
+  containerStatuses: [{name: destination, ready: true}, {name: policy, ready: true}]
+---
+apiVersion: v1
+kind: Pod
 metadata: {name: front-1, namespace: shop, labels: {app: front, linkerd.io/control-plane-ns: linkerd}}
 spec:
   serviceAccountName: front
@@ -91,7 +100,7 @@ fn a_call_is_walked_to_where_it_stops() {
     let (status, text) = reached(&["shop/front-1", "shop/web:80"]);
     assert_eq!(status, 4, "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("Server web lets in front.shop.serviceaccount"), "{text}");
+    assert!(words.contains("Server web authorizes front.shop.serviceaccount"), "{text}");
     assert!(text.contains("not judged: identity"), "{text}");
     let (status, text) = reached(&["shop/plain-1", "web.shop.svc.cluster.local:80"]);
     assert_eq!(status, 1, "{text}");
@@ -196,11 +205,15 @@ fn a_mirror_without_its_gateway_stops_the_call() {
 fn both_sides_are_asked_whether_a_port_is_opaque() {
     let (_, text) = reached_in(ELSEWHERE, &["shop/front-1", "shop/db:7000"]);
     assert!(
-        words(&text).contains("the client looks into the protocol, the server takes the port for opaque"),
+        words(&text)
+            .contains("the client's proxy detects the protocol, the server's treats the port as opaque"),
         "{text}"
     );
     let (_, text) = reached(&["shop/front-1", "shop/web:80"]);
-    assert!(words(&text).contains("client and server look into the protocol"), "{text}");
+    assert!(
+        words(&text).contains("the client's proxy detects the protocol, the server's expects HTTP/1"),
+        "{text}"
+    );
 }
 
 /// Where proxies come to each other's own port, a policy that lets the application's port through alone shuts them out.
@@ -275,13 +288,17 @@ spec: {podSelector: {matchLabels: {app: store}}, port: 5000}
 fn a_headless_service_leads_to_the_port_of_the_pod_that_is_called() {
     let (_, text) = reached_in(SHAPES, &["shop/front-1", "shop/store:80"]);
     assert!(words(&text).contains("at port 80 of the pod itself"), "{text}");
-    assert!(words(&text).contains("default policy all-unauthenticated lets in"), "{text}");
+    assert!(words(&text).contains("default policy all-unauthenticated authorizes"), "{text}");
     // What targetPort says counts at the address of a Service alone.
     let (status, text) = reached_in(SHAPES, &["shop/front-1", "shop/store-vip:80"]);
-    assert_eq!((status, text.contains("Server store of pod store-0 lets nobody in")), (1, true), "{text}");
+    assert_eq!(
+        (status, text.contains("Server store of pod store-0 does not authorize")),
+        (1, true),
+        "{text}"
+    );
     let (status, text) = reached_in(SHAPES, &["shop/front-1", "shop/store:5000"]);
     assert_eq!(
-        (status, words(&text).contains("Server store of pod store-0 lets nobody in")),
+        (status, words(&text).contains("Server store of pod store-0 does not authorize")),
         (1, true),
         "{text}"
     );
@@ -290,11 +307,11 @@ fn a_headless_service_leads_to_the_port_of_the_pod_that_is_called() {
 #[test]
 fn names_and_addresses_of_this_cluster_are_not_outside_of_it() {
     for (to, says) in [
-        ("store-0.store.shop.svc.cluster.local:5000", "Server store of pod store-0 lets nobody in"),
-        ("store-0.store.shop:5000", "Server store of pod store-0 lets nobody in"),
-        ("10.0.0.20:5000", "Server store of pod store-0 lets nobody in"),
-        ("10.96.0.30:80", "Server store of pod store-0 lets nobody in"),
-        ("store-vip.shop:80", "Server store of pod store-0 lets nobody in"),
+        ("store-0.store.shop.svc.cluster.local:5000", "Server store of pod store-0 does not authorize"),
+        ("store-0.store.shop:5000", "Server store of pod store-0 does not authorize"),
+        ("10.0.0.20:5000", "Server store of pod store-0 does not authorize"),
+        ("10.96.0.30:80", "Server store of pod store-0 does not authorize"),
+        ("store-vip.shop:80", "Server store of pod store-0 does not authorize"),
         ("store-9.store.shop.svc.cluster.local:5000", "no pod of that name"),
     ] {
         let (status, text) = reached_in(SHAPES, &["shop/front-1", to]);
@@ -372,13 +389,13 @@ fn clients_in_the_network_of_a_node_are_let_in_there_alone() {
 fn a_port_that_the_server_skips_is_taken_for_nothing_by_its_proxy() {
     let (status, text) = reached_in(HOSTS, &["shop/front-1", "shop/raw:6000"]);
     let says = words(&text);
-    assert!(says.contains("the client takes the port for opaque"), "{text}");
-    assert!(!says.contains("client and server") && !says.contains("the server"), "{text}");
+    assert!(says.contains("the client's proxy treats the port as opaque"), "{text}");
+    assert!(!says.contains("each end") && !says.contains("the server's"), "{text}");
     assert!(says.contains("port 6000 of pod raw-1 is skipped by its proxy"), "{text}");
     assert_eq!(status, 0, "{text}");
     // What the application protocol says counts for clients, and both sides take it for opaque here.
     let (_, text) = reached_in(HOSTS, &["shop/front-1", "shop/raw:7000"]);
-    assert!(words(&text).contains("client and server take the port for opaque"), "{text}");
+    assert!(words(&text).contains("the proxy of each end treats the port as opaque"), "{text}");
 }
 
 /// An EgressNetwork holds what lies outside: what it denies stops, and what a route lets out is not judged further.
@@ -397,4 +414,171 @@ fn calls_outside_are_held_by_egress_networks() {
     // Without a proxy nobody asks for it.
     let (_, text) = reached_in(&network("Deny"), &["shop/plain-1", "192.0.2.7:443"]);
     assert!(!text.contains("EgressNetwork all forbids"), "{text}");
+}
+
+/// A Service with one meshed endpoint that its Server closes to the client and one without a proxy, and others that are not served.
+const PARTS: &str = r#"
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: mix-1, namespace: shop, labels: {app: mix, part: meshed, linkerd.io/control-plane-ns: linkerd}}
+spec: {containers: [{name: linkerd-proxy, image: p}, {name: app, image: app, ports: [{containerPort: 8080}]}]}
+status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: mix-2, namespace: shop, labels: {app: mix, part: bare}}
+spec: {containers: [{name: app, image: app, ports: [{containerPort: 8080}]}]}
+status: {phase: Running, conditions: [{type: Ready, status: "True"}]}
+---
+apiVersion: policy.linkerd.io/v1beta3
+kind: Server
+metadata: {name: mix, namespace: shop, creationTimestamp: "2026-01-01T00:00:00Z"}
+spec: {podSelector: {matchLabels: {part: meshed}}, port: 8080}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: mix, namespace: shop}
+spec: {clusterIP: 10.96.0.50, selector: {app: mix}, ports: [{name: http, port: 80, targetPort: 8080}]}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: mix-1, namespace: shop, labels: {kubernetes.io/service-name: mix}}
+endpoints: [{addresses: [10.0.0.51], conditions: {ready: true}}, {addresses: [10.0.0.52], conditions: {ready: true}}]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: idle, namespace: shop}
+spec: {replicas: 0, template: {metadata: {labels: {app: idle}}, spec: {containers: [{name: app, image: app}]}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: idle, namespace: shop}
+spec: {clusterIP: 10.96.0.51, selector: {app: idle}, ports: [{name: http, port: 80}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: looping-1, namespace: shop, labels: {app: looping}}
+spec: {containers: [{name: app, image: app}]}
+status:
+  phase: Running
+  containerStatuses: [{name: app, ready: false, state: {waiting: {reason: CrashLoopBackOff}}}]
+---
+apiVersion: v1
+kind: Service
+metadata: {name: looping, namespace: shop}
+spec: {clusterIP: 10.96.0.52, selector: {app: looping}, ports: [{name: http, port: 80}]}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: astray, namespace: shop, creationTimestamp: "2026-01-01T00:00:00Z"}
+spec:
+  parentRefs: [{group: "", kind: Service, name: web, port: 80}]
+  rules: [{backendRefs: [{name: mix, port: 81}]}]
+status:
+  parents:
+    - parentRef: {group: "", kind: Service, name: web, port: 80}
+      controllerName: linkerd.io/policy-controller
+      conditions: [{type: Accepted, status: "True"}]
+"#;
+
+#[test]
+fn endpoints_that_differ_pass_a_part_of_the_calls() {
+    let (status, text) = reached_in(PARTS, &["shop/front-1", "shop/mix:80"]);
+    let says = words(&text);
+    assert_eq!(status, 1, "{text}");
+    assert!(says.contains("pod mix-1: Server mix of pod mix-1 does not authorize"), "{text}");
+    assert!(says.contains("pod mix-2 has no proxy"), "{text}");
+    assert!(says.contains("some calls get through, others fail"), "{text}");
+    let (_, json) = reached_in(PARTS, &["shop/front-1", "shop/mix:80", "-o", "json"]);
+    assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["calls"][0]["outcome"], "partly", "{json}");
+    let (_, text) = reached_in(PARTS, &["--matrix", "-n", "shop"]);
+    assert!(text.contains("partly"), "{text}");
+}
+
+#[test]
+fn missing_endpoints_are_explained() {
+    for (to, why) in [
+        ("shop/idle:80", "because Deployment idle is scaled to 0: HTTP 504"),
+        ("shop/looping:80", "because pod looping-1 is in state CrashLoopBackOff: HTTP 504"),
+    ] {
+        let (status, text) = reached_in(PARTS, &["shop/front-1", to]);
+        assert_eq!((status, words(&text).contains(why)), (1, true), "{to}: {text}");
+    }
+}
+
+#[test]
+fn backend_port_that_the_service_does_not_declare_stops_the_call() {
+    let (status, text) = reached_in(PARTS, &["shop/front-1", "shop/web:80"]);
+    let why = "Service shop/mix declares no port 81 (HTTP 502)";
+    assert_eq!((status, words(&text).contains(why)), (1, true), "{text}");
+    // Routes apply to clients with a proxy only.
+    let (_, text) = reached_in(PARTS, &["shop/plain-1", "shop/web:80"]);
+    assert!(!text.contains("HTTPRoute astray"), "{text}");
+}
+
+#[test]
+fn pod_that_calls_itself_bypasses_policy() {
+    let (status, text) = reached_in(PARTS, &["shop/mix-1", "shop/mix-1:8080"]);
+    assert_eq!((status, words(&text).contains("the pod calls itself")), (0, true), "{text}");
+}
+
+#[test]
+fn traffic_in_which_the_server_speaks_first_needs_an_opaque_port() {
+    let call = ["shop/plain-1", "shop/store-vip:80"];
+    let open = SHAPES.replace(
+        "spec: {podSelector: {matchLabels: {app: store}}, port: 5000}",
+        "spec: {podSelector: {matchLabels: {app: store}}, port: 5000, accessPolicy: all-unauthenticated}",
+    );
+    let (status, text) = reached_in(&open, &call);
+    assert_eq!(status, 0, "{text}");
+    assert!(words(&text).contains("the call gets through, unless the server speaks first"), "{text}");
+    let (status, text) = reached_in(&open, &[&call[..], &["--traffic", "server-first"]].concat());
+    assert_eq!(
+        (status, words(&text).contains("closed without a byte after 10 seconds")),
+        (1, true),
+        "{text}"
+    );
+    let (status, text) = reached_in(&open, &[&call[..], &["--traffic", "http1"]].concat());
+    assert_eq!((status, text.contains("unless")), (0, false), "{text}");
+}
+
+#[test]
+fn calls_hang_while_the_control_plane_is_not_ready() {
+    let down = |container: &str| {
+        let ready = format!("{{name: {container}, ready: true}}");
+        assert!(CALLS.contains(&ready));
+        CALLS
+            .replace(&ready, &format!("{{name: {container}, ready: false}}"))
+            .replace("{type: Ready, status: \"True\"}]\n  containerStatuses: [{name: destination", "{type: Ready, status: \"False\", lastTransitionTime: \"2026-03-01T00:00:00Z\"}]\n  containerStatuses: [{name: destination")
+    };
+    let reached = |cluster: &str, words: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let dump = write(folder.path(), "shop.yaml", format!("{SHOP}{cluster}"));
+        let output = told("reach", words, &dump);
+        (output.status, output.out)
+    };
+    for container in ["destination", "policy"] {
+        let (status, text) = reached(&down(container), &["shop/front-1", "shop/web:80"]);
+        let says = format!("the container {container} of linkerd-destination is not ready in any pod");
+        assert_eq!((status, words(&text).contains(&says)), (1, true), "{text}");
+    }
+    // A client without a proxy asks nothing of destination, and is refused as ever.
+    let (_, text) = reached(&down("destination"), &["shop/plain-1", "shop/web:80"]);
+    assert!(!text.contains("control plane") && text.contains("it stops at policy"), "{text}");
+    // A pod that started since the policy controller is away has its default policy alone.
+    let late = down("policy").replace("{name: web, namespace: shop}", "{name: web, namespace: shop}")
+        + "\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: late-1, namespace: shop, creationTimestamp: \"2026-03-01T00:01:00Z\", labels: {app: web, linkerd.io/control-plane-ns: linkerd}}\nspec: {containers: [{name: linkerd-proxy, image: p}, {name: app, image: app, ports: [{name: http, containerPort: 8080}]}]}\n";
+    let (status, text) = reached(&late, &["shop/plain-1", "shop/late-1:8080"]);
+    assert_eq!((status, words(&text).contains("only its default policy applies")), (0, true), "{text}");
+}
+
+/// A recorded mesh whose issuer has expired: no call between proxies gets through.
+#[test]
+fn expired_issuer_stops_calls_between_proxies() {
+    let Some(folder) = crate::recordings::folder() else { return };
+    let recording = folder.join("issuer-expired");
+    let output = told("reach", &["shop/web", "shop/api:80"], recording.to_str().unwrap());
+    assert_eq!(output.status, 1, "{}", output.out);
+    assert!(words(&output.out).contains("the issuer's certificate has expired"), "{}", output.out);
 }

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::network_policies::{self, Set, Whom, about, best, cannot_say, is_older, set};
+use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, is_older, set};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
+use crate::model::network_policy::control_plane::{best, to_component};
 use crate::model::network_policy::{
     Decides, Direction, Doubt, NAMED, Passage, Peer, Policies, Policy, Port, WHOM,
 };
@@ -101,15 +102,10 @@ fn asked<'a>(
         if own == Some(component) {
             continue;
         }
-        let serving = || servers.iter().filter(|pod| pod.metadata.label(COMPONENT) == Some(component));
-        let port = |server| Port { protocol: "TCP", number, of: Some(server) };
-        let out = serving()
-            .map(|server| policies.passage(Direction::Egress, client, port(server), Peer::Pod(server)));
-        let to = serving()
-            .map(|server| policies.passage(Direction::Ingress, server, port(server), Peer::Pod(client)));
-        // One pod that can be reached is enough.
-        asked.extend(best(out).map(|passage| (Direction::Egress, (number, name), passage)));
-        asked.extend(best(to).map(|passage| (Direction::Ingress, (number, name), passage)));
+        let serving: Vec<&Pod> =
+            servers.iter().copied().filter(|pod| pod.metadata.label(COMPONENT) == Some(component)).collect();
+        let passages = to_component(policies, client, &serving, number);
+        asked.extend(passages.into_iter().map(|(direction, passage)| (direction, (number, name), passage)));
     }
     // Behind its Service, OpenShift's listens on the other one. Whom a rule means is not asked: who that is differs from cluster
     // to cluster.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::transport::inbound_port;
-use crate::checks::network_policies::{self, Set, Whom, about, best, cannot_say, set};
+use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, set};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding};
 use crate::item::Extension;
 use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::network_policy::control_plane::best;
 use crate::model::network_policy::{Decides, Direction, Passage, Peer, Policies, Port};
 use crate::model::owners::Owner;
 use crate::objects::{Namespace, Pod};

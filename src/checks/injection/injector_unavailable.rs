@@ -61,7 +61,7 @@ fn finding(
     let message = if fails_open {
         "no proxy injector is ready, and its webhook has failurePolicy Ignore: every pod that is created now starts unmeshed"
     } else {
-        "no proxy injector is ready, and its webhook has failurePolicy Fail: no pod starts in any namespace that the webhook covers"
+        "no proxy injector is ready, and its webhook has failurePolicy Fail: no pod and no Service can be created in any namespace that the webhook covers"
     };
     let namespace = &ctx.namespaces().control_plane;
     let subject = match injector {

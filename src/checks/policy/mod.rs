@@ -12,6 +12,7 @@ mod identity_without_proxy;
 mod ingress;
 mod ingress_bypasses_routes;
 mod ingress_refused;
+mod pod_started_without_policy;
 mod policy_answer_differs;
 mod policy_audits;
 mod policy_denies;
@@ -23,6 +24,7 @@ mod probe_refused;
 mod profile_shadows_route;
 mod profile_unused;
 mod route_backend_elsewhere;
+mod route_backend_port_undeclared;
 mod route_backend_without_endpoints;
 mod route_not_accepted;
 mod route_status_unwritten;
@@ -47,6 +49,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "identity-without-proxy", identity_without_proxy),
     row!("policy", "ingress-bypasses-routes", ingress_bypasses_routes),
     row!("policy", "ingress-refused", ingress_refused),
+    row!("policy", "pod-started-without-policy", pod_started_without_policy),
     row!("policy", "policy-answer-differs", policy_answer_differs),
     row!("policy", "policy-audits", policy_audits),
     row!("policy", "policy-denies", policy_denies),
@@ -58,6 +61,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "profile-shadows-route", profile_shadows_route),
     row!("policy", "profile-unused", profile_unused),
     row!("policy", "route-backend-elsewhere", route_backend_elsewhere),
+    row!("policy", "route-backend-port-undeclared", route_backend_port_undeclared),
     row!("policy", "route-backend-without-endpoints", route_backend_without_endpoints),
     row!("policy", "route-not-accepted", route_not_accepted),
     row!("policy", "route-status-unwritten", route_status_unwritten),

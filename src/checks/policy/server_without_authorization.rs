@@ -8,6 +8,7 @@ use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::policy::{AuthorizedBy, Inbound, TakenBy};
+use crate::model::skipped::{IN, skipped};
 use crate::objects::{Kind, Server};
 
 /// A Server that lets nobody in, and the workloads whose ports it takes.
@@ -16,8 +17,15 @@ type Shut<'a> = (&'a Server, Vec<(&'a str, u16)>);
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let mut shut: BTreeMap<(&str, &str), Shut<'_>> = BTreeMap::new();
-    for workload in survey.workloads().filter(|workload| ctx.judges(&workload.meta.namespace)) {
+    let pods = survey.pods.iter().map(|(pod, workload)| (skipped(pod, IN), workload));
+    let external = survey.external.iter().map(|workload| (None, workload));
+    for (skips, workload) in pods.chain(external).filter(|(_, workload)| ctx.judges(&workload.meta.namespace))
+    {
         for port in survey.index.taken_ports(workload) {
+            // No policy applies to a port that does not pass the proxy.
+            if skips.as_ref().is_some_and(|skips| skips.holds(port)) {
+                continue;
+            }
             let inbound = survey.index.inbound(workload, port);
             if let TakenBy::Server(server) = inbound.taken_by
                 && !admits_somebody(&inbound)

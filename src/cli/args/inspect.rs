@@ -6,7 +6,7 @@ use super::{Connection, EvidenceArgs, Verbosity};
 use crate::cli::values::{called, end, namespace, target};
 use crate::inspect::outbound::Called;
 use crate::inspect::policy::Target;
-use crate::inspect::reach::End;
+use crate::inspect::reach::{End, Traffic};
 
 /// `meshdoctor policy`.
 #[derive(Debug, Args)]
@@ -57,6 +57,9 @@ pub struct Reach {
     /// Show who may call whom in a namespace: its workloads, and the ports of its Services.
     #[arg(long, requires = "namespace", conflicts_with_all = ["from", "to"])]
     pub matrix: bool,
+    /// What is sent. Without it, the answer names the kinds of traffic that fail.
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub traffic: Option<TrafficArg>,
     /// The namespace of --matrix.
     #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace, requires = "matrix")]
     pub namespace: Option<String>,
@@ -69,6 +72,30 @@ pub struct Reach {
     pub connection: Connection,
     #[command(flatten)]
     pub verbosity: Verbosity,
+}
+
+/// What a call of `reach` sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TrafficArg {
+    /// HTTP/1.
+    Http1,
+    /// HTTP/2, such as gRPC.
+    Http2,
+    /// Another protocol in which the client sends the first byte.
+    ClientFirst,
+    /// Another protocol in which the server sends the first byte.
+    ServerFirst,
+}
+
+impl From<TrafficArg> for Traffic {
+    fn from(arg: TrafficArg) -> Traffic {
+        match arg {
+            TrafficArg::Http1 => Traffic::Http1,
+            TrafficArg::Http2 => Traffic::Http2,
+            TrafficArg::ClientFirst => Traffic::ClientFirst,
+            TrafficArg::ServerFirst => Traffic::ServerFirst,
+        }
+    }
 }
 
 /// The form of `reach`.

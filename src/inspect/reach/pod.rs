@@ -1,126 +1,247 @@
-//! The last part of a walk: what lets it to the port of a pod, and who is let in there.
+//! The last part of a walk: what lets a call to the port of a pod, and whether policy authorizes it there.
 
-use super::{Mesh, subject};
-use crate::certificates::BundlePrint;
+use super::traffic::{Ends, Known};
+use super::{Caller, Mesh, subject};
 use crate::finding::{Evidence, Subject};
 use crate::inspect::walk::{Outcome, Part, Walk};
-use crate::model::policy::{Client, Entry, Inbound, TakenBy, Workload};
+use crate::knowledge::Calls;
+use crate::model::policy::{Authorization, Client, Entry, Inbound, Protocol, Spoken, TakenBy, Workload};
 use crate::model::skipped::{IN, skipped};
-use crate::objects::container::TRUST_ANCHORS;
-use crate::objects::{Kind, Pod};
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{Kind, Pod, Server, ServerPort};
+
+/// The ports of the proxy itself, which it serves whatever its container declares.
+const OF_PROXY: [u16; 3] = [4143, 4190, 4191];
 
 impl<'a> Mesh<'a> {
-    /// The last part of the way: to the port of a pod.
-    pub(super) fn to_pod(&self, walk: &mut Walk, client: &Pod, meshed: bool, pod: &'a Pod, port: u16) {
-        let object = subject(pod);
-        if !self.network.walk(walk, client, meshed, pod, port) {
+    /// The last part of the way: to the port of a pod. `spoken`: how the client's proxy treats the call.
+    pub(super) fn to_pod(
+        &self,
+        walk: &mut Walk,
+        caller: Caller<'_>,
+        spoken: Option<Spoken>,
+        pod: &'a Pod,
+        port: u16,
+    ) {
+        if caller.pod.metadata.key() == pod.metadata.key() {
+            let says = "the pod calls itself: the call does not pass its proxy's inbound side, and no policy applies";
+            walk.step(Part::Server, Outcome::Passes, says);
             return;
+        }
+        if !self.network.walk(walk, caller.pod, caller.meshed, pod, port) || !serves(walk, pod, port) {
+            return;
+        }
+        let skips = skipped(pod, IN).filter(|skipped| skipped.holds(port));
+        let meshed = pod.spec.proxy().is_some() && skips.is_none();
+        let workload = Workload::of_pod(pod, self.policy.index.controller.quirks).filter(|_| meshed);
+        let held = workload.as_ref().map(|workload| self.applied(workload, pod, port));
+        let server = held.as_ref().map(|(inbound, _)| inbound.protocol);
+        if !self.protocol(walk, Ends { client: spoken.filter(|_| caller.meshed), server }) {
+            return;
+        }
+        if let Some(workload) = workload.as_ref().filter(|_| caller.meshed && spoken != Some(Spoken::Opaque))
+        {
+            self.opaque_from_elsewhere(walk, workload, port);
         }
         if pod.spec.proxy().is_none() {
-            walk.step(
-                Part::Server,
-                Outcome::Passes,
-                format!("pod {} has no proxy: no policy holds for it", pod.metadata.name),
+            let says = format!("pod {} has no proxy: no policy applies to it", pod.metadata.name);
+            walk.step(Part::Server, Outcome::Passes, says);
+            return;
+        }
+        if let Some(skipped) = skips {
+            let says = format!(
+                "port {port} of pod {} is skipped by its proxy: no policy applies to it",
+                pod.metadata.name
             );
+            walk.step(Part::Server, Outcome::Passes, says).evidence(skipped.by());
             return;
         }
-        if let Some(skipped) = skipped(pod, IN).filter(|skipped| skipped.holds(port)) {
-            walk.step(
-                Part::Server,
-                Outcome::Passes,
-                format!(
-                    "port {port} of pod {} is skipped by its proxy: no policy holds for it",
-                    pod.metadata.name
-                ),
-            )
-            .evidence(skipped.by());
+        if proxy_is_down(walk, pod, self.calls) {
             return;
         }
-        let Some(workload) = Workload::of_pod(pod, self.policy.index.controller.quirks) else {
-            walk.step(
-                Part::Server,
-                Outcome::NotJudged,
-                format!("pod {} has a proxy that the policy controller does not know", pod.metadata.name),
-            )
-            .evidence(Evidence::field(
-                object,
+        let Some((inbound, held)) = held else {
+            let says =
+                format!("pod {} has a proxy that the policy controller does not know", pod.metadata.name);
+            walk.step(Part::Server, Outcome::NotJudged, says).evidence(Evidence::field(
+                subject(pod),
                 "metadata.labels[linkerd.io/control-plane-ns]",
-                "not there",
+                "missing",
             ));
             return;
         };
-        if meshed && !anchors(walk, client, pod) {
+        if caller.meshed && !self.identities(walk, caller.pod, pod) {
             return;
         }
-        let identity = self.identity(client);
-        let who = Client { identity: meshed.then_some(identity.as_str()), address: client.status.pod_ip };
-        let inbound = self.policy.index.inbound(&workload, port);
-        policy(walk, &inbound, who, pod, port);
+        let identity = self.identity(caller.pod);
+        let who = Client {
+            identity: caller.meshed.then_some(identity.as_str()),
+            address: caller.pod.status.pod_ip,
+        };
+        if let Some((outcome, says)) = held {
+            walk.step(Part::ControlPlane, outcome, says);
+        }
+        policy(walk, &inbound, who, (pod, port), self.calls);
+    }
+
+    /// How a client's proxy treats a call of a pod's own address.
+    pub(super) fn spoken_to_pod(&self, pod: &'a Pod, port: u16) -> Spoken {
+        let index = &self.policy.index;
+        let opaque = match Workload::of_pod(pod, index.controller.quirks) {
+            Some(workload) => index.inbound(&workload, port).protocol == Protocol::Opaque,
+            None => index.controller.opaque_ports.contains(&port),
+        };
+        if opaque { Spoken::Opaque } else { Spoken::Detect }
+    }
+
+    /// Notes that a Server of another namespace makes destination take the port for opaque, in releases that look across namespaces.
+    fn opaque_from_elsewhere(&self, walk: &mut Walk, workload: &Workload<'_>, port: u16) {
+        if !self.policy.index.controller.quirks.opaque_across_namespaces {
+            return;
+        }
+        let selects = |server: &&Server| {
+            let spec = &server.spec;
+            let at = match &spec.port {
+                Some(ServerPort::Number(number)) => *number == i64::from(port),
+                Some(ServerPort::Name(name)) => workload.ports_named(name).any(|named| named == port),
+                None => false,
+            };
+            server.metadata.namespace != workload.meta.namespace
+                && spec.proxy_protocol.as_deref() == Some("opaque")
+                && at
+                && spec.pod_selector.as_ref().is_some_and(|selector| selector.matches(&workload.meta.labels))
+        };
+        let Some(server) = self.servers.iter().find(selects) else { return };
+        let (namespace, name) = server.metadata.key();
+        let says = format!(
+            "Server {namespace}/{name} makes this release of destination treat the port as opaque, though the pod is in another \
+             namespace: requests are carried as plain TCP, and routes, retries and HTTP metrics do not apply"
+        );
+        walk.step(Part::Protocol, Outcome::NotJudged, says)
+            .evidence(Evidence::field(
+                Subject::object(Kind::Server, namespace, name),
+                "spec.proxyProtocol",
+                "opaque",
+            ))
+            .fix("give its podSelector a label that only the pods of its own namespace have, or upgrade Linkerd");
+    }
+
+    /// Notes how both ends treat the connection; `false` where nothing of it gets through.
+    fn protocol(&self, walk: &mut Walk, ends: Ends) -> bool {
+        let Some(said) = ends.of(self.traffic, self.calls) else { return true };
+        let outcome = match said.fate {
+            Known::Flows => Outcome::Passes,
+            Known::Unknown => Outcome::NotJudged,
+            Known::Fails => Outcome::Stops,
+        };
+        let step = walk.step(Part::Protocol, outcome, said.says).only_if(said.condition);
+        if outcome == Outcome::Stops {
+            step.fix(
+                "mark the port as opaque on the Service and on the pods, or correct appProtocol and proxyProtocol",
+            );
+        }
+        outcome != Outcome::Stops
     }
 }
 
-/// Whether both proxies share a trust anchor, as far as they say.
-fn anchors(walk: &mut Walk, client: &Pod, server: &Pod) -> bool {
-    let print = |pod: &Pod| {
-        // What is kept of the variable is the print of its certificates.
-        let print: BundlePrint = pod.spec.proxy()?.env_value(TRUST_ANCHORS)?.parse().ok()?;
-        Some(print).filter(|print| !print.is_empty())
-    };
-    let path = format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]");
-    match (print(client), print(server)) {
-        (Some(ours), Some(theirs)) if !ours.overlaps(&theirs) => {
-            walk.step(Part::Identity, Outcome::Stops, "the proxies of client and server share no trust anchor: neither takes the other's certificate")
-                .evidence(Evidence::field(subject(client), path.clone(), ours.shown()))
-                .evidence(Evidence::field(subject(server), path, theirs.shown()))
-                .fix("roll out the one with the older anchors: kubectl rollout restart");
-            return false;
-        }
-        (Some(_), Some(_)) => {
-            walk.step(Part::Identity, Outcome::Passes, "both proxies share a trust anchor");
-        }
-        _ => {
-            walk.step(
-                Part::Identity,
-                Outcome::NotJudged,
-                "the trust anchors of the proxies are not in their environment",
-            );
-        }
+/// Whether the pod's own containers can serve the port, as far as they say; `false` where none of them runs.
+fn serves(walk: &mut Walk, pod: &Pod, port: u16) -> bool {
+    let statuses = &pod.status.container_statuses;
+    let mut own = statuses.iter().filter(|status| status.name != PROXY_CONTAINER).peekable();
+    if own.peek().is_some()
+        && own.all(|status| status.state.waiting().is_some() || status.state.terminated().is_some())
+    {
+        let word = crate::model::pod_status::word(pod);
+        let says = format!("no container of pod {} runs: it is in state {word}", pod.metadata.name);
+        walk.step(Part::Server, Outcome::Stops, says)
+            .evidence(Evidence::field(subject(pod), "status.containerStatuses", word))
+            .fix("see why its containers do not run: kubectl describe pod");
+        return false;
+    }
+    let declared = || pod.spec.all_containers().flat_map(|container| &container.ports);
+    let of_app = pod.spec.all_containers().filter(|container| !container.name.starts_with("linkerd-"));
+    let says_any = of_app.flat_map(|container| &container.ports).next().is_some();
+    if says_any && !OF_PROXY.contains(&port) && !declared().any(|known| known.container_port == port) {
+        let known: Vec<String> = declared().map(|known| known.container_port.to_string()).collect();
+        let says = format!(
+            "no container of pod {} declares port {port}: whether one listens there is not known",
+            pod.metadata.name
+        );
+        walk.step(Part::Server, Outcome::NotJudged, says).evidence(Evidence::field(
+            subject(pod),
+            "spec.containers[*].ports",
+            known.join(", "),
+        ));
     }
     true
 }
 
-fn policy(walk: &mut Walk, inbound: &Inbound<'_>, who: Client<'_>, pod: &Pod, port: u16) {
+/// Notes that the pod's proxy does not run.
+fn proxy_is_down(walk: &mut Walk, pod: &Pod, calls: &Calls) -> bool {
+    let Some(status) = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready) else {
+        return false;
+    };
+    let says = format!("the proxy of pod {} is not ready: {}", pod.metadata.name, calls.proxy_down);
+    let path = format!("status.containerStatuses[{}].ready", status.name);
+    walk.step(Part::Server, Outcome::Stops, says)
+        .evidence(Evidence::field(subject(pod), path, "false"))
+        .fix("see why the proxy is not ready: its log, and meshdoctor check");
+    true
+}
+
+fn policy(walk: &mut Walk, inbound: &Inbound<'_>, who: Client<'_>, (pod, port): (&Pod, u16), calls: &Calls) {
     let (by, evidence) = match inbound.taken_by {
         TakenBy::Server(server) => {
             let meta = &server.metadata;
             let object = Subject::object(Kind::Server, &meta.namespace, &meta.name);
             (
                 format!("Server {}", meta.name),
-                Evidence::field(object, "spec.port", format!("takes port {port}")),
+                Evidence::field(object, "spec.port", format!("selects port {port}")),
             )
         }
         TakenBy::Default(policy) => {
             (format!("default policy {policy}"), Evidence::other("default inbound policy", policy.as_str()))
         }
     };
-    let shows = who.identity.map_or_else(|| "a client without identity".to_owned(), str::to_owned);
-    let admits = |one: &&crate::model::policy::Authorization<'_>| one.admits(who.identity, who.address);
+    let client = who.identity.map_or_else(|| "a client without identity".to_owned(), str::to_owned);
+    let admits = |one: &&Authorization<'_>| one.admits(who.identity, who.address);
+    let name = &pod.metadata.name;
     match inbound.connect(who) {
         Entry::Admitted => {
             let at_port = inbound.authorizations.iter().find(admits);
             let says = match at_port {
-                Some(one) => format!("{by} lets in {shows}, by {}", one.by.name()),
-                None => format!("{by} lets in {shows} on some of its routes; others may refuse it"),
+                Some(one) => format!("{by} authorizes {client}, by {}", one.by.name()),
+                None => format!("{by} authorizes {client} on some of its routes; others may deny it"),
             };
             walk.step(Part::Policy, Outcome::Passes, says).evidence(evidence);
+            if let Some(says) = limited(inbound, calls) {
+                walk.step(Part::Policy, Outcome::Passes, says);
+            }
         }
         Entry::Refused | Entry::NoRoute => {
-            walk.step(Part::Policy, Outcome::Stops, format!("{by} of pod {} lets nobody in who is {shows}: status 403, or the connection ends", pod.metadata.name))
+            walk.step(Part::Policy, Outcome::Stops, format!("{by} of pod {name} does not authorize {client}: {}", calls.refused))
                 .evidence(evidence)
                 .fix(format!(
-                    "add an AuthorizationPolicy for {by} that lets this client in; meshdoctor policy {}/{}:{port} shows who is let in",
-                    pod.metadata.namespace, pod.metadata.name
+                    "add an AuthorizationPolicy for {by} that authorizes this client; meshdoctor policy {}/{name}:{port} shows the \
+                     authorized ones",
+                    pod.metadata.namespace
                 ));
         }
     }
+}
+
+/// How many requests the port takes, and what the others get.
+fn limited(inbound: &Inbound<'_>, calls: &Calls) -> Option<String> {
+    let by = inbound.rate_limit.as_ref()?.by;
+    let total = by.spec.total.as_ref().map(|limit| {
+        format!("{} requests per second in total, probes of the kubelet included", limit.requests_per_second)
+    });
+    let each = by.spec.identity.as_ref();
+    let each = each.map(|limit| format!("{} requests per second of each client", limit.requests_per_second));
+    let limits: Vec<String> = total.into_iter().chain(each).collect();
+    let limits =
+        if limits.is_empty() { "requests of named clients".to_owned() } else { limits.join(" and ") };
+    Some(format!(
+        "HTTPLocalRateLimitPolicy {} limits it to {limits}; others get {}",
+        by.metadata.name, calls.rate_limited
+    ))
 }

@@ -1,20 +1,19 @@
-//! The part of a walk that is about a Service: its port, what is behind it, and what the proxies take the protocol for.
+//! The part of a walk that is about a Service: its port, its routes, and where these send a call.
 
-use super::{Mesh, OPAQUE, skipped};
+use super::endpoints::none_ready;
+use super::{Caller, Mesh, skipped};
 use crate::finding::{Evidence, Subject};
-use crate::inspect::routed;
+use crate::inspect::routed::{self, Next};
 use crate::inspect::walk::{Outcome, Part, Walk};
-use crate::model::policy::{Protocol, Spoken, Workload};
-use crate::model::skipped::{self as ports, IN};
+use crate::model::policy::Spoken;
 use crate::objects::service::{MIRRORS_CLUSTER, REMOTE_DISCOVERY};
-use crate::objects::{Kind, Pod, Service, ServicePort, TargetPort};
+use crate::objects::{Kind, Service, ServicePort};
 
 impl<'a> Mesh<'a> {
     pub(super) fn to_service(
         &self,
         walk: &mut Walk,
-        client: &Pod,
-        meshed: bool,
+        caller: Caller<'_>,
         service: &Service,
         port: Option<u16>,
     ) {
@@ -33,7 +32,7 @@ impl<'a> Mesh<'a> {
             return;
         }
         if service.spec.cluster_ip.headless {
-            return self.to_headless(walk, client, meshed, service, port);
+            return self.to_headless(walk, caller, service, port);
         }
         let chosen: Option<&ServicePort> = match port {
             Some(port) => service.spec.tcp_ports().find(|known| known.port == port),
@@ -43,7 +42,10 @@ impl<'a> Mesh<'a> {
         let Some(chosen) = chosen else {
             let (says, fix) = match port {
                 Some(port) => (
-                    format!("Service {namespace}/{name} declares no port {port}"),
+                    format!(
+                        "Service {namespace}/{name} declares no port {port}: {}",
+                        self.calls.undeclared_port
+                    ),
                     format!(
                         "call one that it declares ({}), or add the port to the Service",
                         declared.join(", ")
@@ -70,11 +72,9 @@ impl<'a> Mesh<'a> {
             let by_gateway = service.metadata.label(REMOTE_DISCOVERY).is_none();
             let (ready, all) = self.ready(service);
             if by_gateway && ready == 0 {
-                none_ready(
-                    walk,
-                    (service, all),
-                    &format!("see whether the link to cluster {cluster} is up: linkerd multicluster check"),
-                );
+                none_ready(walk, service, all, &self.calls.no_endpoint, None).fix(format!(
+                    "see whether the link to cluster {cluster} is up: linkerd multicluster check"
+                ));
                 return;
             }
             walk.step(
@@ -87,41 +87,48 @@ impl<'a> Mesh<'a> {
             .fix("run meshdoctor against that cluster as well");
             return;
         }
-        let meshed = meshed && skipped(walk, client, chosen.port);
-        if meshed {
-            let profile = self.outbound.profile(namespace, name);
-            let from = client.metadata.namespace.as_str();
-            if !routed::service(walk, &self.outbound.index, profile, from, (service, chosen.port)) {
-                return;
-            }
+        let caller = caller.through(skipped(walk, caller.pod, chosen.port));
+        if !caller.meshed {
+            return self.to_endpoints(walk, caller, service, Ok(chosen), None);
         }
-        if let Some(pod) = self.endpoint(walk, service) {
-            match chosen.leads_to(pod) {
-                Some(target) => {
-                    if meshed {
-                        self.opaque(walk, client, (service, chosen), pod, target);
-                    }
-                    self.to_pod(walk, client, meshed, pod, target);
-                }
-                None => {
-                    let said = match &chosen.target_port {
-                        Some(TargetPort::Name(name)) => name.clone(),
-                        _ => String::new(),
-                    };
-                    walk.step(
-                        Part::Endpoints,
-                        Outcome::Stops,
-                        format!("pod {} names no port {said}", pod.metadata.name),
-                    )
-                    .fix("give the container's port that name, or write its number as targetPort");
-                }
-            }
+        if !self.discovery(walk, caller) {
+            return;
+        }
+        let profile = self.outbound.profile(namespace, name);
+        let from = caller.pod.metadata.namespace.as_str();
+        let outbound = self.outbound.index.of_service((namespace, name), chosen.port, from);
+        let index = &self.outbound.index;
+        match routed::service(walk, index, profile, &outbound, (service, chosen.port), self.calls) {
+            Next::Ends => {}
+            Next::Service => self.to_endpoints(walk, caller, service, Ok(chosen), Some(outbound.spoken)),
+            Next::Backends(backends) => self.to_backends(walk, caller, &backends, outbound.spoken),
         }
     }
 
+    /// Goes on to the backends that routes name: each takes its part of the calls.
+    fn to_backends(
+        &self,
+        walk: &mut Walk,
+        caller: Caller<'_>,
+        backends: &[(String, String, u16)],
+        spoken: Spoken,
+    ) {
+        let mut ways = Vec::new();
+        for (namespace, name, number) in backends {
+            let mut way = walk.branch();
+            if let Some(service) = self.service(namespace, name)
+                && let Some(port) = service.spec.tcp_ports().find(|port| port.port == *number)
+            {
+                self.to_endpoints(&mut way, caller, service, Ok(port), Some(spoken));
+            }
+            ways.push((format!("requests to {namespace}/{name}:{number}"), way));
+        }
+        walk.join(ways);
+    }
+
     /// A Service without an address: its name leads to its pods, and the port that is called is that of the pod. Neither targetPort
-    /// nor routes of the Service count.
-    fn to_headless(&self, walk: &mut Walk, client: &Pod, meshed: bool, service: &Service, port: Option<u16>) {
+    /// nor routes of the Service apply.
+    fn to_headless(&self, walk: &mut Walk, caller: Caller<'_>, service: &Service, port: Option<u16>) {
         let (namespace, name) = service.metadata.key();
         let object = Subject::object(Kind::Service, namespace, name);
         let only = || service.spec.only_tcp_port().map(|port| port.port);
@@ -142,114 +149,9 @@ impl<'a> Mesh<'a> {
             "spec.clusterIP",
             "None",
         ));
-        let meshed = meshed && skipped(walk, client, port);
-        if let Some(pod) = self.endpoint(walk, service) {
-            self.to_pod(walk, client, meshed, pod, port);
+        let caller = caller.through(skipped(walk, caller.pod, port));
+        if self.discovery(walk, caller) {
+            self.to_endpoints(walk, caller, service, Err(port), None);
         }
     }
-
-    /// Whether both sides take the port for opaque. Where one alone does, the other waits to see who speaks first.
-    fn opaque(
-        &self,
-        walk: &mut Walk,
-        caller: &Pod,
-        (service, port): (&Service, &ServicePort),
-        pod: &Pod,
-        target: u16,
-    ) {
-        let index = &self.policy.index;
-        let from = caller.metadata.namespace.as_str();
-        let client =
-            self.outbound.index.of_service(service.metadata.key(), port.port, from).spoken == Spoken::Opaque;
-        // A proxy that the port does not pass takes it for nothing.
-        let passes = pod.spec.proxy().is_some()
-            && !ports::skipped(pod, IN).is_some_and(|skipped| skipped.holds(target));
-        let workload = Workload::of_pod(pod, index.controller.quirks).filter(|_| passes);
-        let server = workload.map(|it| index.inbound(&it, target).protocol == Protocol::Opaque);
-        let says = match (client, server) {
-            (true, Some(true)) => "client and server take the port for opaque",
-            (false, Some(false)) => "client and server look into the protocol",
-            (true, Some(false)) => {
-                "the client takes the port for opaque, the server looks into the protocol: where the server speaks first, it begins after 10 \
-                 seconds"
-            }
-            (false, Some(true)) => {
-                "the client looks into the protocol, the server takes the port for opaque: where the server speaks first, it begins after 10 \
-                 seconds"
-            }
-            (true, None) => "the client takes the port for opaque",
-            (false, None) => "the client looks into the protocol",
-        };
-        let (namespace, name) = service.metadata.key();
-        let object = Subject::object(Kind::Service, namespace, name);
-        let said = Some(port.app_protocol.as_str())
-            .filter(|said| !said.is_empty() && index.controller.quirks.app_protocol);
-        let evidence = match said {
-            Some(said) => Evidence::field(object, format!("spec.ports[{}].appProtocol", port.port), said),
-            None => {
-                let list = service.metadata.annotation(OPAQUE).unwrap_or("not there: the defaults");
-                Evidence::field(object, format!("metadata.annotations[{OPAQUE}]"), list)
-            }
-        };
-        walk.step(Part::Protocol, Outcome::Passes, says).evidence(evidence);
-    }
-
-    /// A pod behind a Service.
-    fn endpoint(&self, walk: &mut Walk, service: &Service) -> Option<&'a Pod> {
-        let namespace = service.metadata.namespace.as_str();
-        let (ready, all) = self.ready(service);
-        if ready == 0 {
-            let fix =
-                "see why its pods are not ready; a selector that matches no pod gives no endpoint at all";
-            none_ready(walk, (service, all), fix);
-            return None;
-        }
-        walk.step(Part::Endpoints, Outcome::Passes, format!("{ready} of {all} endpoints are ready"))
-            .evidence(endpoints_of(service, format!("{ready} of {all} ready")));
-        let selector = &service.spec.selector;
-        let pods = self.policy.pods.iter().filter(|pod| {
-            pod.metadata.namespace == namespace
-                && !pod.is_finished()
-                && !selector.is_empty()
-                && selector.iter().all(|(key, value)| pod.metadata.label(key) == Some(value))
-        });
-        let found = pods.max_by_key(|pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True"));
-        if found.is_none() {
-            walk.step(
-                Part::Server,
-                Outcome::NotJudged,
-                "the endpoints are none of this cluster's pods that the Service selects",
-            );
-        }
-        found
-    }
-
-    /// How many endpoints of a Service are ready, and how many there are.
-    fn ready(&self, service: &Service) -> (usize, usize) {
-        let (namespace, name) = service.metadata.key();
-        let slices = self
-            .slices
-            .iter()
-            .filter(|slice| slice.metadata.namespace == namespace && slice.service() == Some(name));
-        let mut counted = (0, 0);
-        for endpoint in slices.flat_map(|slice| &slice.endpoints) {
-            counted.0 += usize::from(endpoint.conditions.ready != Some(false));
-            counted.1 += 1;
-        }
-        counted
-    }
-}
-
-/// Notes that nobody is behind a Service, of so many endpoints.
-fn none_ready(walk: &mut Walk, (service, all): (&Service, usize), fix: &str) {
-    let (namespace, name) = service.metadata.key();
-    let says = format!("no endpoint of Service {namespace}/{name} is ready");
-    walk.step(Part::Endpoints, Outcome::Stops, says)
-        .evidence(endpoints_of(service, format!("0 of {all} ready")))
-        .fix(fix);
-}
-
-fn endpoints_of(service: &Service, said: String) -> Evidence {
-    let (namespace, name) = service.metadata.key();
-    Evidence::other(format!("EndpointSlices of Service {namespace}/{name}"), said)
 }

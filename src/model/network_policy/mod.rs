@@ -8,6 +8,7 @@
 mod added;
 mod calico;
 mod cilium;
+pub mod control_plane;
 mod expression;
 mod form;
 mod kubernetes;

@@ -57,6 +57,10 @@ pub struct Quirks {
     pub grpc_calls: bool,
     /// EgressNetworks, TLSRoutes and TCPRoutes count for calls.
     pub egress: bool,
+    /// One Server whose podSelector is not valid makes destination give out no endpoint.
+    pub selector_drops_endpoints: bool,
+    /// Servers of other namespaces make a port opaque for clients.
+    pub opaque_across_namespaces: bool,
 }
 
 impl Quirks {
@@ -76,6 +80,10 @@ impl Quirks {
             limit_annotations: version.is_none_or(|v| !lacks(known.limit_annotations(v, knowledge))),
             grpc_calls: version.is_none_or(|v| !lacks(known.grpc_route_status(v, knowledge))),
             egress: version.is_none_or(|v| !lacks(known.egress_status(v, knowledge))),
+            selector_drops_endpoints: version
+                .is_some_and(|v| lacks(known.skips_invalid_selector(v, knowledge))),
+            opaque_across_namespaces: version
+                .is_some_and(|v| lacks(known.opaque_by_own_namespace(v, knowledge))),
         }
     }
 }

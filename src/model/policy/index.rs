@@ -188,11 +188,12 @@ impl<'a> Index<'a> {
         let taking = self.selecting(workload, port).next();
         match taking {
             Some(read) => self.of_server(workload, port, read),
-            None => self.of_default(workload, port),
+            None => self.by_default(workload, port),
         }
     }
 
-    fn of_default(&self, workload: &Workload<'a>, port: u16) -> Inbound<'a> {
+    /// The policy of a port as if no Server selected it.
+    pub fn by_default(&self, workload: &Workload<'a>, port: u16) -> Inbound<'a> {
         let said = workload.default_policy.unwrap_or(self.controller.default_policy);
         let policy = if workload.requires_identity.contains(port) { said.authenticated() } else { said };
         let opaque = workload.opaque.contains(port);

@@ -30,6 +30,8 @@ fn controller(voids: bool) -> Controller {
         egress_namespace: "linkerd-egress".into(),
         default_policy: DefaultPolicy::AllUnauthenticated,
         quirks: Quirks {
+            selector_drops_endpoints: false,
+            opaque_across_namespaces: false,
             broken_voids_kind: voids,
             servers_by_age: true,
             init_container_ports: true,

@@ -73,7 +73,7 @@ fn call(walk: &Walk, in_full: bool, body: &mut String) {
 fn class(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Passes => "good",
-        Outcome::NotJudged => "warning",
+        Outcome::NotJudged | Outcome::Partly => "warning",
         Outcome::Stops => "error",
     }
 }
@@ -90,6 +90,7 @@ mod tests {
             outcome: Outcome::Passes,
             says: "no <Server> takes the port".to_owned(),
             evidence: Vec::new(),
+            condition: None,
             fix: None,
         };
         let walk = Walk { from: "shop/web".to_owned(), to: "shop/api:80".to_owned(), steps: vec![step] };

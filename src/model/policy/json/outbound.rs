@@ -338,7 +338,7 @@ impl Writer<'_> {
             one
         };
         let to = match &backend.to {
-            Destination::Service { namespace, port } => {
+            Destination::Service { namespace, port, .. } => {
                 let metadata = resource("core", "Service", namespace, name, *port);
                 let penalty = self.outbound.penalty.filter(|_| !plain);
                 let mut one = json!({"backend": self.balancer(&metadata, namespace, name, *port, penalty)});

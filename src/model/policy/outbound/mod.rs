@@ -17,7 +17,7 @@ use super::void::Void;
 use crate::objects::{EgressNetwork, Kind, Meta, Route, Service};
 use route::{Called, Read, World};
 
-pub use route::{Backend, Destination, OutboundRoute, OutboundRule};
+pub use route::{Backend, Destination, OutboundRoute, OutboundRule, go_duration};
 pub use settings::{Accrual, GrpcStatus, Penalty, Retry, RetryOn, SuccessRate, Timeouts};
 
 /// The annotation of ports that are not looked into.
@@ -169,7 +169,7 @@ impl<'a> OutboundIndex<'a> {
             (meta.creation_timestamp.is_none(), meta.creation_timestamp, meta.name.clone())
         });
         let world = World {
-            services: services.keys().copied().collect(),
+            services: services.clone(),
             egress: egress_networks.iter().map(|(network, _)| network.metadata.key()).collect(),
             gateway_timeouts: quirks.gateway_timeouts,
         };

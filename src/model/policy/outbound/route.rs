@@ -1,11 +1,11 @@
 //! Routes as the policy controller reads them for clients: where each rule sends what it matches, and within which limits.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::super::parse::Broken;
 use super::super::routes::{self, RouteKind};
 use super::settings::{self, Retry, Timeouts};
-use crate::objects::{BackendRef, POLICY_CONTROLLER, ParentRef, Route, RouteFilter, RouteRule};
+use crate::objects::{BackendRef, POLICY_CONTROLLER, ParentRef, Route, RouteFilter, RouteRule, Service};
 
 /// A route of a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +51,8 @@ pub enum Destination<'a> {
         namespace: &'a str,
         /// The port.
         port: u16,
+        /// Whether the Service declares it; requests to others fail with 502.
+        declared: bool,
     },
     /// A port of a Service that is not there: requests fail with 500.
     NoService {
@@ -79,7 +81,10 @@ impl Destination<'_> {
     /// Why what goes there fails; `None` where it does not.
     pub fn fails(&self, name: &str) -> Option<String> {
         match self {
-            Destination::Service { .. } | Destination::Egress { .. } => None,
+            Destination::Service { declared: true, .. } | Destination::Egress { .. } => None,
+            Destination::Service { namespace, port, declared: false } => {
+                Some(format!("Service {namespace}/{name} declares no port {port}"))
+            }
             Destination::NoService { namespace, .. } => {
                 Some(format!("there is no Service {namespace}/{name}"))
             }
@@ -240,10 +245,13 @@ impl<'a> Read<'a> {
         } else {
             match port {
                 None => Destination::Invalid(format!("missing port for backend Service {}", named.name)),
-                Some(port) if world.services.contains(&(namespace, named.name.as_str())) => {
-                    Destination::Service { namespace, port }
-                }
-                Some(port) => Destination::NoService { namespace, port },
+                Some(port) => match world.services.get(&(namespace, named.name.as_str())) {
+                    Some(service) => {
+                        let declared = service.spec.ports.iter().any(|known| known.port == port);
+                        Destination::Service { namespace, port, declared }
+                    }
+                    None => Destination::NoService { namespace, port },
+                },
             }
         };
         Backend { weight, named, to }
@@ -253,7 +261,7 @@ impl<'a> Read<'a> {
 /// What is there beside a route, and what the release makes of it.
 pub(super) struct World<'a> {
     /// Services, by namespace and name.
-    pub(super) services: HashSet<(&'a str, &'a str)>,
+    pub(super) services: HashMap<(&'a str, &'a str), &'a Service>,
     /// EgressNetworks, by namespace and name.
     pub(super) egress: HashSet<(&'a str, &'a str)>,
     pub(super) gateway_timeouts: bool,
@@ -292,7 +300,7 @@ fn unsupported(kind: RouteKind, filter: &RouteFilter) -> Option<&'static str> {
 }
 
 /// A duration as Go writes it, such as `1m30s` or `1.5s`.
-fn go_duration(text: &str) -> Option<std::time::Duration> {
+pub fn go_duration(text: &str) -> Option<std::time::Duration> {
     let mut rest = text;
     let mut total = 0.0;
     while !rest.is_empty() {

@@ -1,0 +1,89 @@
+//! `pod-started-without-policy`: pods whose proxy started while no policy controller was ready, and that a Server selects.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::survey::survey;
+use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
+use crate::model::availability::{ControlPlane, State, proxy_started};
+use crate::model::installed::COMPONENT;
+use crate::model::owners::Owner;
+use crate::model::policy::TakenBy;
+use crate::model::skipped::{IN, skipped};
+use crate::objects::{Kind, Pod};
+
+/// Pods of one owner, and the Servers that do not apply to them.
+#[derive(Default)]
+struct Unprotected<'a> {
+    pods: Vec<&'a Pod>,
+    servers: BTreeSet<(&'a str, u16)>,
+    default: &'static str,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let survey = survey(ctx)?;
+    let pods = ctx.every::<Pod>()?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let state = ControlPlane::new(pods, home, true).state("destination", "policy");
+    let State::Down { since: Some(since), evidence, .. } = state else { return Ok(Verdict::fine()) };
+    let owners = ctx.owners();
+    let mut found: BTreeMap<Owner, Unprotected<'_>> = BTreeMap::new();
+    for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
+        if pod.metadata.namespace == home || proxy_started(pod).is_none_or(|started| started < since) {
+            continue;
+        }
+        let skips = skipped(pod, IN);
+        for port in survey.index.taken_ports(workload) {
+            if skips.as_ref().is_some_and(|skips| skips.holds(port)) {
+                continue;
+            }
+            let applies = survey.index.by_default(workload, port).taken_by;
+            if let TakenBy::Server(server) = survey.index.inbound(workload, port).taken_by
+                && let TakenBy::Default(default) = applies
+            {
+                let one = found.entry(owners.of(pod)).or_default();
+                one.default = default.as_str();
+                one.servers.insert((&server.metadata.name, port));
+                if one.pods.last().is_none_or(|last| last.metadata.name != pod.metadata.name) {
+                    one.pods.push(pod);
+                }
+            }
+        }
+    }
+    Ok(found.iter().map(|(owner, one)| finding(ctx, owner, one, &evidence)).collect::<Vec<_>>().into())
+}
+
+fn finding(ctx: &Context<'_>, owner: &Owner, one: &Unprotected<'_>, down: &[Evidence]) -> Finding {
+    let home = ctx.namespaces().control_plane.as_str();
+    let servers: Vec<String> =
+        one.servers.iter().map(|(name, port)| format!("{name} (port {port})")).collect();
+    let message = format!(
+        "it started while no policy controller was ready: its proxy applies the default policy {} instead of Server {}",
+        one.default,
+        servers.join(", ")
+    );
+    let started = one.pods.iter().take(3).filter_map(|pod| {
+        let object = Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name);
+        Some(Evidence::field(object, "status: start of linkerd-proxy", proxy_started(pod)?.to_string()))
+    });
+    ctx.finding(owner.subject(one.pods.iter().map(|pod| pod.metadata.name.clone()).collect()), message)
+        .evidences(started)
+        .evidences(down.iter().cloned())
+        .remedy(
+            Remedy::new()
+                .run(
+                    StepKind::Command,
+                    "See why the policy controller is not ready, and repair it",
+                    kubectl()
+                        .namespace(home)
+                        .words("describe pods")
+                        .option("-l", format!("{COMPONENT}=destination")),
+                )
+                .step(
+                    StepKind::Note,
+                    "Running proxies take over the policy within seconds once it is ready: no restart is needed.",
+                ),
+        )
+        .tie(Tie::Workload("Deployment".to_owned(), home.to_owned(), "linkerd-destination".to_owned()))
+}

@@ -1,0 +1,79 @@
+//! `route-backend-port-undeclared`: a rule of a route sends requests to a port that the backend Service does not declare.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::backends::{Key, parents, routes, sent, served_by};
+use super::survey::{about, field, on};
+use crate::checks::{Context, Judgement, Verdict};
+use crate::finding::{Finding, Remedy, StepKind};
+use crate::objects::{Kind, Route, Service};
+
+/// A port that a Service does not declare, and the rules that name it.
+type Undeclared<'a> = BTreeMap<(Key<'a>, i64), (&'a Service, Vec<usize>)>;
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services = ctx.every::<Service>()?;
+    let routes = routes(ctx)?;
+    if routes.is_empty() {
+        return Ok(Verdict::fine());
+    }
+    let services: BTreeMap<Key<'_>, &Service> =
+        services.iter().map(|service| (service.metadata.key(), service)).collect();
+    let findings = routes.into_iter().flat_map(|(kind, route)| {
+        let each = undeclared(route, &services).into_iter();
+        each.map(move |((_, port), (service, rules))| finding(ctx, (kind, route), (service, port), &rules))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+fn undeclared<'a>(route: &'a Route, services: &BTreeMap<Key<'a>, &'a Service>) -> Undeclared<'a> {
+    let mut found = Undeclared::new();
+    let parents: BTreeSet<Key<'a>> = parents(route).collect();
+    let rules = || route.spec.rules.iter().enumerate();
+    for (parent, (at, rule)) in parents.into_iter().flat_map(|parent| rules().map(move |rule| (parent, rule)))
+    {
+        for backend in sent(&rule.backend_refs) {
+            let key = served_by(backend, parent);
+            let (Some(port), Some(service)) = (backend.port, services.get(&key)) else { continue };
+            let declares = service.spec.ports.iter().any(|known| i64::from(known.port) == port);
+            // Calls of a Service that has no address of its own go to ports of its pods.
+            if declares || service.spec.cluster_ip.headless || service.spec.kind.as_str() == "ExternalName" {
+                continue;
+            }
+            let (_, rules) = found.entry((key, port)).or_insert((*service, Vec::new()));
+            if !rules.contains(&at) {
+                rules.push(at);
+            }
+        }
+    }
+    found
+}
+
+fn finding(
+    ctx: &Context<'_>,
+    (kind, route): (Kind, &Route),
+    (service, port): (&Service, i64),
+    rules: &[usize],
+) -> Finding {
+    let meta = &route.metadata;
+    let (namespace, name) = service.metadata.key();
+    let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
+    let declared = declared.join(", ");
+    let message = format!(
+        "it sends requests to port {port} of Service {namespace}/{name}, which does not declare it: they fail with {}",
+        ctx.knowledge.calls().backend_port
+    );
+    let named = rules.iter().map(|at| {
+        let path = format!("spec.rules[{at}].backendRefs");
+        field(kind, meta, &path, format!("{name}, port {port}"))
+    });
+    about(ctx, kind, meta, message)
+        .parameter(format!("{namespace}/{name}:{port}"))
+        .evidences(named)
+        .evidence(field(Kind::Service, &service.metadata, "spec.ports", declared.clone()))
+        .remedy(Remedy::new().run(
+            StepKind::Command,
+            format!("Name a port that the Service declares ({declared}) in backendRefs"),
+            on("edit", kind, meta),
+        ))
+}

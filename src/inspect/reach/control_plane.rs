@@ -1,0 +1,169 @@
+//! The part of a walk that the control plane decides: whether the client's proxy learns where a call goes, and which policy
+//! the server's proxy holds while the policy controller is away.
+
+use jiff::Timestamp;
+
+use super::{Caller, Mesh, subject};
+use crate::finding::Evidence;
+use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::model::availability::{State, proxy_started};
+use crate::model::installed::COMPONENT;
+use crate::model::network_policy::Passage;
+use crate::model::network_policy::control_plane as network;
+use crate::model::policy::{AuthorizedBy, Inbound, Index, TakenBy, Workload};
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{Kind, Meta, Pod};
+
+/// What a proxy asks the control plane for before it sends a call: component, container, port, and what it gives.
+const NEEDED: [(&str, &str, u16); 2] =
+    [("destination", "destination", 8086), ("destination", "policy", 8090)];
+
+impl<'a> Mesh<'a> {
+    /// Whether the client's proxy learns where the call goes; `false` where it cannot.
+    pub(super) fn discovery(&self, walk: &mut Walk, caller: Caller<'_>) -> bool {
+        if !caller.meshed || caller.pod.metadata.label(COMPONENT) == Some("destination") {
+            return true;
+        }
+        self.trusts_destination(walk, caller.pod);
+        for (component, container, _) in NEEDED {
+            if let State::Down { evidence, namespace, .. } = self.control_plane.state(component, container) {
+                let says = format!(
+                    "the container {container} of linkerd-{component} is not ready in any pod: calls hang, unless the client's \
+                     proxy already knows this target"
+                );
+                let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
+                step.evidence.extend(evidence);
+                step.fix(format!(
+                    "repair linkerd-{component}: kubectl -n {namespace} get pods shows its state"
+                ));
+                return true;
+            }
+        }
+        self.selectors_are_valid(walk) && self.network_lets_out(walk, caller.pod)
+    }
+
+    /// Notes that the client and destination may share no trust anchor. Proxies of the control plane take theirs from a ConfigMap when
+    /// they start, so it is not in their environment which ones they have.
+    fn trusts_destination(&self, walk: &mut Walk, client: &Pod) {
+        let (Some(ours), Some((theirs, evidence))) =
+            (super::identity::anchors(client), &self.certificates.roots)
+        else {
+            return;
+        };
+        if ours.overlaps(theirs) {
+            return;
+        }
+        walk.step(
+            Part::ControlPlane,
+            Outcome::NotJudged,
+            "the client's proxy has none of the current trust anchors: every call hangs if linkerd-destination was restarted since \
+             they changed",
+        )
+        .evidence(Evidence::field(subject(client), super::identity::path(), ours.shown()))
+        .evidence(evidence.clone())
+        .fix("restart the client's workload: kubectl rollout restart");
+    }
+
+    /// Whether destination gives out endpoints: some releases give out none while one Server has a selector that is not valid.
+    fn selectors_are_valid(&self, walk: &mut Walk) -> bool {
+        if !self.policy.index.controller.quirks.selector_drops_endpoints {
+            return true;
+        }
+        let invalid = self.servers.iter().find_map(|server| {
+            let why = server.spec.pod_selector.as_ref()?.invalid()?;
+            Some((server, why))
+        });
+        let Some((server, why)) = invalid else { return true };
+        let meta = &server.metadata;
+        let says = format!(
+            "the podSelector of Server {}/{} is not valid: this release of destination then gives out no endpoint of any Service",
+            meta.namespace, meta.name
+        );
+        let object = crate::finding::Subject::object(Kind::Server, &meta.namespace, &meta.name);
+        walk.step(Part::ControlPlane, Outcome::Stops, says)
+            .evidence(Evidence::field(object, "spec.podSelector", why))
+            .fix(format!("correct or delete Server {}/{}", meta.namespace, meta.name));
+        false
+    }
+
+    /// Whether network policies let the client's proxy out to the control plane. A proxy that became ready under them shows that they do.
+    fn network_lets_out(&self, walk: &mut Walk, client: &Pod) -> bool {
+        let ready_since = client
+            .container_status(PROXY_CONTAINER)
+            .filter(|status| status.ready)
+            .and_then(|status| status.state.running()?.started_at.get());
+        for (component, container, port) in NEEDED {
+            let servers: Vec<&Pod> = self.control_plane.of(component).collect();
+            let asked = network::to_component(self.network.policies(), client, &servers, port);
+            for (direction, passage) in asked {
+                let Passage::Shut(by) = passage else { continue };
+                let older = |created: Option<Timestamp>| {
+                    ready_since.zip(created).is_some_and(|(ready, created)| created < ready)
+                };
+                if by.iter().all(|one| older(one.policy.meta().creation_timestamp.get())) {
+                    continue;
+                }
+                let says = format!(
+                    "network policies do not let the client's proxy reach {container} (port {port} of linkerd-{component}, {}): calls \
+                     hang, unless the proxy already knows this target",
+                    direction.field()
+                );
+                let step = walk.step(Part::Network, Outcome::Partly, says);
+                for decides in &by {
+                    step.evidence(super::super::network::evidence(decides));
+                }
+                step.fix(format!(
+                    "allow port {port} of the pods of linkerd-{component} in one of these policies"
+                ));
+                return true;
+            }
+        }
+        true
+    }
+
+    /// The policy that the server's proxy holds: while the policy controller is away, that of the moment when it went, and of a pod that
+    /// started later its default policy alone. The second is what there is to say of that.
+    pub(super) fn applied(
+        &self,
+        workload: &Workload<'a>,
+        pod: &Pod,
+        port: u16,
+    ) -> (Inbound<'a>, Option<(Outcome, String)>) {
+        let index: &Index<'a> = &self.policy.index;
+        let mut inbound = index.inbound(workload, port);
+        let State::Down { since, .. } = self.control_plane.state("destination", "policy") else {
+            return (inbound, None);
+        };
+        let Some(since) = since else {
+            let says =
+                "the policy controller is not ready: whether the pod's proxy has this policy is not known";
+            return (inbound, Some((Outcome::NotJudged, says.to_owned())));
+        };
+        if proxy_started(pod).is_some_and(|started| started >= since) {
+            let says = format!(
+                "pod {} started after the policy controller stopped being ready ({since}): only its default policy applies",
+                pod.metadata.name
+            );
+            return (index.by_default(workload, port), Some((Outcome::Passes, says)));
+        }
+        let newer = |meta: &Meta| meta.creation_timestamp.get().is_some_and(|created| created >= since);
+        let held = match inbound.taken_by {
+            TakenBy::Server(server) if newer(&server.metadata) => {
+                inbound = index.by_default(workload, port);
+                format!("Server {} is newer and does not apply", server.metadata.name)
+            }
+            _ => {
+                inbound.authorizations.retain(|one| match one.by {
+                    AuthorizedBy::Policy(policy) => !newer(&policy.metadata),
+                    AuthorizedBy::Server(policy) => !newer(&policy.metadata),
+                    AuthorizedBy::Default(_) | AuthorizedBy::Probe => true,
+                });
+                "what was changed since then does not apply".to_owned()
+            }
+        };
+        let says = format!(
+            "the policy controller has not been ready since {since}: the pod's proxy keeps the policy of that time; {held}"
+        );
+        (inbound, Some((Outcome::Passes, says)))
+    }
+}

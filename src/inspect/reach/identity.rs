@@ -1,0 +1,184 @@
+//! The part of a walk that certificates decide: whether the proxies of both ends accept each other.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Mesh, subject};
+use crate::certificates::{BundlePrint, Validity, from_base64_bundle};
+use crate::fetched::Fetched;
+use crate::finding::{Evidence, Subject};
+use crate::inspect::walk::{Outcome, Part, Walk};
+use crate::item::{Item, Scope};
+use crate::model::Cluster;
+use crate::model::availability::{ControlPlane, State, proxy_started};
+use crate::model::policy::go_duration;
+use crate::objects::container::TRUST_ANCHORS;
+use crate::objects::{ConfigMap, Deployment, Kind, Listed, Pod, Secret};
+
+/// The Secret of the issuer.
+const ISSUER: &str = "linkerd-identity-issuer";
+/// What the chart sets unless it is told otherwise.
+const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+const SKEW: SignedDuration = SignedDuration::from_secs(20);
+
+/// What of the evidence says whether the proxies' certificates are valid.
+pub(super) struct Certificates {
+    /// Whether the issuer is within its validity period, and what shows that; `None` where there is no issuer to read.
+    issuer: Option<(Validity, Evidence)>,
+    /// The trust anchors that are in force, and where they are.
+    pub(super) roots: Option<(BundlePrint, Evidence)>,
+    /// Whether the issuer could not be looked at.
+    pub(super) unseen: bool,
+    /// How long certificates are valid, the allowance for clocks included.
+    lifetime: SignedDuration,
+    at: Timestamp,
+}
+
+/// The ConfigMap of the trust anchors.
+const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
+
+/// The item of that ConfigMap.
+pub(in crate::inspect) fn roots_item() -> Item {
+    Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: TRUST_ROOTS.to_owned() }
+}
+
+/// The item of the issuer's Secret.
+pub(in crate::inspect) fn issuer_item() -> Item {
+    Item::Named { kind: Kind::Secret, scope: Scope::ControlPlane, name: ISSUER.to_owned() }
+}
+
+impl Certificates {
+    /// Reads them.
+    pub(super) fn read(cluster: &Cluster) -> Certificates {
+        let answer = cluster.answer(&issuer_item());
+        let secret = answer.and_then(|answer| answer.objects::<Secret>().first());
+        let unseen = answer.is_none_or(|answer| secret.is_none() && answer.fetched != Fetched::Complete);
+        let issuer = secret.and_then(|secret| {
+            let (key, text) =
+                ["crt.pem", "tls.crt"].into_iter().find_map(|key| Some((key, secret.data.get(key)?)))?;
+            let chain = from_base64_bundle(text).ok()?;
+            let certificate = chain.first()?;
+            let object = Subject::object(Kind::Secret, &secret.metadata.namespace, ISSUER);
+            let said = format!("valid until {}", certificate.not_after());
+            Some((certificate.validity(cluster.at), Evidence::field(object, format!("data[{key}]"), said)))
+        });
+        let roots = cluster.answer(&roots_item()).and_then(|answer| answer.objects::<ConfigMap>().first());
+        let roots = roots.and_then(|roots| {
+            let print = BundlePrint::of(roots.data.get("ca-bundle.crt")?);
+            let object = Subject::object(Kind::ConfigMap, &roots.metadata.namespace, TRUST_ROOTS);
+            let evidence = Evidence::field(object, "data[ca-bundle.crt]", print.shown());
+            Some((print, evidence)).filter(|(print, _)| !print.is_empty())
+        });
+        Certificates { issuer, roots, unseen, lifetime: lifetime(cluster), at: cluster.at }
+    }
+
+    /// Whether no proxy can have a valid certificate, or none of one of these pods; with what shows it.
+    fn expired(&self, control_plane: &ControlPlane<'_>, pods: [&Pod; 2]) -> Option<Expired> {
+        if let Some((Validity::Over, evidence)) = &self.issuer {
+            let says = "the issuer's certificate has expired, and with it every proxy's".to_owned();
+            return Some(Expired { known: true, says, evidence: vec![evidence.clone()] });
+        }
+        let State::Down { since: Some(since), evidence, .. } = control_plane.state("identity", "identity")
+        else {
+            return None;
+        };
+        let old = control_plane.of("identity").filter_map(|pod| pod.metadata.creation_timestamp.get()).max();
+        // A proxy that is older than the pods of identity may hold a certificate that was made with other settings.
+        let by_these = |pod: &&Pod| proxy_started(pod).zip(old).is_some_and(|(started, old)| started >= old);
+        let away = self.at.duration_since(since);
+        let renewed = self.lifetime.checked_mul(3).unwrap_or(self.lifetime) / 10;
+        if away < renewed {
+            return None;
+        }
+        let pod = pods.into_iter().find(by_these).filter(|_| away > self.lifetime);
+        let says = match pod {
+            Some(pod) => format!(
+                "identity has not been ready since {since}, longer than a certificate is valid: that of pod {} has expired",
+                pod.metadata.name
+            ),
+            None => {
+                format!("identity has not been ready since {since}: certificates of proxies may have expired")
+            }
+        };
+        Some(Expired { known: pod.is_some(), says, evidence })
+    }
+}
+
+/// That certificates have expired, or may have.
+struct Expired {
+    known: bool,
+    says: String,
+    evidence: Vec<Evidence>,
+}
+
+/// For how long identity issues certificates, by its arguments.
+fn lifetime(cluster: &Cluster) -> SignedDuration {
+    let deployments = cluster.answer(&Item::List(Deployment::KIND));
+    let deployments =
+        deployments.map(|answer| answer.objects::<crate::objects::Workload>()).unwrap_or_default();
+    let home = cluster.namespaces.control_plane.as_str();
+    let identity = deployments.iter().find(|one| one.metadata.key() == (home, "linkerd-identity"));
+    let args = identity.and_then(|one| Some(&one.spec.template.spec.container("identity")?.args));
+    let argument = |flag: &str| {
+        let said =
+            args?.iter().find_map(|arg| arg.trim_start_matches('-').strip_prefix(flag)?.strip_prefix('='))?;
+        SignedDuration::try_from(go_duration(said)?).ok()
+    };
+    let lifetime = argument("identity-issuance-lifetime").unwrap_or(LIFETIME);
+    lifetime.saturating_add(argument("identity-clock-skew-allowance").unwrap_or(SKEW))
+}
+
+/// The trust anchors in the environment of a pod's proxy, as far as they are there.
+pub(super) fn anchors(pod: &Pod) -> Option<BundlePrint> {
+    // What is kept of the variable is the print of its certificates.
+    let print: BundlePrint = pod.spec.proxy()?.env_value(TRUST_ANCHORS)?.parse().ok()?;
+    Some(print).filter(|print| !print.is_empty())
+}
+
+/// Where they are.
+pub(super) fn path() -> String {
+    format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]")
+}
+
+impl Mesh<'_> {
+    /// Whether the proxies of client and server accept each other; `false` where they do not.
+    pub(super) fn identities(&self, walk: &mut Walk, client: &Pod, server: &Pod) -> bool {
+        if let Some(expired) = self.certificates.expired(&self.control_plane, [client, server]) {
+            let outcome = if expired.known { Outcome::Stops } else { Outcome::NotJudged };
+            let says = match expired.known {
+                true => format!("{}: {}", expired.says, self.calls.certificate_expired),
+                false => expired.says,
+            };
+            let step = walk.step(Part::Identity, outcome, says);
+            step.evidence.extend(expired.evidence);
+            if expired.known {
+                step.fix("renew the issuer or repair identity, then restart the workloads with expired certificates");
+                return false;
+            }
+        }
+        match (anchors(client), anchors(server)) {
+            (Some(ours), Some(theirs)) if !ours.overlaps(&theirs) => {
+                let says = format!(
+                    "the proxies of client and server share no trust anchor, so neither accepts the other's certificate: {}",
+                    self.calls.anchors_disjoint
+                );
+                walk.step(Part::Identity, Outcome::Stops, says)
+                    .evidence(Evidence::field(subject(client), path(), ours.shown()))
+                    .evidence(Evidence::field(subject(server), path(), theirs.shown()))
+                    .fix("restart the workload with the older anchors: kubectl rollout restart");
+                return false;
+            }
+            (Some(_), Some(_)) if self.certificates.unseen => {
+                let says = "both proxies share a trust anchor; whether the issuer has expired is not in this evidence";
+                walk.step(Part::Identity, Outcome::NotJudged, says);
+            }
+            (Some(_), Some(_)) => {
+                walk.step(Part::Identity, Outcome::Passes, "both proxies share a trust anchor");
+            }
+            _ => {
+                let says = "the trust anchors of the proxies are not in their environment";
+                walk.step(Part::Identity, Outcome::NotJudged, says);
+            }
+        }
+        true
+    }
+}

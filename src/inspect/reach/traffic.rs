@@ -1,0 +1,250 @@
+//! What the proxies of both ends do with the bytes of a connection, by who sends the first of them.
+
+use crate::knowledge::Calls;
+use crate::model::policy::{Protocol, Spoken};
+
+/// What is sent, as far as proxies distinguish it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Traffic {
+    /// HTTP/1.
+    Http1,
+    /// HTTP/2, gRPC with it.
+    Http2,
+    /// Another protocol, in which the client sends the first byte.
+    ClientFirst,
+    /// Another protocol, in which the server sends the first byte.
+    ServerFirst,
+}
+
+impl Traffic {
+    /// Every kind.
+    pub const ALL: [Traffic; 4] =
+        [Traffic::Http1, Traffic::Http2, Traffic::ClientFirst, Traffic::ServerFirst];
+
+    /// As a clause after "if" or "unless".
+    const fn clause(self) -> &'static str {
+        match self {
+            Traffic::Http1 => "it is HTTP/1",
+            Traffic::Http2 => "it is HTTP/2",
+            Traffic::ClientFirst => "the client speaks first in another protocol",
+            Traffic::ServerFirst => "the server speaks first",
+        }
+    }
+}
+
+/// How the proxies treat a connection. An end without a proxy, or whose proxy does not see the port, is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ends {
+    /// The client's proxy.
+    pub(super) client: Option<Spoken>,
+    /// The server's proxy.
+    pub(super) server: Option<Protocol>,
+}
+
+/// What happens to a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// Its bytes flow.
+    Flows,
+    /// They flow after protocol detection has given up.
+    Delayed,
+    /// It fails, and how.
+    Fails(&'static str),
+    /// Not measured.
+    Unknown,
+}
+
+const CLOSED: &str = "closed without a byte after protocol detection";
+const BAD_REQUEST: &str = "answered with HTTP 400";
+
+/// What is said of a connection, and what it must be to work.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    /// The whole sentence.
+    pub(super) says: String,
+    /// What is known of the traffic that was asked about; of several kinds the best.
+    pub(super) fate: Known,
+    /// What it must be, where some of it fails: a clause with "if" or "unless".
+    pub(super) condition: Option<String>,
+}
+
+/// Whether bytes get through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Known {
+    /// They do.
+    Flows,
+    /// Not measured.
+    Unknown,
+    /// They do not.
+    Fails,
+}
+
+impl Ends {
+    /// What they do with traffic of one kind, or of each if it is not known which.
+    pub(super) fn of(self, traffic: Option<Traffic>, calls: &Calls) -> Option<Said> {
+        let how = self.describe()?;
+        let asked: Vec<Traffic> = traffic.map_or_else(|| Traffic::ALL.to_vec(), |one| vec![one]);
+        let fates: Vec<(Traffic, Fate)> = asked.iter().map(|&one| (one, self.fate(one))).collect();
+        let seconds = calls.detection_seconds;
+        let mut says = how;
+        for (one, fate) in &fates {
+            let clause = one.clause();
+            match fate {
+                Fate::Delayed => says.push_str(&format!("; if {clause}, it begins after {seconds} seconds")),
+                Fate::Fails(how) => {
+                    let after = format!("after {seconds} seconds");
+                    let how = how.replace("after protocol detection", &after);
+                    says.push_str(&format!("; if {clause}, the connection is {how}"));
+                }
+                Fate::Unknown => says.push_str(&format!("; the result if {clause} is not known")),
+                Fate::Flows => {}
+            }
+        }
+        let known = |fate: Fate| match fate {
+            Fate::Flows | Fate::Delayed => Known::Flows,
+            Fate::Unknown => Known::Unknown,
+            Fate::Fails(_) => Known::Fails,
+        };
+        let fate = fates.iter().map(|(_, fate)| known(*fate)).min().unwrap_or(Known::Unknown);
+        Some(Said { says, fate, condition: condition(&fates).filter(|_| fate == Known::Flows) })
+    }
+
+    /// How each proxy treats the port.
+    fn describe(self) -> Option<String> {
+        let client = self.client.map(|spoken| match spoken {
+            Spoken::Detect => "detects the protocol",
+            Spoken::Http1 => "expects HTTP/1",
+            Spoken::Http2 => "expects HTTP/2",
+            Spoken::Grpc => "expects gRPC",
+            Spoken::Tls => "expects TLS",
+            Spoken::Opaque => "treats the port as opaque",
+            Spoken::Refused => "refuses the port",
+        });
+        let server = self.server.map(|protocol| match protocol {
+            Protocol::Detect => "detects the protocol",
+            Protocol::Http1 => "expects HTTP/1",
+            Protocol::Http2 => "expects HTTP/2",
+            Protocol::Grpc => "expects gRPC",
+            Protocol::Opaque => "treats the port as opaque",
+            Protocol::Tls => "expects TLS",
+        });
+        Some(match (client, server) {
+            (None, None) => return None,
+            (Some(client), None) => format!("the client's proxy {client}"),
+            (None, Some(server)) => format!("the server's proxy {server}"),
+            (Some(client), Some(server)) if client == server => format!("the proxy of each end {client}"),
+            (Some(client), Some(server)) => format!("the client's proxy {client}, the server's {server}"),
+        })
+    }
+
+    fn fate(self, traffic: Traffic) -> Fate {
+        match self.client {
+            None => unmeshed(self.server, traffic),
+            Some(client) => match (by_client(client, traffic), by_server(client, self.server, traffic)) {
+                (Fate::Fails(how), _) | (_, Fate::Fails(how)) => Fate::Fails(how),
+                (Fate::Unknown, _) | (_, Fate::Unknown) => Fate::Unknown,
+                (Fate::Delayed, _) | (_, Fate::Delayed) => Fate::Delayed,
+                (Fate::Flows, Fate::Flows) => Fate::Flows,
+            },
+        }
+    }
+}
+
+/// What a client's proxy does by itself.
+fn by_client(client: Spoken, traffic: Traffic) -> Fate {
+    match (client, traffic) {
+        (Spoken::Opaque, _) => Fate::Flows,
+        (Spoken::Detect, Traffic::ServerFirst) => Fate::Delayed,
+        (Spoken::Detect, _) => Fate::Flows,
+        (Spoken::Http1, Traffic::Http1) => Fate::Flows,
+        (Spoken::Http1, Traffic::ClientFirst) => Fate::Fails(BAD_REQUEST),
+        (Spoken::Http1, Traffic::ServerFirst) => Fate::Fails("held without a byte"),
+        (Spoken::Http2 | Spoken::Grpc, Traffic::Http2) => Fate::Flows,
+        (Spoken::Http2, Traffic::Http1) => Fate::Fails("reset"),
+        (Spoken::Http2, Traffic::ClientFirst | Traffic::ServerFirst) => {
+            Fate::Fails("answered with frames of HTTP/2")
+        }
+        (Spoken::Refused, _) => Fate::Fails("reset"),
+        (Spoken::Http1 | Spoken::Grpc | Spoken::Tls, _) => Fate::Unknown,
+    }
+}
+
+/// What the server's proxy does with what a client's proxy sends: that tells it when it does not carry HTTP, so it detects nothing.
+fn by_server(client: Spoken, server: Option<Protocol>, traffic: Traffic) -> Fate {
+    let is_http = matches!(traffic, Traffic::Http1 | Traffic::Http2);
+    match server {
+        None | Some(Protocol::Detect | Protocol::Opaque | Protocol::Tls) => Fate::Flows,
+        // Between proxies HTTP/1 is carried in HTTP/2.
+        Some(Protocol::Http1 | Protocol::Http2) if is_http && client != Spoken::Opaque => Fate::Flows,
+        Some(Protocol::Grpc) if traffic == Traffic::Http2 && client != Spoken::Opaque => Fate::Flows,
+        Some(Protocol::Http1) if !is_http => Fate::Fails(CLOSED),
+        Some(Protocol::Http1 | Protocol::Http2 | Protocol::Grpc) => Fate::Unknown,
+    }
+}
+
+/// What the server's proxy does with a connection that no proxy sends: it looks for TLS first.
+fn unmeshed(server: Option<Protocol>, traffic: Traffic) -> Fate {
+    match (server, traffic) {
+        (None | Some(Protocol::Opaque), _) => Fate::Flows,
+        (Some(Protocol::Detect | Protocol::Http1), Traffic::ServerFirst) => Fate::Fails(CLOSED),
+        (Some(Protocol::Detect), _) | (Some(Protocol::Http1), Traffic::Http1) => Fate::Flows,
+        (Some(Protocol::Http1), Traffic::ClientFirst) => Fate::Fails(BAD_REQUEST),
+        (Some(Protocol::Http2 | Protocol::Grpc), Traffic::Http2) => Fate::Flows,
+        (Some(_), _) => Fate::Unknown,
+    }
+}
+
+/// What the traffic must be, where some of it fails: the shorter of what works and what does not.
+fn condition(fates: &[(Traffic, Fate)]) -> Option<String> {
+    let of = |fails: bool| {
+        let those = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Fails(_)) == fails);
+        those.map(|(traffic, _)| traffic.clause()).collect::<Vec<_>>()
+    };
+    let (fails, works) = (of(true), of(false));
+    match (fails.is_empty(), fails.len() <= works.len()) {
+        (true, _) => None,
+        (false, true) => Some(format!("unless {}", fails.join(" or "))),
+        (false, false) => Some(format!("if {}", works.join(" or "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::Knowledge;
+
+    /// Outcomes that were measured with proxies of edge-26.8.3.
+    #[test]
+    fn measured_outcomes() {
+        use Protocol as S;
+        use Spoken as C;
+        use Traffic::{ClientFirst, Http1, ServerFirst};
+        for (client, server, traffic, fate) in [
+            (Some(C::Detect), Some(S::Detect), ServerFirst, Fate::Delayed),
+            (None, Some(S::Detect), ServerFirst, Fate::Fails(CLOSED)),
+            (Some(C::Opaque), Some(S::Detect), ServerFirst, Fate::Flows),
+            (Some(C::Detect), Some(S::Http1), ServerFirst, Fate::Fails(CLOSED)),
+            (None, Some(S::Http1), ClientFirst, Fate::Fails(BAD_REQUEST)),
+            (Some(C::Http1), Some(S::Detect), ServerFirst, Fate::Fails("held without a byte")),
+            (Some(C::Http2), Some(S::Detect), Http1, Fate::Fails("reset")),
+            (Some(C::Detect), Some(S::Opaque), Http1, Fate::Flows),
+            (Some(C::Detect), None, ServerFirst, Fate::Delayed),
+            (None, Some(S::Opaque), ServerFirst, Fate::Flows),
+        ] {
+            assert_eq!(Ends { client, server }.fate(traffic), fate, "{client:?} {server:?} {traffic:?}");
+        }
+    }
+
+    #[test]
+    fn condition_names_the_shorter_side() {
+        let calls = Knowledge::embedded().calls();
+        let said = |client, server| Ends { client, server }.of(None, calls);
+        let condition = |client, server| said(client, server).and_then(|said| said.condition);
+        assert_eq!(said(None, None), None);
+        assert_eq!(condition(Some(Spoken::Detect), Some(Protocol::Detect)), None);
+        let plain = condition(None, Some(Protocol::Detect));
+        assert_eq!(plain.as_deref(), Some("unless the server speaks first"));
+        let h2c = condition(Some(Spoken::Http2), Some(Protocol::Detect));
+        assert_eq!(h2c.as_deref(), Some("if it is HTTP/2"));
+    }
+}

@@ -1,0 +1,103 @@
+//! Whether the components of the control plane answer proxies, by the state of their pods.
+
+use jiff::Timestamp;
+
+use super::installed::COMPONENT;
+use super::pod_status;
+use crate::finding::{Evidence, Subject};
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{Kind, Pod};
+
+/// The components of the control plane that proxies ask, by the pods that run them.
+pub struct ControlPlane<'a> {
+    namespace: &'a str,
+    pods: Vec<&'a Pod>,
+    /// Whether all of its pods are known.
+    complete: bool,
+}
+
+/// Whether a component answers.
+pub enum State<'a> {
+    /// A container of it is ready, or nothing is known against that.
+    Ready,
+    /// None is.
+    Down {
+        /// Since when, where that is known.
+        since: Option<Timestamp>,
+        /// What shows it.
+        evidence: Vec<Evidence>,
+        /// The namespace.
+        namespace: &'a str,
+    },
+}
+
+impl<'a> ControlPlane<'a> {
+    /// Of all pods; `complete`: there are no others.
+    pub fn new(pods: &'a [Pod], namespace: &'a str, complete: bool) -> ControlPlane<'a> {
+        let own = |pod: &&Pod| {
+            pod.metadata.namespace == namespace
+                && pod.metadata.label(COMPONENT).is_some()
+                && !pod.is_finished()
+        };
+        ControlPlane { namespace, pods: pods.iter().filter(own).collect(), complete }
+    }
+
+    /// The pods of a component.
+    pub fn of(&self, component: &str) -> impl Iterator<Item = &'a Pod> {
+        let component = component.to_owned();
+        self.pods.iter().copied().filter(move |pod| pod.metadata.label(COMPONENT) == Some(&component))
+    }
+
+    /// Whether a container of a component is ready in any pod.
+    pub fn state(&self, component: &str, container: &str) -> State<'a> {
+        let namespace = self.namespace;
+        let pods: Vec<&Pod> = self.of(component).collect();
+        if pods.is_empty() {
+            let name = format!("pods of linkerd-{component} in namespace {namespace}");
+            return match self.complete {
+                true => State::Down { since: None, evidence: vec![Evidence::other(name, "none")], namespace },
+                false => State::Ready,
+            };
+        }
+        if !self.complete {
+            return State::Ready;
+        }
+        let mut evidence = Vec::new();
+        let mut since = Some(Timestamp::MIN);
+        for pod in pods {
+            match pod.container_status(container) {
+                Some(status) if status.ready => return State::Ready,
+                Some(_) => {
+                    let said = pod_status::word(pod);
+                    let path = format!("status.containerStatuses[{container}].ready");
+                    evidence.push(Evidence::field(
+                        Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name),
+                        path,
+                        format!("false ({said})"),
+                    ));
+                }
+                // A pod of which the kubelet has said nothing is pending, or is not written down with its status.
+                None if pod.status.phase.is_empty() => return State::Ready,
+                None => {
+                    let phase = pod.status.phase.to_string();
+                    evidence.push(Evidence::field(
+                        Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name),
+                        "status.phase",
+                        phase,
+                    ));
+                }
+            }
+            let ready = pod.condition("Ready").filter(|ready| ready.status != "True");
+            let changed = ready.and_then(|ready| ready.last_transition_time.get());
+            since = since.zip(changed).map(|(known, changed)| known.max(changed));
+        }
+        State::Down { since, evidence, namespace }
+    }
+}
+
+/// When a pod's proxy started, where that is known; else when the pod was created.
+pub fn proxy_started(pod: &Pod) -> Option<Timestamp> {
+    let status = pod.container_status(PROXY_CONTAINER);
+    let started = status.and_then(|status| status.state.running()?.started_at.get());
+    started.or(pod.metadata.creation_timestamp.get())
+}
