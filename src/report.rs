@@ -3,11 +3,13 @@
 
 mod coverage;
 mod outlook;
+mod repair_plan;
 mod verdict;
 
 pub use coverage::{Coverage, Gap, Unread};
 use coverage::{coverage, unread};
 pub use outlook::{Lasting, Outlook};
+pub use repair_plan::{PlanStep, PlannedFinding, RepairPlan};
 pub use verdict::{Counts, RunResult};
 use verdict::{counts, none_ran, verdict};
 
@@ -70,6 +72,8 @@ pub struct Report {
     pub checks: Vec<Judged>,
     /// Every finding: roots in the order of repair, then what they explain.
     pub findings: Vec<Finding>,
+    /// The merged steps of these findings, in order.
+    pub repair: RepairPlan,
     /// The nodes whose files were given.
     pub nodes: Vec<NodeCni>,
     /// The rows of `linkerd check` with this verdict, in its order.
@@ -320,6 +324,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         verdict,
         coverage,
         checks,
+        repair: RepairPlan::from_findings(&findings),
         findings,
         connection: connection.clone(),
         redacted: collected.redaction.touched,

@@ -22,7 +22,7 @@ pub(super) fn blocks(
 ) -> Vec<Vec<String>> {
     let mut blocks = vec![headline(change, &report.findings, look)];
     for (at, finding) in roots.iter().filter(|(_, finding)| finding.when.begins()) {
-        blocks.push(vec![printer.step(finding, &explained(*at), None).trim_end().to_owned()]);
+        blocks.push(vec![printer.planned(finding, &explained(*at), None).trim_end().to_owned()]);
     }
     let cured = roots.iter().filter(|(_, finding)| finding.when.ends()).map(|(_, finding)| *finding);
     let stays = roots.iter().filter(|(_, finding)| !finding.when.begins() && !finding.when.ends());

@@ -12,7 +12,9 @@ mod roots;
 
 pub use change::Change;
 pub use fill::{Failure, asked};
-pub use finding::{About, Cause, Evidence, Finding, Moment, Reference, Remedy, Root, Step};
+pub use finding::{
+    About, Cause, Evidence, Finding, Moment, PlanStep, Reference, Remedy, RepairPlan, Root, Step,
+};
 pub use nodes::{Node, NodeFile, NodePlugin};
 pub use rehearsal::{Phase, Rehearsal};
 
@@ -47,6 +49,9 @@ pub struct Document {
     pub checks: Vec<Check>,
     /// Every finding, causes and symptoms alike: roots first, the worst first.
     pub findings: Vec<Finding>,
+    /// The merged steps of these findings, in order; missing if nothing needs a repair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repair_plan: Option<RepairPlan>,
     /// The upgrade that was rehearsed (`--to`); not there when none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearsal: Option<Rehearsal>,

@@ -10,6 +10,7 @@ use crate::command::Command;
 use crate::finding::{
     Confidence, Evidence, Finding, Moment, Place, Severity, Standing, Step, Subject, WaivedBy, When, Written,
 };
+use crate::report::PlannedFinding;
 
 /// Where the contents of a labelled block begin.
 pub const INDENT: usize = 12;
@@ -17,8 +18,11 @@ pub const INDENT: usize = 12;
 /// Where what an info says goes on: beside its severity.
 const INFO: usize = 6;
 
-/// How much of the evidence is shown.
+/// How many pieces of evidence cards show, and how many nodes a step names.
 const EVIDENCE: usize = 6;
+
+/// How many pieces of evidence reports show.
+const QUOTED: usize = 3;
 
 /// How many moments of a timeline are shown, and how many of them are the latest.
 const MOMENTS: usize = 9;
@@ -26,9 +30,6 @@ const LATEST: usize = 4;
 
 /// How many places in manifests are shown.
 const WRITTEN: usize = 4;
-
-/// How many commands of one step are shown.
-const COMMANDS: usize = 8;
 
 /// From how many characters on a quotation loses its middle.
 const QUOTATION: usize = 420;
@@ -40,17 +41,26 @@ pub struct Printer {
     now: Option<Timestamp>,
     /// Whether infos are printed like everything else.
     infos_in_full: bool,
+    /// Whether findings have their number in the repair order.
+    numbered: bool,
+    /// How many pieces of evidence are shown.
+    quoted: usize,
 }
 
 impl Printer {
     /// For a report: events are so and so long ago, and infos are a heading and a sentence.
     pub fn of_report(look: Look, now: Timestamp) -> Printer {
-        Printer { look, now: Some(now), infos_in_full: look.verbose }
+        Printer { look, now: Some(now), infos_in_full: look.verbose, numbered: false, quoted: QUOTED }
     }
 
     /// For cards: everything that a finding says, the same on every day.
     pub fn of_card(look: Look) -> Printer {
-        Printer { look, now: None, infos_in_full: true }
+        Printer { look, now: None, infos_in_full: true, numbered: false, quoted: EVIDENCE }
+    }
+
+    /// The same with the number of each finding in the repair order.
+    pub fn numbered(self, numbered: bool) -> Printer {
+        Printer { numbered, ..self }
     }
 
     /// The whole finding. `explains` is what is folded under it, one entry a symptom.
@@ -58,9 +68,14 @@ impl Printer {
         self.block(finding, explains, None, None)
     }
 
-    /// The whole finding as a step of the repair.
-    pub fn step(&self, finding: &Finding, explains: &[String], step: Option<&repair::Step>) -> String {
-        self.block(finding, explains, None, step)
+    /// The finding without the steps that the repair plan of the report shows, unless everything is wanted.
+    pub fn planned(
+        &self,
+        finding: &Finding,
+        explains: &[String],
+        planned: Option<&PlannedFinding>,
+    ) -> String {
+        self.block(finding, explains, None, planned)
     }
 
     /// What is only worth knowing, in a line where it fits into one; `column` is how wide the names of checks are.
@@ -101,10 +116,10 @@ impl Printer {
         finding: &Finding,
         explains: &[String],
         cause: Option<&str>,
-        step: Option<&repair::Step>,
+        planned: Option<&PlannedFinding>,
     ) -> String {
         let in_full = finding.severity > Severity::Info || self.infos_in_full;
-        let mut lines = self.heading(finding, step);
+        let mut lines = self.heading(finding, planned);
         let message = clean(&finding.message);
         lines.extend(wrap(&message, self.look.prose() - 2).into_iter().map(|line| format!("  {line}")));
         let standing: Vec<String> = standing(finding).iter().map(|line| clean(line).into_owned()).collect();
@@ -117,20 +132,24 @@ impl Printer {
         if in_full {
             lines.extend(self.labelled("evidence", self.evidence(&finding.evidence)));
             lines.extend(self.labelled("manifest", self.written(finding)));
-            lines.extend(self.labelled("timeline", self.timeline(&finding.timeline)));
+            if self.look.verbose || self.now.is_none() {
+                lines.extend(self.labelled("timeline", self.timeline(&finding.timeline)));
+            }
         }
         lines.extend(self.labelled("because", cause.map(str::to_owned).into_iter().collect()));
         if !explains.is_empty() {
             let words = explains.join(", ");
             lines.extend(self.labelled("explains", wrap(&words, self.look.prose() - INDENT)));
         }
-        if let Some(step) = step.filter(|step| !step.after.is_empty()) {
-            lines.extend(self.labelled("after", wrap(&step.after_in_words(), self.look.prose() - INDENT)));
+        if let Some(planned) = planned.filter(|planned| !planned.after.is_empty()) {
+            let words = repair::after_in_words(planned);
+            lines.extend(self.labelled("after", wrap(&words, self.look.prose() - INDENT)));
         }
         if finding.when == When::UntilUpgrade {
             lines.extend(self.labelled("upgrade", vec!["this ends with it".to_owned()]));
         }
-        if in_full {
+        let steps_above = planned.is_some() && !self.look.verbose;
+        if in_full && !steps_above {
             lines.extend(self.steps(&finding.remedy.steps));
             let verify = finding.remedy.verify.iter().flat_map(Command::rendered);
             let verify = verify.map(|line| self.look.command(&clean(&line))).collect();
@@ -139,8 +158,10 @@ impl Printer {
         lines.join("\n") + "\n"
     }
 
-    fn heading(&self, finding: &Finding, step: Option<&repair::Step>) -> Vec<String> {
-        let number = step.map_or_else(String::new, |step| format!(" {}", step.number));
+    fn heading(&self, finding: &Finding, planned: Option<&PlannedFinding>) -> Vec<String> {
+        let number = planned
+            .filter(|_| self.numbered)
+            .map_or_else(String::new, |planned| format!(" {}", planned.number));
         let name = named(finding);
         let about = subject::heading(&finding.subjects, self.look);
         let plain = format!("{}{number}  {name}  ", finding.severity);
@@ -168,7 +189,7 @@ impl Printer {
     /// What was looked at and what was seen there, one under the other: a column for the first would leave too little room
     /// for the second. What is seen at one place after another is indented under it.
     fn evidence(&self, evidence: &[Evidence]) -> Vec<String> {
-        let most = self.look.most(EVIDENCE);
+        let most = self.look.most(self.quoted);
         let shown = if evidence.len() <= most + 1 { evidence.len() } else { most };
         let columns = self.look.columns() - INDENT;
         let mut lines = Vec::new();
@@ -279,18 +300,6 @@ impl Printer {
         }
     }
 
-    /// The lines of a command. Where a line stands for each of very many subjects, the rest is a comment.
-    fn command(&self, command: &Command) -> Vec<String> {
-        let mut lines: Vec<String> = command.rendered().iter().map(|line| clean(line).into_owned()).collect();
-        let most = self.look.most(COMMANDS);
-        if lines.len() > most + 1 && !command.is_whole() {
-            let more = lines.len() - most;
-            lines.truncate(most);
-            lines.push(format!("# and {} more (-v or -o json shows all)", thousands(more)));
-        }
-        lines
-    }
-
     /// Further nodes on which the same is to be done.
     fn elsewhere(&self, step: &Step) -> String {
         match step.command.as_ref().map(Command::other_nodes) {
@@ -313,7 +322,7 @@ impl Printer {
                 });
             }
             // Whole lines, whatever the width: what is broken cannot be pasted.
-            for line in step.command.iter().flat_map(|command| self.command(command)) {
+            for line in step.command.iter().flat_map(|command| repair::command_lines(command, self.look)) {
                 lines.push(format!("{}{}", " ".repeat(number.len() + 2), self.look.command(&line)));
             }
         }

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use super::finding::Printer;
 use super::look::Look;
-use super::repair::Steps;
 use super::text::{clean, count, width, wrap};
-use super::{change, coverage, header, headline, rehearsal, subject, unchecked};
+use super::{change, coverage, header, headline, rehearsal, repair, subject, unchecked};
 use crate::checks::{CheckResult, Outcome};
 use crate::command::{Arg, Command, meshdoctor};
 use crate::exit;
@@ -42,12 +41,11 @@ pub fn result(result: &CheckResult, width: usize) -> String {
 
 /// The whole report.
 pub fn report(report: &Report, look: Look) -> String {
-    let printer = Printer::of_report(look, report.at.0);
+    let printer = Printer::of_report(look, report.at.0).numbered(report.repair.findings.len() > 1);
     let mut blocks = vec![header::lines(report, look)];
     let folding = Folding::of(&report.findings);
-    let steps = Steps::of(report);
     let mut first = headline::lines(report, look);
-    first.extend(steps.lines(report, look));
+    first.extend(repair::overview(report, look));
     blocks.push(first);
     let mut infos: Vec<&Finding> = Vec::new();
     let roots = || report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at));
@@ -58,6 +56,7 @@ pub fn report(report: &Report, look: Look) -> String {
         blocks.extend(change::blocks(it, report, &roots, explained, &printer, look));
         return ended(blocks, report, look);
     }
+    blocks.push(repair::steps(&report.repair, look));
     let begins = |finding: &&Finding| finding.when == When::AfterUpgrade;
     let (later, now): (Vec<_>, Vec<_>) = roots().partition(|(_, finding)| begins(finding));
     let first_later = later.first().map(|(at, _)| *at);
@@ -71,7 +70,8 @@ pub fn report(report: &Report, look: Look) -> String {
         if finding.severity == Severity::Info && explained.is_empty() && !look.verbose {
             infos.push(finding);
         } else {
-            blocks.push(vec![printer.step(finding, &explained, steps.step(at)).trim_end().to_owned()]);
+            let planned = report.repair.findings.get(&at);
+            blocks.push(vec![printer.planned(finding, &explained, planned).trim_end().to_owned()]);
         }
         if look.verbose {
             let folded = folding.counted_under(at).map(|at| &report.findings[at]);
@@ -100,6 +100,9 @@ fn ended(mut blocks: Vec<Vec<String>>, report: &Report, look: Look) -> String {
     }
     end.extend(result_lines(report, look));
     end.extend(more);
+    if report.change.is_none() {
+        end.extend(repair::next(report, look));
+    }
     blocks.push(end);
     let blocks: Vec<String> =
         blocks.into_iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n") + "\n").collect();

@@ -3,10 +3,9 @@
 
 use super::finding::Printer;
 use super::look::Look;
-use super::repair::Steps;
 use super::table::{Folding, result_line};
 use super::text::{clean, count, pad, thousands, wrap};
-use super::{coverage, header};
+use super::{coverage, header, repair};
 use crate::finding::Severity;
 use crate::report::Report;
 use crate::save::Entry;
@@ -17,14 +16,14 @@ const WIDTH: usize = 100;
 /// The report, to be pasted into the text of a ticket.
 pub fn markdown(report: &Report) -> String {
     let look = Look::plain(WIDTH);
-    let printer = Printer::of_report(look, report.at.0);
+    let printer = Printer::of_report(look, report.at.0).numbered(report.repair.findings.len() > 1);
     let folding = Folding::of(&report.findings);
-    let steps = Steps::of(report);
     let mut text = format!("# meshdoctor report\n\n{}\n", fenced("text", &[result_line(report)]));
     text.push_str(&fenced("text", &header::lines(report, Look { verbose: true, ..look })));
-    let order = steps.lines(report, look);
-    if !order.is_empty() {
-        text.push_str(&format!("\n## Order of repair\n\n{}", fenced("text", &order)));
+    let mut plan = repair::overview(report, look);
+    plan.extend(repair::steps(&report.repair, look));
+    if !plan.is_empty() {
+        text.push_str(&format!("\n## Repair plan\n\n{}", fenced("text", &plan)));
     }
     let mut infos = Vec::new();
     for (at, finding) in report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)) {
@@ -33,7 +32,7 @@ pub fn markdown(report: &Report) -> String {
             infos.push(finding);
             continue;
         }
-        let block = printer.step(finding, &explained, steps.step(at));
+        let block = printer.planned(finding, &explained, report.repair.findings.get(&at));
         text.push_str(&format!(
             "\n## {}: {}\n\n{}",
             finding.severity,

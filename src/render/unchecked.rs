@@ -1,7 +1,7 @@
-//! What was not checked, as briefly as that can be said: evidence that was asked for with the way to it, then at most four
-//! lines for everything that nobody asked for, one for each way to check it. `coverage` says it in full.
+//! What was not checked, in brief: requested evidence that is missing, with the command that provides it; then one line for all
+//! evidence that was not provided. `coverage` lists everything.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::coverage;
 use super::look::Look;
@@ -13,9 +13,6 @@ use crate::report::{Gap, Report, Unread};
 
 /// Where the text beside the label begins.
 const INDENT: usize = 13;
-
-/// Lines for what nobody asked for.
-const MOST: usize = 4;
 
 /// How many checks are named beside evidence that was asked for.
 const CHECKS: usize = 4;
@@ -106,43 +103,23 @@ impl Way {
     }
 }
 
+/// Evidence that was not provided and the ways to provide it, on one line if it fits; then kinds that no check reads.
 fn unasked(report: &Report, look: Look) -> Vec<String> {
-    let mut ways: BTreeMap<Way, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
-    for gap in report.coverage.gaps.iter().filter(|gap| !gap.missing.was_asked_for()) {
-        let (checks, parts) = ways.entry(Way::of(gap)).or_default();
-        checks.extend(&gap.checks);
-        parts.extend(gap.missing.part.as_deref().and_then(|part| part.strip_prefix("node ")));
+    let optional = || report.coverage.gaps.iter().filter(|gap| !gap.missing.was_asked_for());
+    let mut ways: BTreeSet<Way> = optional().map(Way::of).collect();
+    // `collect` on the cluster runs the linkerd CLI too; a live check did so already.
+    if report.origin.kind != "live" && ways.contains(&Way::Collect) {
+        ways.remove(&Way::Cli);
     }
-    // Who collects on the cluster has the operator's command asked as well; who reads it live had it asked already.
-    if report.origin.kind != "live"
-        && ways.contains_key(&Way::Collect)
-        && let Some((cli, _)) = ways.remove(&Way::Cli)
-        && let Some((checks, _)) = ways.get_mut(&Way::Collect)
-    {
-        checks.extend(cli);
+    let checks: BTreeSet<&str> = optional().flat_map(|gap| &gap.checks).copied().collect();
+    let mut lines = Vec::new();
+    if !ways.is_empty() {
+        let ways: Vec<&str> = ways.into_iter().map(Way::words).collect();
+        let checks = count(checks.len(), "check lacks", "checks lack");
+        let words = format!("{checks} evidence that was not provided: {}", ways.join(", "));
+        lines.extend(wrap(&words, look.prose() - INDENT));
     }
-    let unread = unread(&report.coverage.unread, look);
-    let room = MOST - usize::from(unread.is_some());
-    let shown = if ways.len() <= room { ways.len() } else { room - 1 };
-    let column = ways.keys().take(shown).map(|way| width(way.words())).max().unwrap_or_default();
-    let columns = look.prose() - INDENT;
-    let mut lines: Vec<String> = ways
-        .iter()
-        .take(shown)
-        .map(|(way, (checks, nodes))| {
-            let checks: Vec<&str> = checks.iter().copied().collect();
-            let nodes = match nodes.len() {
-                0 => String::new(),
-                n => format!(" on {}", count(n, "node", "nodes")),
-            };
-            let room = columns.saturating_sub(column + 2 + width(&nodes));
-            format!("{}  {}{nodes}", pad(way.words(), column), some_fitting(&checks, room))
-        })
-        .collect();
-    if shown < ways.len() {
-        lines.push(format!("and {} more ways to check more: --coverage", ways.len() - shown));
-    }
-    lines.extend(unread);
+    lines.extend(unread(&report.coverage.unread, look));
     lines
 }
 

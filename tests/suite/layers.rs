@@ -183,3 +183,20 @@ fn what_only_tests_compile_and_comments_do_not_count() {
     let names: Vec<String> = named(&code(text), "crate::").into_iter().collect();
     assert_eq!(names, ["b", "e", "h"]);
 }
+
+/// Every file and folder that the page names exists.
+#[test]
+fn paths_in_the_architecture_page_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let paths: BTreeSet<&str> = page
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|code| ["src/", "checks/", "tests/", "docs/"].iter().any(|start| code.starts_with(start)))
+        .filter(|code| !code.contains(['<', ' ']))
+        .collect();
+    assert!(paths.len() > 20, "{paths:?}");
+    let missing: Vec<_> = paths.into_iter().filter(|path| !root.join(path).exists()).collect();
+    assert!(missing.is_empty(), "docs/architecture.md names paths that do not exist: {missing:?}");
+}

@@ -99,6 +99,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
     let count = |is: fn(&Outcome) -> bool| checks.iter().filter(|check| is(&check.outcome)).count();
     Report {
         nodes: Vec::new(),
+        repair: meshdoctor::report::RepairPlan::from_findings(&findings),
         run: Run {
             started: Some("2026-01-15T12:00:00Z".parse().unwrap()),
             milliseconds: 812,

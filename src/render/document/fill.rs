@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::roots;
 use super::{
     About, Asked, Cause, Change, Check, Cluster, Counts, Coverage, Document, Evidence, Finding, Gap, Moment,
-    Origin, Outcome, Redaction, Reference, Rehearsal, Remedy, Run, RunError, Step, Subject, Tally, Tool,
-    Unread, Verdict, Versions, Waived,
+    Origin, Outcome, PlanStep, Redaction, Reference, Rehearsal, Remedy, RepairPlan, Run, RunError, Step,
+    Subject, Tally, Tool, Unread, Verdict, Versions, Waived,
 };
 use crate::command::Command;
 use crate::finding::{self, Place};
@@ -44,6 +44,7 @@ impl From<&Failure> for Document {
             coverage: Coverage::default(),
             checks: Vec::new(),
             findings: Vec::new(),
+            repair_plan: None,
             rehearsal: None,
             change: None,
             nodes: Vec::new(),
@@ -74,6 +75,7 @@ impl From<&Report> for Document {
             verdict: verdict(report),
             coverage: coverage(&report.coverage),
             checks: report.checks.iter().map(Check::from).collect(),
+            repair_plan: repair_plan(report),
             rehearsal: report.rehearsal.as_ref().map(|rehearsal| Rehearsal::of(rehearsal, &report.findings)),
             change: report.change.as_ref().map(|change| Change::of(change, &report.findings)),
             nodes: report.nodes.iter().map(super::Node::from).collect(),
@@ -323,6 +325,31 @@ impl From<&finding::Step> for Step {
             placeholders: command.map(placeholders).unwrap_or_default(),
         }
     }
+}
+
+/// The repair plan, unless nothing needs a repair or the report is about a change.
+fn repair_plan(report: &Report) -> Option<RepairPlan> {
+    let plan = &report.repair;
+    if plan.steps.is_empty() || report.change.is_some() {
+        return None;
+    }
+    let step = |one: &report::PlanStep| {
+        let repaired = || {
+            let planned = plan.findings.iter().filter(|(_, planned)| one.repairs.contains(&planned.number));
+            planned.map(|(&at, _)| &report.findings[at])
+        };
+        let mut checks: Vec<String> = repaired().map(|finding| finding.check.to_owned()).collect();
+        checks.dedup();
+        PlanStep {
+            step: Step::from(&one.step),
+            repairs: repaired().map(|finding| finding.fingerprint().0).collect(),
+            checks,
+        }
+    };
+    Some(RepairPlan {
+        steps: plan.steps.iter().map(step).collect(),
+        verify: plan.verify.iter().map(ToString::to_string).collect(),
+    })
 }
 
 fn placeholders(command: &Command) -> Vec<String> {

@@ -253,6 +253,27 @@ pub struct Step {
     pub placeholders: Vec<String>,
 }
 
+/// The merged steps of all findings that need a repair, in order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepairPlan {
+    /// The steps, each identical one once.
+    pub steps: Vec<PlanStep>,
+    /// Commands that show whether the repair worked.
+    pub verify: Vec<String>,
+}
+
+/// One step of the repair plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanStep {
+    /// What to do.
+    #[serde(flatten)]
+    pub step: Step,
+    /// Fingerprints of the findings that it repairs.
+    pub repairs: Vec<String>,
+    /// Their checks.
+    pub checks: Vec<String>,
+}
+
 /// A finding that explains others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cause {

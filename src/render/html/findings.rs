@@ -7,8 +7,11 @@ use super::super::text::{count, some_of};
 use super::escaped;
 use crate::finding::{Confidence, Severity, When};
 
-/// How many subjects of a finding stand in its heading.
+/// How many subjects the heading of a finding names.
 const NAMED: usize = 4;
+
+/// How many pieces of evidence are shown unfolded.
+const EVIDENCE: usize = 6;
 
 /// Every finding in the order of the report, causes unfolded.
 pub(super) fn section(document: &Document, body: &mut String) {
@@ -82,7 +85,13 @@ fn article(document: &Document, finding: &Finding, body: &mut String) {
     explained(document, finding, body);
     if !finding.evidence.is_empty() {
         body.push_str("<dt>Evidence</dt>");
-        finding.evidence.iter().for_each(|one| evidence(one, body));
+        let (shown, folded) = finding.evidence.split_at(finding.evidence.len().min(EVIDENCE));
+        shown.iter().for_each(|one| evidence(one, body));
+        if !folded.is_empty() {
+            _ = write!(body, "<dd><details><summary>{} more</summary><dl>", folded.len());
+            folded.iter().for_each(|one| evidence(one, body));
+            body.push_str("</dl></details></dd>");
+        }
     }
     if !finding.written.is_empty() {
         body.push_str("<dt>Manifest</dt>");
@@ -178,6 +187,37 @@ fn remedy(finding: &Finding, body: &mut String) {
             lines(&finding.remedy.verify)
         );
     }
+}
+
+/// The repair plan: every step once, with its command and links to the findings that it repairs.
+pub(super) fn repair_plan(document: &Document, body: &mut String) {
+    let Some(plan) = &document.repair_plan else { return };
+    body.push_str("<section id=\"repair-plan\"><h2>Repair plan</h2><ol>");
+    for planned in &plan.steps {
+        let links: Vec<String> = planned
+            .repairs
+            .iter()
+            .filter_map(|repaired| document.findings.iter().find(|finding| finding.fingerprint == *repaired))
+            .map(|finding| {
+                format!("<a href=\"#f-{}\">{}</a>", escaped(&finding.fingerprint), escaped(&finding.check))
+            })
+            .collect();
+        _ = write!(
+            body,
+            "<li>{} <span class=\"faint\">({})</span>",
+            escaped(&planned.step.text),
+            some_of(&links, NAMED)
+        );
+        if let Some(command) = &planned.step.command {
+            _ = write!(body, "<pre tabindex=\"0\">{}</pre>", lines(command));
+        }
+        body.push_str("</li>");
+    }
+    body.push_str("</ol>");
+    for command in &plan.verify {
+        _ = write!(body, "<p>Verify:</p><pre tabindex=\"0\">{}</pre>", lines(command));
+    }
+    body.push_str("</section>");
 }
 
 /// What to do, step by step.

@@ -83,9 +83,13 @@ pub(super) fn section(document: &Document, title: &str, body: &mut String) {
         document.redaction.touched,
     );
     let nodes = if document.nodes.is_empty() { "" } else { "<li><a href=\"#nodes\">Nodes</a></li>" };
+    let plan = match document.repair_plan {
+        Some(_) => "<li><a href=\"#repair-plan\">Repair plan</a></li>",
+        None => "",
+    };
     _ = write!(
         body,
-        "<nav aria-label=\"Sections\"><ul><li><a href=\"#findings\">Findings</a></li>{nodes}\
+        "<nav aria-label=\"Sections\"><ul>{plan}<li><a href=\"#findings\">Findings</a></li>{nodes}\
          <li><a href=\"#not-checked\">Not checked</a></li><li><a href=\"#checks\">Checks</a></li></ul></nav></header>"
     );
     errors(document, body);

@@ -36,6 +36,7 @@ fn page(document: &Document) -> String {
     let title = format!("meshdoctor report{title}");
     let mut body = String::new();
     head::section(document, &title, &mut body);
+    findings::repair_plan(document, &mut body);
     if let Some(picture) = picture::of(document) {
         _ = write!(
             body,

@@ -1,4 +1,24 @@
 document.documentElement.classList.add('scripted');
+// Every command can be copied.
+for (const command of document.querySelectorAll('pre')) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'copy';
+  button.textContent = 'Copy';
+  button.addEventListener('click', () => {
+    const range = document.createRange();
+    range.selectNodeContents(command);
+    const done = () => { button.textContent = 'Copied'; setTimeout(() => { button.textContent = 'Copy'; }, 2000); };
+    if (navigator.clipboard) {
+      navigator.clipboard.writeText(command.textContent).then(done);
+    } else {
+      getSelection().removeAllRanges();
+      getSelection().addRange(range);
+      if (document.execCommand('copy')) done();
+    }
+  });
+  command.before(button);
+}
 // Paper cannot be unfolded.
 let folded = [];
 addEventListener('beforeprint', () => {

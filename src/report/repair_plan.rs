@@ -1,0 +1,229 @@
+//! The repair plan of a report: the steps of all findings that need a repair, in the order in which to carry them out, each
+//! identical step once. The order of the findings is decided in [`crate::cause`]; this module merges their steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::command::Command;
+use crate::finding::{Finding, Fingerprint, Severity, Standing, Step};
+
+/// The steps that repair everything that the report calls an error or a warning.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RepairPlan {
+    /// The findings to repair, by their place in the report.
+    pub findings: BTreeMap<usize, PlannedFinding>,
+    /// The steps, in order.
+    pub steps: Vec<PlanStep>,
+    /// Commands that show whether the repair worked, each once.
+    pub verify: Vec<Command>,
+}
+
+/// A finding that the plan repairs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedFinding {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The findings to repair before it, nearest only: number and check.
+    pub after: Vec<(usize, &'static str)>,
+}
+
+/// One step of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanStep {
+    /// What to do, and the command if there is one. A merged step has the commands of all its findings.
+    pub step: Step,
+    /// The numbers of the findings that it repairs.
+    pub repairs: BTreeSet<usize>,
+}
+
+impl RepairPlan {
+    /// The plan for findings that are sorted in the order of their repair.
+    pub fn from_findings(findings: &[Finding]) -> RepairPlan {
+        let planned = number(findings);
+        let mut graph = Graph::default();
+        let mut last_steps: BTreeMap<usize, usize> = BTreeMap::new();
+        for (&at, finding) in &planned {
+            let mut before: BTreeSet<usize> =
+                finding.after.iter().filter_map(|(number, _)| last_steps.get(number).copied()).collect();
+            for step in &findings[at].remedy.steps {
+                let node = PlanStep { step: step.clone(), repairs: BTreeSet::from([finding.number]) };
+                let node = graph.add(node, &before);
+                last_steps.insert(finding.number, node);
+                before = BTreeSet::from([node]);
+            }
+        }
+        let mut verify: Vec<Command> = Vec::new();
+        for command in planned.keys().filter_map(|&at| findings[at].remedy.verify.as_ref()) {
+            if !verify.contains(command) {
+                verify.push(command.clone());
+            }
+        }
+        RepairPlan { findings: planned, steps: graph.into_sorted(), verify }
+    }
+}
+
+/// Whether a finding needs a repair today: a cause of warning or above that is neither accepted nor known.
+fn needs_repair(finding: &Finding) -> bool {
+    finding.caused_by.is_empty()
+        && finding.severity > Severity::Info
+        && !finding.when.begins()
+        && matches!(finding.standing, Standing::Passes | Standing::Fails)
+}
+
+fn number(findings: &[Finding]) -> BTreeMap<usize, PlannedFinding> {
+    let mut numbers: BTreeMap<Fingerprint, (usize, &'static str)> = BTreeMap::new();
+    let mut planned = BTreeMap::new();
+    let roots = findings.iter().enumerate().filter(|(_, finding)| needs_repair(finding));
+    for (number, (at, finding)) in (1..).zip(roots) {
+        let mut after: Vec<_> = finding.after.iter().filter_map(|one| numbers.get(one).copied()).collect();
+        after.sort_unstable();
+        numbers.insert(finding.fingerprint(), (number, finding.check));
+        planned.insert(at, PlannedFinding { number, after });
+    }
+    planned
+}
+
+/// Steps, and which of them come before which.
+#[derive(Default)]
+struct Graph {
+    steps: Vec<PlanStep>,
+    /// For each step, the steps that must be done before it.
+    before: Vec<BTreeSet<usize>>,
+}
+
+impl Graph {
+    /// Adds a step that comes after others, or merges it into an equal one if no order is broken by that. Returns its place.
+    fn add(&mut self, step: PlanStep, before: &BTreeSet<usize>) -> usize {
+        let mergeable = (0..self.steps.len()).find(|&other| {
+            merges(&self.steps[other].step, &step.step)
+                && before.iter().all(|&one| one == other || !self.comes_after(one, other))
+        });
+        let Some(at) = mergeable else {
+            self.steps.push(step);
+            self.before.push(before.clone());
+            return self.steps.len() - 1;
+        };
+        let merged = &mut self.steps[at];
+        merged.repairs.extend(&step.repairs);
+        if let (Some(command), Some(other)) = (&mut merged.step.command, &step.step.command)
+            && command != other
+        {
+            command.join([other]);
+        }
+        self.before[at].extend(before.iter().filter(|&&one| one != at));
+        at
+    }
+
+    /// Whether `later` must wait for `earlier`, directly or through other steps.
+    fn comes_after(&self, later: usize, earlier: usize) -> bool {
+        let mut open = vec![later];
+        let mut seen = BTreeSet::new();
+        while let Some(at) = open.pop() {
+            if at == earlier {
+                return true;
+            }
+            if seen.insert(at) {
+                open.extend(&self.before[at]);
+            }
+        }
+        false
+    }
+
+    /// The steps in an order that keeps what comes before what; otherwise as they were added.
+    fn into_sorted(self) -> Vec<PlanStep> {
+        let mut waiting: BTreeSet<usize> = (0..self.steps.len()).collect();
+        let mut order = Vec::with_capacity(waiting.len());
+        while let Some(next) = waiting
+            .iter()
+            .copied()
+            .find(|&at| self.before[at].iter().all(|one| !waiting.contains(one)))
+            .or_else(|| waiting.first().copied())
+        {
+            waiting.remove(&next);
+            order.push(next);
+        }
+        let mut steps: Vec<Option<PlanStep>> = self.steps.into_iter().map(Some).collect();
+        order.into_iter().filter_map(|at| steps[at].take()).collect()
+    }
+}
+
+/// Whether two steps are one: the same command, the same words without a command, or the same words with commands whose lines
+/// can be carried out together.
+fn merges(one: &Step, other: &Step) -> bool {
+    match (&one.command, &other.command) {
+        (None, None) => one.text == other.text,
+        (Some(a), Some(b)) => {
+            let separable = |command: &Command| !command.is_whole() && command.node().is_none();
+            a == b || (one.text == other.text && separable(a) && separable(b))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::kubectl;
+    use crate::finding::{Remedy, StepKind};
+
+    fn finding(check: &'static str, steps: &[(&'static str, &'static str)]) -> Finding {
+        let mut finding = crate::cause::tests::finding(check, Severity::Error, check);
+        finding.remedy = steps.iter().fold(Remedy::new(), |remedy, (text, command)| {
+            remedy.run(StepKind::Command, *text, kubectl().words(command))
+        });
+        finding
+    }
+
+    fn texts(findings: &[Finding]) -> Vec<String> {
+        let plan = RepairPlan::from_findings(findings);
+        let line = |step: &PlanStep| {
+            let command = step.step.command.as_ref().map(ToString::to_string).unwrap_or_default();
+            let repairs: Vec<String> = step.repairs.iter().map(ToString::to_string).collect();
+            format!("{} [{}] {}", step.step.text, repairs.join(","), command.replace('\n', "; "))
+        };
+        plan.steps.iter().map(line).collect()
+    }
+
+    #[test]
+    fn identical_steps_are_merged() {
+        let found = [
+            finding("a", &[("Upgrade", "apply x"), ("Restart a", "rollout a")]),
+            finding("b", &[("Upgrade", "apply x")]),
+        ];
+        assert_eq!(texts(&found), ["Upgrade [1,2] kubectl apply x", "Restart a [1] kubectl rollout a"]);
+    }
+
+    #[test]
+    fn equal_words_join_their_commands() {
+        let found = [
+            finding("a", &[("Restart", "rollout a")]),
+            finding("b", &[("Fix", "apply y"), ("Restart", "rollout b")]),
+        ];
+        assert_eq!(
+            texts(&found),
+            ["Fix [2] kubectl apply y", "Restart [1,2] kubectl rollout a; kubectl rollout b"]
+        );
+    }
+
+    #[test]
+    fn a_merge_never_breaks_the_order() {
+        let first = finding("a", &[("Upgrade", "apply x"), ("Restart", "rollout a")]);
+        let mut second = finding("b", &[("Upgrade", "apply x")]);
+        second.after = vec![first.fingerprint()];
+        let steps = texts(&[first, second]);
+        assert_eq!(
+            steps,
+            ["Upgrade [1] kubectl apply x", "Restart [1] kubectl rollout a", "Upgrade [2] kubectl apply x"]
+        );
+    }
+
+    #[test]
+    fn infos_symptoms_and_accepted_findings_are_not_planned() {
+        let mut info = finding("a", &[("Look", "get a")]);
+        info.severity = Severity::Info;
+        let mut symptom = finding("b", &[("Fix", "apply b")]);
+        symptom.caused_by = vec![info.fingerprint()];
+        let mut known = finding("c", &[("Fix", "apply c")]);
+        known.standing = Standing::InBaseline;
+        assert!(texts(&[info, symptom, known]).is_empty());
+    }
+}
