@@ -55,7 +55,7 @@ fn main() -> io::Result<()> {
 /// The times of one mix.
 fn row(mix: &Mix, smallest: usize) -> io::Result<String> {
     let all: Vec<&'static Check> = checks::all().collect();
-    let (mut times, mut runs, mut objects) = (Vec::new(), Vec::new(), 0);
+    let (mut times, mut runs, mut objects) = (Vec::new(), Vec::new(), 0_usize);
     for factor in TIMES {
         let scene = world::scene(mix, smallest * factor);
         if factor == 1 {
@@ -102,7 +102,7 @@ fn of_checks(scene: &Scene, all: &[&'static Check]) -> Vec<Duration> {
         drop(evaluate(&[check], &collected.cluster, Knowledge::embedded(), &scene.settings));
         began.elapsed()
     };
-    all.iter().map(|check| timed(check).min(timed(check))).collect()
+    all.iter().copied().map(|check| timed(check).min(timed(check))).collect()
 }
 
 /// How long a run of the binary on all of it takes.

@@ -59,9 +59,10 @@ fn object(version: &str, kind: &str, (namespace, name): (&str, &str), rest: Valu
     }
     let (Value::Object(into), Value::Object(rest)) = (&mut object, rest) else { return Value::Null };
     for (key, value) in rest {
-        match (key.as_str(), value) {
-            ("labels" | "annotations" | "ownerReferences", value) => into["metadata"][key] = value,
-            (_, value) => _ = into.insert(key, value),
+        if ["labels", "annotations", "ownerReferences"].contains(&key.as_str()) {
+            into["metadata"][&key] = value;
+        } else {
+            into.insert(key, value);
         }
     }
     object
