@@ -29,8 +29,8 @@ pub(super) const TRIES: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause that a server can ask for with Retry-After.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// After this many requests in a row without an answer nothing more is read: each would wait as long. More than are under way
-/// at once, so that one bad moment is not enough.
+/// After this many requests that timed out, or in a row that failed, nothing more is read: each would wait as long. More than
+/// are under way at once, so that one bad moment is not enough.
 const MOST_UNANSWERED: u32 = 8;
 /// How much is read of an answer that is an error.
 const ERROR_BODY: usize = 64 * 1024;
@@ -49,6 +49,8 @@ pub(super) struct ApiClient {
     /// Where a long pause is announced.
     notice: fn(&str),
     announced: AtomicBool,
+    /// Requests that timed out. A server without its storage still answers some, so answers do not reset it.
+    timed_out: AtomicU32,
     /// Requests in a row that the server did not answer.
     unanswered: AtomicU32,
     under_way: Arc<Semaphore>,
@@ -102,6 +104,7 @@ impl ApiClient {
             from_cache: false,
             notice: |_| (),
             announced: AtomicBool::new(false),
+            timed_out: AtomicU32::new(0),
             unanswered: AtomicU32::new(0),
             under_way: Arc::new(Semaphore::new(UNDER_WAY)),
         }
@@ -124,6 +127,9 @@ impl ApiClient {
 
     /// Why nothing more is requested, if the server has stopped answering.
     pub(super) fn gave_up(&self) -> Option<String> {
+        if self.timed_out.load(Ordering::Relaxed) >= MOST_UNANSWERED {
+            return Some(format!("not requested: {MOST_UNANSWERED} requests to the API server timed out"));
+        }
         let unanswered = self.unanswered.load(Ordering::Relaxed);
         (unanswered >= MOST_UNANSWERED).then(|| {
             format!("not requested: the API server did not answer {MOST_UNANSWERED} requests in a row")
@@ -132,6 +138,9 @@ impl ApiClient {
 
     /// Counts whether the server answered.
     fn count(&self, trouble: Option<&RequestError>) {
+        if let Some(RequestError::TimedOut { .. }) = trouble {
+            self.timed_out.fetch_add(1, Ordering::Relaxed);
+        }
         match trouble {
             Some(trouble) if trouble.is_unanswered() => {
                 self.unanswered.fetch_add(1, Ordering::Relaxed);

@@ -31,7 +31,7 @@ const LARGE: [Kind; 5] =
     [Kind::Pod, Kind::ReplicaSet, Kind::EndpointSlice, Kind::ControllerRevision, Kind::Job];
 
 /// The most pages of a list.
-const MOST_PAGES: usize = 10_000;
+const MOST_PAGES: usize = 2_000;
 /// The most pages in a row that bring no object and announce another page.
 const MOST_EMPTY_PAGES: usize = 10;
 /// The most objects of a list. Kubernetes is built for 150,000 pods.
