@@ -78,7 +78,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l user -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as-group -d 'Act as a member of this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundles -d 'Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l max-age -d 'With --bundles: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expect -d 'With --bundles: the clusters that there must be. One without a bundle could not be judged' -r
@@ -190,7 +190,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l user -d
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as-group -d 'Act as a member of this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -225,7 +225,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l user
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as-group -d 'Act as a member of this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -263,7 +263,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l user -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as-group -d 'Act as a member of this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
@@ -298,7 +298,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l user -
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as-group -d 'Act as a member of this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
@@ -337,7 +337,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l user -d
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as -d 'Act as this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as-group -d 'Act as a member of this group. Repeatable' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l timeout -d 'How long the whole run may take; what is not read by then is not checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s n -l namespace -d 'Check only workloads in these namespaces (comma-separated). The control plane is always checked' -r -f -a "(__fish_complete_list , __meshdoctor_namespaces)"

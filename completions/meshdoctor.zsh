@@ -60,7 +60,7 @@ _arguments "${_arguments_options[@]}" : \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '(--context --bundle --live)--bundles=[Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending]:DIR:_files' \
 '--max-age=[With --bundles\: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged]:DURATION:_default' \
 '*--expect=[With --bundles\: the clusters that there must be. One without a bundle could not be judged]:NAME,...:_default' \
@@ -172,7 +172,7 @@ controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NA
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -219,7 +219,7 @@ json\:"For programs"))' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -271,7 +271,7 @@ html\:"For a browser\: the path of each call"))' \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
 '--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
@@ -318,7 +318,7 @@ _arguments "${_arguments_options[@]}" : \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
@@ -367,7 +367,7 @@ _arguments "${_arguments_options[@]}" : \
 '--as=[Act as this user]:USER:_default' \
 '*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
 '--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked]:DURATION:_default' \
+'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*-n+[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \

@@ -129,7 +129,23 @@ pub async fn collect<S: Source>(
     if items.iter().any(of_extension) {
         first.insert(Item::List(Kind::Namespace));
     }
+    // What a list holds is not requested once more by name, unless a bundle is to hold it.
+    let listed: BTreeSet<Item> = match saver {
+        None if source.origin().kind == "live" => {
+            first.iter().filter(|item| in_list(item, &first)).cloned().collect()
+        }
+        None | Some(_) => BTreeSet::new(),
+    };
+    first.retain(|item| !listed.contains(item));
     let mut gathered = run.gather(first.into_iter().map(Request::of).map(fixed).collect()).await;
+    let (held, unknown): (Vec<Item>, Vec<Item>) =
+        listed.into_iter().partition(|item| list_of(item, &gathered).is_some());
+    for item in held {
+        if let Some(found) = list_of(&item, &gathered).and_then(|list| named_in(list, &item)) {
+            gathered.insert(item, found);
+        }
+    }
+    gathered.extend(run.gather(unknown.into_iter().map(Request::of).collect()).await);
     if undecided(&gathered) {
         gathered.extend(run.gather(vec![Request::of(Item::List(Kind::Deployment))]).await);
     }
@@ -191,6 +207,26 @@ pub fn collect_now<S: Source>(
     saver: Option<&dyn Saver>,
 ) -> Collected {
     futures::executor::block_on(collect(source, items, options, saver, &Unobserved))
+}
+
+/// Whether an item names an object of the cluster of which all of a kind are requested as well.
+fn in_list(item: &Item, items: &BTreeSet<Item>) -> bool {
+    matches!(item, Item::Named { kind, scope: Scope::Cluster, .. } if items.contains(&Item::List(*kind)))
+}
+
+/// The list that holds a named object, if it came whole.
+fn list_of<'g>(item: &Item, gathered: &'g BTreeMap<Item, Gathered>) -> Option<&'g Answer> {
+    let list = gathered.get(&Item::List(item.kind()?))?.answer.as_ref()?;
+    (list.fetched == Fetched::Complete).then_some(list)
+}
+
+/// What a list says of one object of the cluster.
+fn named_in(list: &Answer, item: &Item) -> Option<Gathered> {
+    let Item::Named { name, .. } = item else { return None };
+    let (request, fetched) = (Request::of(item.clone()), Fetched::Complete);
+    let store = list.store.only("", name);
+    let answer = Answer { request, fetched: fetched.clone(), store, whole: Vec::new() };
+    Some(Gathered { answer: Some(answer), fetched, raw: Vec::new(), nodes: Vec::new() })
 }
 
 fn fixed(mut request: Request) -> Request {

@@ -77,7 +77,7 @@ impl Missing {
             },
             (_, Why::NotServed) => say("install what serves it, or skip the checks that need it: --skip"),
             (_, Why::TimedOut { .. }) => {
-                say("run again, with a longer --request-timeout if the API server is slow")
+                say("run again, with a longer --request-timeout and --timeout if the API server is slow")
             }
             (_, Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. }) => {
                 say("repair or capture it again; the place is named above")

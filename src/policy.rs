@@ -4,11 +4,9 @@ mod baseline;
 mod waiver;
 
 pub use baseline::Baseline;
-pub use waiver::{NoWaivers, PROBLEMS, Waiver, on_objects, problems, read as read_waivers};
+pub use waiver::{NoWaivers, PROBLEMS, Waiver, Waivers, on_objects, read as read_waivers};
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use jiff::Timestamp;
 
 use crate::card::Mode;
 use crate::checks::{self, Check};
@@ -102,10 +100,10 @@ pub struct UnknownCheck {
 }
 
 impl Policy {
-    /// What a finding is to the gate at a moment. It is waived where every one of its subjects is.
-    pub fn standing(&self, finding: &Finding, at: Timestamp) -> Standing {
-        let accepted = self.accepted(finding, at);
-        let is_accepted = |subject: &Subject| accepted.iter().any(|(of, _)| of == subject);
+    /// What a finding is to the gate, with the subjects that waivers accept. It is waived if every one of its subjects is.
+    pub fn standing(&self, finding: &Finding, accepted: &[(Subject, WaivedBy)]) -> Standing {
+        let subjects: BTreeSet<&Subject> = accepted.iter().map(|(of, _)| of).collect();
+        let is_accepted = |subject: &Subject| subjects.contains(subject);
         if !accepted.is_empty() && finding.subjects.iter().all(is_accepted) {
             let mut waived: Vec<WaivedBy> = accepted.iter().map(|(_, by)| by.clone()).collect();
             waived.sort();
@@ -117,13 +115,6 @@ impl Policy {
             _ if self.fails(finding) => Standing::Fails,
             _ => Standing::Passes,
         }
-    }
-
-    /// The subjects of a finding that waivers accept, each with its waiver.
-    pub fn accepted(&self, finding: &Finding, at: Timestamp) -> Vec<(Subject, WaivedBy)> {
-        let by = |subject| self.waivers.iter().filter(move |waiver| waiver.accepts(finding, subject, at));
-        let of = |subject| by(subject).map(move |waiver| (Subject::clone(subject), waiver.by().clone()));
-        finding.subjects.iter().flat_map(of).collect()
     }
 
     /// Whether a finding fails the run.

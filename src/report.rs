@@ -239,11 +239,13 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     };
     let mut findings = cause::link(found, &relations);
     verify_raised(&mut findings, question.settings);
-    findings.extend(policy::problems(&question.policy.waivers, &findings, cluster.at));
+    let waivers = policy::Waivers::new(&question.policy.waivers, cluster.at);
+    findings.extend(waivers.problems(&findings));
     for finding in &mut findings {
-        finding.standing = question.policy.standing(finding, cluster.at);
+        let accepted = waivers.accepted(finding);
+        finding.standing = question.policy.standing(finding, &accepted);
         if !finding.is_waived() {
-            finding.waived_in_part = question.policy.accepted(finding, cluster.at);
+            finding.waived_in_part = accepted;
         }
     }
     stand_alone(&mut findings);

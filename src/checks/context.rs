@@ -1,6 +1,6 @@
-//! What a check sees: the evidence that its card names, the knowledge, the settings of the run. Reading evidence that
-//! the card does not name is a bug and panics; reading evidence that is only partly there is noted by itself, so a
-//! check that forgets to think of it still cannot pass.
+//! What a check sees: the evidence that its card names, the knowledge, the settings of the run. Evidence that
+//! the card does not name is a gap of the check, which the tests refuse ([`UNDECLARED`]); evidence that is only partly there
+//! is noted by itself, so a check that forgets to think of it still cannot pass.
 
 use std::cell::RefCell;
 
@@ -26,6 +26,10 @@ use crate::model::owners::Owners;
 use crate::objects::{Job, KindOf, Link, Listed, Object, ReplicaSet, Secret};
 use crate::request::Request;
 use crate::version::{K8sVersion, LinkerdVersion};
+
+/// The reason of a gap that a defect of a check makes: it reads an item or a parameter that its card does not name. No
+/// case of any card may bring it about.
+pub const UNDECLARED: &str = "defect of meshdoctor: the check's card does not declare it; please report this";
 
 /// What the checks of a run share.
 #[derive(Clone, Copy)]
@@ -97,7 +101,9 @@ impl<'a> Context<'a> {
 
     fn declared_param(&self, name: &str) -> (i64, Unit) {
         let Some(param) = self.card.front.params.get(name) else {
-            panic!("{} reads the parameter {name}, which its card does not name under params", self.id);
+            let request = self.card.front.needs.first().cloned().unwrap_or(Item::ServerVersion);
+            self.gap(Missing::part(self.request(request), undeclared(), format!("parameter {name}")));
+            return (0, Unit::Number);
         };
         let set = self.settings.params.get(self.id).and_then(|own| own.get(name)?.as_i64());
         (set.unwrap_or(param.default), param.unit)
@@ -122,12 +128,15 @@ impl<'a> Context<'a> {
         self.gaps.borrow_mut().push(missing);
     }
 
-    fn declared(&self, item: &Item) {
-        assert!(
-            self.card.front.needs.contains(item) || self.card.front.uses.contains(item),
-            "{} reads {item}, which its card does not name under needs or uses",
-            self.id,
-        );
+    /// Fails for an item that the card does not name, and notes that as a gap: also callers that take what there is, and
+    /// nothing else, cannot pass then.
+    fn declared(&self, item: &Item) -> Result<(), Missing> {
+        if self.card.front.needs.contains(item) || self.card.front.uses.contains(item) {
+            return Ok(());
+        }
+        let missing = Missing::whole(self.request(item.clone()), undeclared());
+        self.gap(missing.clone());
+        Err(missing)
     }
 
     /// The moment to judge at.
@@ -157,7 +166,7 @@ impl<'a> Context<'a> {
     }
 
     fn answer(&self, item: Item) -> Result<(&'a crate::model::Answer, &'a [Why]), Missing> {
-        self.declared(&item);
+        self.declared(&item)?;
         let Some(answer) = self.cluster.answer(&item) else {
             return Err(Missing::whole(self.request(item), Why::NotCaptured));
         };
@@ -276,7 +285,7 @@ impl<'a> Context<'a> {
     /// # Errors
     /// It was not asked, or did not answer.
     pub fn probe(&self, program: Program, namespace: &str, pod: &str) -> Result<&'a Response, Missing> {
-        self.declared(&Item::Probe(Probe::of(program)));
+        self.declared(&Item::Probe(Probe::of(program)))?;
         let item = Item::Probe(Probe { program, pod: pod.to_owned() });
         let request = || Request { namespace: Some(namespace.to_owned()), item: item.clone() };
         // One of the same name in another namespace is another one.
@@ -314,7 +323,7 @@ impl<'a> Context<'a> {
     }
 
     fn of_link(&self, item: Item) -> Result<Option<&'a Secret>, Missing> {
-        self.declared(&link_credentials());
+        self.declared(&link_credentials())?;
         let Some(answer) = self.cluster.answer(&item) else {
             let namespace = item.scope().map(|scope| scope.word().to_owned());
             return Err(Missing::whole(Request { item, namespace }, Why::NotCaptured));
@@ -339,7 +348,7 @@ impl<'a> Context<'a> {
     /// # Errors
     /// It is not known.
     pub fn server_version(&self) -> Result<&'a K8sVersion, Missing> {
-        self.declared(&Item::ServerVersion);
+        self.declared(&Item::ServerVersion)?;
         if let Some(version) = self.upgraded().and_then(|upgrade| upgrade.kubernetes.as_ref()) {
             return Ok(version);
         }
@@ -354,7 +363,7 @@ impl<'a> Context<'a> {
     /// # Errors
     /// It is not known.
     pub fn cli_version(&self) -> Result<&'a LinkerdVersion, Missing> {
-        self.declared(&Item::CliVersion);
+        self.declared(&Item::CliVersion)?;
         self.cluster
             .cli_version
             .as_ref()
@@ -363,14 +372,16 @@ impl<'a> Context<'a> {
 
     /// The commands of extensions that it would find, `linkerd-NAME`; `None` where it was not run.
     pub fn cli_extensions(&self) -> Option<&'a [String]> {
-        self.declared(&Item::CliVersion);
+        self.declared(&Item::CliVersion).ok()?;
         self.cluster.cli_extensions.as_deref()
     }
 
     /// The nodes that evidence was given for, if any was: for what only sharpens.
     pub fn snapshot_hints(&self) -> &'a [NodeSnapshot] {
-        self.declared(&Item::NodeFiles);
-        self.cluster.nodes.as_deref().unwrap_or_default()
+        match self.declared(&Item::NodeFiles) {
+            Ok(()) => self.cluster.nodes.as_deref().unwrap_or_default(),
+            Err(_) => &[],
+        }
     }
 
     /// The logs that were given, if any were: for what only sharpens.
@@ -411,7 +422,7 @@ impl<'a> Context<'a> {
     /// # Errors
     /// There is no node evidence.
     pub fn snapshots(&self) -> Result<&'a [NodeSnapshot], Missing> {
-        self.declared(&Item::NodeFiles);
+        self.declared(&Item::NodeFiles)?;
         for why in &self.cluster.node_trouble {
             self.gap(Missing::whole(Request::of(Item::NodeFiles), why.clone()));
         }
@@ -425,4 +436,9 @@ impl<'a> Context<'a> {
             Err(why) => Err(Missing::whole(Request::of(Item::NodeFiles), why.clone())),
         }
     }
+}
+
+/// Why evidence is not given that the card does not name.
+fn undeclared() -> Why {
+    Why::Failed { message: UNDECLARED.to_owned() }
 }

@@ -64,10 +64,13 @@ pub use unjudged::Unjudged;
 pub use upgrades::phases::{Phase, Plan};
 
 use crate::card::Card;
+use crate::fetched::{Fetched, Why};
 use crate::finding::{FailedRows, Finding, Remedy, When};
+use crate::item::Item;
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::Cluster;
+use crate::request::Request;
 
 /// What a check answers; what keeps it from judging travels out by `?`.
 pub type Judgement = Result<Verdict, Unjudged>;
@@ -227,6 +230,9 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
             (Vec::new(), None)
         }
     };
+    if findings.is_empty() && !gaps.is_empty() {
+        gaps.extend(refused(card, run.cluster));
+    }
     for finding in &mut findings {
         if card.front.is_of_an_upgrade_alone() {
             finding.when = When::AfterUpgrade;
@@ -243,6 +249,25 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
         None => Outcome::Pass,
     };
     CheckResult { id: check.id, outcome, findings, gaps, blocked_by }
+}
+
+/// Optional evidence that was requested and refused: a check that could not judge might have judged with it.
+fn refused(card: &Card, cluster: &Cluster) -> Vec<Missing> {
+    let is_refusal = |why: &Why| {
+        matches!(why, Why::Denied { .. } | Why::TimedOut { .. } | Why::Malformed { .. } | Why::Failed { .. })
+    };
+    let of = |item: &Item| {
+        let (request, why) = match (item, cluster.answer(item)) {
+            (Item::NodeFiles, _) => (Request::of(Item::NodeFiles), cluster.nodes.as_ref().err()?),
+            (_, Some(answer)) => match &answer.fetched {
+                Fetched::Missing { reason } => (answer.request.clone(), reason),
+                Fetched::Complete | Fetched::Partial { .. } => return None,
+            },
+            (_, None) => return None,
+        };
+        is_refusal(why).then(|| Missing::whole(request, why.clone()))
+    };
+    card.front.uses.iter().filter_map(of).collect()
 }
 
 /// The plan of the upgrade that the run was told of; `None` where it was told of none, or where it is none to a later release.

@@ -81,7 +81,13 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     if watch.is_some() {
         items.extend(ends::items());
     }
-    let way = Way { opened: RefCell::new(opened), ..Way::new(&args.evidence, &args.connection) };
+    let way = Way {
+        opened: RefCell::new(opened),
+        // Waiting is for changes, and a cache may be behind them.
+        from_cache: wait.is_none(),
+        quiet: args.verbosity.quiet,
+        ..Way::new(&args.evidence, &args.connection)
+    };
     let (mut laid, mut places) = (None, None);
     let mut read = if !args.manifests.manifests.is_empty() || chart::is_alone(args) {
         let alone = change::alone(args, &items, knowledge)?;

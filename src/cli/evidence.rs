@@ -30,6 +30,10 @@ pub(super) struct Way<'a> {
     pub(super) connection: &'a Connection,
     /// Whether nodes are read by pods.
     pub(super) node_pods: Option<&'a NodePods>,
+    /// Whether large lists may come from the API server's watch cache.
+    pub(super) from_cache: bool,
+    /// Whether standard error is to stay silent while it is read.
+    pub(super) quiet: bool,
     /// What of it was opened already, to see what a ticket is about.
     pub(super) opened: RefCell<Option<Captured>>,
 }
@@ -37,7 +41,14 @@ pub(super) struct Way<'a> {
 impl<'a> Way<'a> {
     /// The way that flags name, without pods on nodes.
     pub(super) fn new(evidence: &'a EvidenceArgs, connection: &'a Connection) -> Way<'a> {
-        Way { evidence, connection, node_pods: None, opened: RefCell::new(None) }
+        Way {
+            evidence,
+            connection,
+            node_pods: None,
+            from_cache: false,
+            quiet: false,
+            opened: RefCell::new(None),
+        }
     }
 }
 

@@ -42,9 +42,9 @@ mod connected {
 
     use super::super::args;
     use super::super::evidence::{Beside, asks_for_logs, finish, warn};
-    use super::super::node_pods;
     use super::super::signals::Signals;
     use super::super::values::CliVersionArg;
+    use super::super::{node_pods, output};
     use super::{NodeEvidence, Read, Reading, Stop, Way};
     use crate::collect::collect;
     use crate::item::Item;
@@ -53,6 +53,9 @@ mod connected {
     use crate::source::layered::Layered;
     use crate::source::live::{Cli, Connect, ConnectionOverrides, Done, Live};
     use crate::tails;
+
+    /// How long reading a cluster may take, unless `--timeout` sets the limit of the whole run.
+    const COLLECTION: Duration = Duration::from_secs(5 * 60);
 
     /// Reads the cluster, with the node evidence and logs that were given besides.
     pub(in super::super) fn read(
@@ -84,6 +87,10 @@ mod connected {
                         pods_left = !left.is_empty();
                         nodes = Some(read);
                     }
+                    let live = match way.connection.timeout {
+                        Some(_) => live,
+                        None => live.with_deadline(Instant::now() + COLLECTION),
+                    };
                     // Whose logs are read is only known when the rest is.
                     let asks = asks_for_logs(way.evidence) && reading.items.contains(&Item::Logs);
                     let (beside, later) = if asks { (None, Some(logs)) } else { (logs, None) };
@@ -203,6 +210,8 @@ mod connected {
                 Some(CliVersionArg::Path(path)) => Cli::At(path.clone()),
                 Some(CliVersionArg::Version(version)) => Cli::Given(version.clone()),
             },
+            from_cache: way.from_cache,
+            notice: if way.quiet { |_| () } else { output::say },
             ..Connect::default()
         };
         let live = tokio::select! {

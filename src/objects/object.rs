@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use crate::names;
 
 /// A slim object type.
-pub trait Object: DeserializeOwned + Send + Sync + 'static {
+pub trait Object: DeserializeOwned + Clone + Send + Sync + 'static {
     /// What Kubernetes asks of its name.
     const NAMES: names::Rule = names::Rule::Subdomain;
 

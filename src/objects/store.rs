@@ -20,6 +20,8 @@ pub trait Store: Send + Sync {
     fn finish(&mut self);
     /// How many objects.
     fn count(&self) -> usize;
+    /// A store with the object of that name alone, or with none.
+    fn only(&self, namespace: &str, name: &str) -> Box<dyn Store>;
     /// The typed list behind it.
     fn as_any(&self) -> &dyn std::any::Any;
 }
@@ -58,6 +60,11 @@ impl<T: Object> Store for Vec<T> {
 
     fn count(&self) -> usize {
         self.len()
+    }
+
+    fn only(&self, namespace: &str, name: &str) -> Box<dyn Store> {
+        let found = self.iter().filter(|object| object.key() == (namespace, name));
+        Box::new(found.cloned().collect::<Vec<T>>())
     }
 
     fn as_any(&self) -> &dyn std::any::Any {

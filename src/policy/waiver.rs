@@ -2,8 +2,10 @@
 //! owner and expiry of each. A waiver that has expired, would accept everything or names no check accepts nothing, and
 //! is a finding; so is one that accepts nothing that was found.
 
+mod index;
 mod on_object;
 
+pub use index::Waivers;
 pub use on_object::on_objects;
 
 use jiff::Timestamp;
@@ -12,7 +14,6 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use crate::checks;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, WaivedBy, Written};
 use crate::yaml;
 
@@ -150,28 +151,12 @@ impl Waiver {
         &self.by
     }
 
-    /// Whether it accepts what a finding says of a subject, at a moment.
-    pub fn accepts(&self, finding: &Finding, subject: &Subject, at: Timestamp) -> bool {
-        self.problem(at).is_none() && self.is_about(finding, subject)
-    }
-
-    fn is_about(&self, finding: &Finding, subject: &Subject) -> bool {
-        let meant = match &self.what {
-            What::Check(word) => checks::find(word).is_some_and(|check| check.id == finding.check),
-            What::Fingerprint(print) => {
-                finding.fingerprint().0 == *print || finding.subject_fingerprint(subject).0 == *print
-            }
-            What::Unreadable(_) | What::Misplaced(_) => false,
-        };
-        meant && self.scope.holds(subject)
-    }
-
-    /// What is wrong with it by itself.
-    fn problem(&self, at: Timestamp) -> Option<&'static str> {
+    /// What is wrong with it by itself; `is_known`: a check has the name that it gives.
+    fn problem(&self, is_known: bool, at: Timestamp) -> Option<&'static str> {
         match &self.what {
             What::Unreadable(_) => Some("waiver-unreadable"),
             What::Misplaced(_) => Some("waiver-misplaced"),
-            What::Check(word) if checks::find(word).is_none() => Some("waiver-unknown-check"),
+            What::Check(_) if !is_known => Some("waiver-unknown-check"),
             What::Check(_) if self.scope.is_everything() => Some("waiver-too-broad"),
             What::Check(_) | What::Fingerprint(_) => {
                 (at.to_zoned(TimeZone::UTC).date() > self.expires).then_some("waiver-expired")
@@ -233,58 +218,6 @@ fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// What is wrong with waivers, after everything was judged.
-pub fn problems(waivers: &[Waiver], findings: &[Finding], at: Timestamp) -> Vec<Finding> {
-    let is_used = |waiver: &Waiver| {
-        findings.iter().any(|f| f.subjects.iter().any(|subject| waiver.is_about(f, subject)))
-    };
-    let each = waivers.iter().filter_map(|waiver| {
-        let problem = waiver.problem(at).or_else(|| (!is_used(waiver)).then_some("waiver-unused"))?;
-        Some(problem_of(waiver, problem, findings))
-    });
-    each.collect()
-}
-
-/// The id that a name may have been meant for, where no check has it.
-fn meant(what: &What) -> String {
-    let What::Check(word) = what else { return String::new() };
-    let ids = checks::all().map(|check| check.id);
-    let unknown = checks::find(word).is_none();
-    let nearest = unknown.then(|| crate::nearest::closest(word, ids)).flatten();
-    nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default()
-}
-
-/// What was found of a waiver's check nearest to where it holds, where its scope holds nothing of it.
-fn nearest(waiver: &Waiver, findings: &[Finding]) -> Option<String> {
-    let everywhere = Waiver { scope: Scope::default(), ..waiver.clone() };
-    let found = || {
-        let each = |finding: &'_ Finding| -> Vec<Subject> {
-            finding.subjects.iter().filter(|subject| everywhere.is_about(finding, subject)).cloned().collect()
-        };
-        findings.iter().flat_map(each)
-    };
-    let texts =
-        |of: fn(&Subject) -> Vec<String>| found().flat_map(|subject| of(&subject)).collect::<Vec<_>>();
-    let Scope { namespace, object, node } = &waiver.scope;
-    let parts = [
-        (object, texts(object_texts), "the object"),
-        (
-            namespace,
-            texts(|subject| subject.namespace().map(str::to_owned).into_iter().collect()),
-            "the namespace",
-        ),
-        (node, texts(|subject| subject.node_name().map(str::to_owned).into_iter().collect()), "the node"),
-    ];
-    parts.into_iter().find_map(|(pattern, texts, what)| {
-        let pattern = pattern.as_ref()?;
-        if texts.iter().any(|text| matches(pattern, text)) {
-            return None;
-        }
-        let near = crate::nearest::closest(&pattern.replace('*', ""), texts.iter().map(String::as_str))?;
-        Some(format!("; {what} that was found is {near}, was it meant?"))
-    })
-}
-
 /// The ways in which a scope names an object.
 fn object_texts(subject: &Subject) -> Vec<String> {
     match subject {
@@ -296,7 +229,7 @@ fn object_texts(subject: &Subject) -> Vec<String> {
     }
 }
 
-fn problem_of(waiver: &Waiver, problem: &'static str, findings: &[Finding]) -> Finding {
+fn problem_of(waiver: &Waiver, problem: &'static str, hint: &str) -> Finding {
     let (message, step) = match problem {
         "waiver-expired" => (
             "the waiver has expired: what it was for counts again",
@@ -333,10 +266,9 @@ fn problem_of(waiver: &Waiver, problem: &'static str, findings: &[Finding]) -> F
     // What was not looked for is unused as well.
     let severity = if problem == "waiver-unused" { Severity::Info } else { Severity::Warning };
     let object = format!("waiver of {}", waiver.words());
-    let near = (problem == "waiver-unused").then(|| nearest(waiver, findings)).flatten().unwrap_or_default();
     let mut finding = Finding::new(problem, severity, Subject::thing(&object), message)
         .evidence(Evidence::other(by.place(), said))
-        .remedy(Remedy::new().step(StepKind::Note, format!("{step}{}{near}", meant(&waiver.what))))
+        .remedy(Remedy::new().step(StepKind::Note, format!("{step}{hint}")))
         .parameter(by.reason.clone())
         .explains_nothing()
         .fails_rows([]);

@@ -1,11 +1,13 @@
 //! Brings a card's case to life and runs a check on it.
 
 use meshdoctor::card::Case;
+use meshdoctor::checks::context::UNDECLARED;
 use meshdoctor::checks::{Check, CheckResult, evaluate};
 use meshdoctor::collect::{Collected, collect_now};
 use meshdoctor::fetched::Why;
 use meshdoctor::item::{Item, Kind};
 use meshdoctor::knowledge::Knowledge;
+use meshdoctor::missing::Missing;
 use meshdoctor::objects::CustomResourceDefinition;
 use meshdoctor::policy;
 use meshdoctor::scene::Scene;
@@ -23,6 +25,13 @@ pub fn base(name: &str) -> Option<String> {
 pub fn live(check: &Check, case: &Case) -> Live {
     let scene = Scene::of(&case.blocks, &base);
     Live(scene.unwrap_or_else(|error| panic!("{}.md, case {:?}: {error}", check.id, case.title)))
+}
+
+/// What a check read without naming it on its card, if anything.
+pub fn undeclared(result: &CheckResult) -> Option<String> {
+    let of = |gap: &&Missing| matches!(&gap.why, Why::Failed { message } if message == UNDECLARED);
+    let each: Vec<String> = result.gaps.iter().filter(of).map(ToString::to_string).collect();
+    (!each.is_empty()).then(|| each.join(", "))
 }
 
 impl Live {
@@ -45,7 +54,15 @@ impl Live {
     /// Runs one check on what was collected for it.
     pub fn judge_on(&self, collected: &Collected, check: &'static Check) -> CheckResult {
         let mut results = evaluate(&[check], &collected.cluster, Knowledge::embedded(), &self.0.settings);
-        results.remove(0)
+        let result = results.remove(0);
+        assert_eq!(undeclared(&result), None, "{}", check.id);
+        result
+    }
+
+    /// Runs checks on just what they need.
+    pub fn results(&self, checks: &[&'static Check]) -> Vec<CheckResult> {
+        let collected = self.collect(checks);
+        evaluate(checks, &collected.cluster, Knowledge::embedded(), &self.0.settings)
     }
 
     /// Runs one check on just what it needs.

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::print_stderr, clippy::print_stdout, reason = "what is skipped is said aloud")]
 
+mod absences;
 mod bad_input;
 mod binary;
 mod brought;

@@ -88,9 +88,7 @@ fn counts<'a>(findings: impl Iterator<Item = &'a Finding>) -> Counts {
 
 fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u8) -> Report {
     let mut findings = linked(findings);
-    findings.iter_mut().for_each(|finding| {
-        finding.standing = Policy::default().standing(finding, jiff::Timestamp::UNIX_EPOCH)
-    });
+    findings.iter_mut().for_each(|finding| finding.standing = Policy::default().standing(finding, &[]));
     let checks = checks(missing, &findings);
     let mut gaps: BTreeMap<Missing, Vec<&'static str>> = BTreeMap::new();
     for (check, missing) in missing {

@@ -1,7 +1,7 @@
 //! `network-policy-blocks-proxy`: NetworkPolicies let connections through by the ports of the application alone, and those between
 //! proxies go to the port of the proxy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::transport::{Mode, OWN, Transport, declared, inbound_port, is_tcp};
 use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
@@ -30,10 +30,13 @@ struct Shut<'a> {
     denies: bool,
     /// Whether that rule asks more of connections than its ports.
     asks: bool,
-    pods: Vec<&'a Pod>,
+    pods: Pods<'a>,
     /// Of those that it keeps from getting out, to whom.
-    to: Vec<&'a Pod>,
+    to: Pods<'a>,
 }
+
+/// Pods by their place in a list.
+type Pods<'a> = BTreeMap<usize, &'a Pod>;
 
 /// Direction, policy, field, port of the proxy.
 type At<'a> = (Direction, (Kind, &'a str, &'a str), bool, u16);
@@ -51,8 +54,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let pods: Vec<&Pod> = pods?.iter().filter(counts).collect();
     let mut shut = BTreeMap::new();
-    for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
-        incoming(ctx, &policies, &transport, pod, &mut shut);
+    for (place, pod) in pods.iter().enumerate().filter(|(_, pod)| ctx.judges(&pod.metadata.namespace)) {
+        incoming(ctx, &policies, &transport, (place, pod), &mut shut);
     }
     outgoing(ctx, &policies, &transport, &pods, &mut shut);
     let findings = shut
@@ -66,7 +69,7 @@ fn incoming<'a>(
     ctx: &Context<'_>,
     policies: &Policies<'a>,
     transport: &Transport,
-    pod: &'a Pod,
+    (place, pod): (usize, &'a Pod),
     shut: &mut All<'a>,
 ) {
     let number = inbound_port(pod);
@@ -101,12 +104,12 @@ fn incoming<'a>(
             match (found.next(), denies) {
                 (Some(first), _) => {
                     for found in std::iter::once(first).chain(found) {
-                        add(shut, Direction::Ingress, number, found, pod, None);
+                        add(shut, number, found, (place, pod));
                     }
                 }
                 (None, Some(denies)) if let_in(transport, pod, &holding, said) => {
                     let found = new(denies.policy, &denies.field, None, true);
-                    add(shut, Direction::Ingress, number, found, pod, None);
+                    add(shut, number, found, (place, pod));
                 }
                 (None, _) => {}
             }
@@ -145,6 +148,15 @@ fn let_in<'a>(
     })
 }
 
+/// Clients that the same policies hold for: what these say of a server they say to all of them.
+struct Clients<'p, 'a> {
+    holding: Vec<(&'p Held<'a>, Fits)>,
+    /// Whether one of their rules does something else than to allow.
+    denies: bool,
+    /// By their place among the workloads.
+    pods: Pods<'a>,
+}
+
 /// Policies that let clients out to ports of an application with a proxy, and not to its proxy.
 fn outgoing<'a>(
     ctx: &Context<'a>,
@@ -159,71 +171,119 @@ fn outgoing<'a>(
     for pod in pods {
         workloads.entry(owners.of(pod)).or_insert(pod);
     }
-    for client in workloads.values().filter(|pod| ctx.judges(&pod.metadata.namespace)) {
+    let workloads: Vec<&Pod> = workloads.into_values().collect();
+    for clients in grouped(ctx, policies, &workloads) {
+        let mut found: BTreeMap<At<'a>, (Shut<'a>, Pods<'a>)> = BTreeMap::new();
+        for (place, server) in workloads.iter().enumerate() {
+            let Some((_, client)) = clients.pods.iter().find(|(client, _)| **client != place) else {
+                continue;
+            };
+            let number = inbound_port(server);
+            for shut in between(ctx, policies, transport, &clients, (client, server)) {
+                let at = (Direction::Egress, shut.policy.key(), shut.denies, number);
+                found.entry(at).or_insert_with(|| (shut, Pods::new())).1.insert(place, server);
+            }
+        }
+        for (at, (new, servers)) in found {
+            let entry = shut.entry(at).or_insert(new);
+            // No workload is its own client.
+            let only = (servers.len() == 1).then(|| servers.keys().next().copied()).flatten();
+            entry.pods.extend(clients.pods.iter().filter(|(place, _)| Some(**place) != only));
+            entry.to.extend(servers);
+        }
+    }
+}
+
+/// The clients among workloads, by the policies that hold for them on the way out.
+fn grouped<'p, 'a>(
+    ctx: &Context<'_>,
+    policies: &'p Policies<'a>,
+    workloads: &[&'a Pod],
+) -> Vec<Clients<'p, 'a>> {
+    let mut groups: Vec<Clients<'p, 'a>> = Vec::new();
+    let mut places: HashMap<Vec<(usize, Option<&str>)>, usize> = HashMap::new();
+    let judged = workloads.iter().enumerate().filter(|(_, pod)| ctx.judges(&pod.metadata.namespace));
+    for (place, client) in judged {
         let holding = policies.holding(Direction::Egress, client);
         if holding.is_empty() {
             continue;
         }
-        let mut rules = holding.iter().flat_map(|(held, _)| &held.rules);
-        let denies = rules.any(|rule| rule.action != Action::Allow);
-        for server in workloads.values().filter(|server| !std::ptr::eq(**server, *client)) {
-            let number = inbound_port(server);
-            let (peer, port) =
-                (Peer::Pod(server), |number| Port { protocol: "TCP", number, of: Some(server) });
-            let passage =
-                |number| policies.passage_of(&holding, Direction::Egress, client, port(number), peer);
-            // Rules that name the pod and a port of its application.
-            let speaks = |held: &Held<'a>| {
-                let allows = |rule: &&Rule<'_>| rule.action == Action::Allow && rule.ports.iter().any(is_tcp);
-                let mut rules =
-                    held.rules.iter().filter(allows).filter(|rule| transport.speaks(rule, server));
-                rules
-                    .find(|rule| policies.means(held, rule, Direction::Egress, client, peer) != Fits::No)
-                    .cloned()
-            };
-            let speaking: Vec<(&Held<'a>, Rule<'a>)> =
-                holding.iter().filter_map(|(held, _)| Some((*held, speaks(held)?))).collect();
-            if speaking.is_empty() && !denies {
-                continue;
+        let mut key: Vec<(usize, Option<&str>)> = holding
+            .iter()
+            .map(|(held, fits)| {
+                let doubt = match fits {
+                    Fits::Perhaps(why) => Some(*why),
+                    Fits::Yes | Fits::No => None,
+                };
+                (std::ptr::from_ref(*held).addr(), doubt)
+            })
+            .collect();
+        if holding.iter().any(|(held, _)| matches!(held.policy, Policy::Calico(_))) {
+            // Its rules can select the client as well.
+            key.push((place, None));
+        }
+        let group = *places.entry(key).or_insert_with(|| {
+            let mut rules = holding.iter().flat_map(|(held, _)| &held.rules);
+            let denies = rules.any(|rule| rule.action != Action::Allow);
+            groups.push(Clients { holding, denies, pods: Pods::new() });
+            groups.len() - 1
+        });
+        groups[group].pods.insert(place, client);
+    }
+    groups
+}
+
+/// The policies that let a client out to ports of the application of a server, and not to its proxy.
+fn between<'a>(
+    ctx: &Context<'a>,
+    policies: &Policies<'a>,
+    transport: &Transport,
+    Clients { holding, denies, .. }: &Clients<'_, 'a>,
+    (client, server): (&'a Pod, &'a Pod),
+) -> Vec<Shut<'a>> {
+    let peer = Peer::Pod(server);
+    let port = |number| Port { protocol: "TCP", number, of: Some(server) };
+    let passage = |number| policies.passage_of(holding, Direction::Egress, client, port(number), peer);
+    // Rules that name the pod and a port of its application.
+    let speaks = |held: &Held<'a>| {
+        let allows = |rule: &&Rule<'_>| rule.action == Action::Allow && rule.ports.iter().any(is_tcp);
+        let mut rules = held.rules.iter().filter(allows).filter(|rule| transport.speaks(rule, server));
+        rules.find(|rule| policies.means(held, rule, Direction::Egress, client, peer) != Fits::No).cloned()
+    };
+    let speaking: Vec<(&Held<'a>, Rule<'a>)> =
+        holding.iter().filter_map(|(held, _)| Some((*held, speaks(held)?))).collect();
+    if speaking.is_empty() && !denies {
+        return Vec::new();
+    }
+    let by = match passage(inbound_port(server)) {
+        Passage::Open | Passage::Through(_) => return Vec::new(),
+        Passage::Unknown(doubts) => {
+            if !speaking.is_empty() {
+                cannot_say(ctx, &doubts);
             }
-            match passage(number) {
-                Passage::Open | Passage::Through(_) => {}
-                Passage::Unknown(_) if speaking.is_empty() => {}
-                Passage::Unknown(doubts) => cannot_say(ctx, &doubts),
-                Passage::Shut(by) => {
-                    let denies = by.iter().find(|decides| decides.denies);
-                    let counts = |(held, rule): &(&Held<'a>, Rule<'a>)| {
-                        denies.is_none_or(|denies| before(held, rule, denies, &holding))
-                    };
-                    let speaking: Vec<_> = speaking.into_iter().filter(counts).collect();
-                    if let (Some(denies), true) = (denies, speaking.is_empty()) {
-                        if let_out(transport, server, passage) {
-                            let found = new(denies.policy, &denies.field, None, true);
-                            add(shut, Direction::Egress, number, found, client, Some(server));
-                        }
-                        continue;
-                    }
-                    for (held, rule) in speaking {
-                        match policies.means(held, &rule, Direction::Egress, client, peer) {
-                            Fits::Yes => {
-                                add(
-                                    shut,
-                                    Direction::Egress,
-                                    number,
-                                    of_rule(held, &rule),
-                                    client,
-                                    Some(server),
-                                );
-                            }
-                            // Whom the rule means is not known: where it means the pod, it is one to complete.
-                            Fits::Perhaps(why) => cannot_say(ctx, &[held.doubt(&rule.field, why)]),
-                            Fits::No => {}
-                        }
-                    }
-                }
-            }
+            return Vec::new();
+        }
+        Passage::Shut(by) => by,
+    };
+    let denies = by.iter().find(|decides| decides.denies);
+    let counts = |(held, rule): &(&Held<'a>, Rule<'a>)| {
+        denies.is_none_or(|denies| before(held, rule, denies, holding))
+    };
+    let speaking: Vec<_> = speaking.into_iter().filter(counts).collect();
+    if let (Some(denies), true) = (denies, speaking.is_empty()) {
+        let is_let_out = let_out(transport, server, passage);
+        return is_let_out.then(|| new(denies.policy, &denies.field, None, true)).into_iter().collect();
+    }
+    let mut found = Vec::new();
+    for (held, rule) in speaking {
+        match policies.means(held, &rule, Direction::Egress, client, peer) {
+            Fits::Yes => found.push(of_rule(held, &rule)),
+            // Whom the rule means is not known: where it means the pod, it is one to complete.
+            Fits::Perhaps(why) => cannot_say(ctx, &[held.doubt(&rule.field, why)]),
+            Fits::No => {}
         }
     }
+    found
 }
 
 /// Whether pods are let out to a port of an application at which they come to its proxy instead.
@@ -239,29 +299,17 @@ fn new<'a>(policy: Policy<'a>, field: &str, held: Option<&Held<'a>>, denies: boo
     let rules = rules.filter(|rule| rule.action == Action::Allow);
     let named = rules.flat_map(|rule| &rule.ports).map(Ports::in_words).collect();
     let field = field.to_owned();
-    Shut { policy, named, field, denies, asks: false, pods: Vec::new(), to: Vec::new() }
+    Shut { policy, named, field, denies, asks: false, pods: Pods::new(), to: Pods::new() }
 }
 
 fn of_rule<'a>(held: &Held<'a>, rule: &Rule<'a>) -> Shut<'a> {
     Shut { asks: rule.doubt.is_some(), ..new(held.policy, &rule.field, Some(held), false) }
 }
 
-fn add<'a>(
-    shut: &mut All<'a>,
-    direction: Direction,
-    port: u16,
-    found: Shut<'a>,
-    pod: &'a Pod,
-    to: Option<&'a Pod>,
-) {
-    let at = (direction, found.policy.key(), found.denies, port);
-    let entry = shut.entry(at).or_insert(found);
-    for (list, pod) in [(&mut entry.pods, Some(pod)), (&mut entry.to, to)] {
-        let Some(pod) = pod else { continue };
-        if !list.iter().any(|known| std::ptr::eq(*known, pod)) {
-            list.push(pod);
-        }
-    }
+/// Adds a pod, by its place among all, that a policy keeps clients from.
+fn add<'a>(shut: &mut All<'a>, port: u16, found: Shut<'a>, (place, pod): (usize, &'a Pod)) {
+    let at = (Direction::Ingress, found.policy.key(), found.denies, port);
+    shut.entry(at).or_insert(found).pods.insert(place, pod);
 }
 
 fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, mode: Mode) -> Finding {
@@ -291,9 +339,9 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
         (false, ..) => (shut.field.clone(), shut.named.join(", ")),
     };
     let said = format!("{said}; it holds for {}", named(&shut.pods, false));
-    let said = match shut.to.as_slice() {
-        [] => said,
-        to => format!("{said}; on the way to {}", named(to, true)),
+    let said = match shut.to.is_empty() {
+        true => said,
+        false => format!("{said}; on the way to {}", named(&shut.to, true)),
     };
     let subject = network_policies::subject(shut.policy);
     let finding = ctx
@@ -359,10 +407,10 @@ fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
     elsewhere(Remedy::new().run(StepKind::Command, words, add))
 }
 
-fn named(pods: &[&Pod], with_namespace: bool) -> String {
+fn named(pods: &Pods<'_>, with_namespace: bool) -> String {
     let name = |pod: &&Pod| match with_namespace {
         true => format!("{}/{}", pod.metadata.namespace, pod.metadata.name),
         false => pod.metadata.name.clone(),
     };
-    some(pods.iter().map(name), QUOTED)
+    some(pods.values().map(name), QUOTED)
 }

@@ -33,7 +33,7 @@ pub struct Connection {
     /// How long to wait for one response of the API server: 30s, 2m; 0 waits forever.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "30s")]
     pub request_timeout: Duration,
-    /// How long the whole run may take; what is not read by then is not checked.
+    /// How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m.
     #[arg(long, value_name = "DURATION", value_parser = some_time)]
     pub timeout: Option<Duration>,
     /// Ask for uncompressed answers: faster on the API server's own machine or a very fast link.

@@ -153,10 +153,47 @@ pub const UNKNOWN_NAMESPACE: &str = "labels of a namespace that are not known";
 #[derive(Debug, Clone, Default)]
 pub struct Policies<'a> {
     by_namespace: HashMap<&'a str, Vec<(Direction, Held<'a>)>>,
+    by_label: HashMap<&'a str, ByLabel<'a>>,
     of_cluster: Vec<(Direction, Held<'a>)>,
     known: Known<'a>,
     /// Whether there are policies of Cilium, and of Calico.
     plugins: (bool, bool),
+}
+
+/// Where the policies of a namespace are in its list, by a label that they select: pods of other labels need no look at them.
+#[derive(Debug, Clone, Default)]
+struct ByLabel<'a> {
+    labels: HashMap<(&'a str, &'a str), Vec<usize>>,
+    /// Those that select by something else.
+    others: Vec<usize>,
+}
+
+impl<'a> ByLabel<'a> {
+    fn new(list: &[(Direction, Held<'a>)]) -> ByLabel<'a> {
+        let mut index = ByLabel::default();
+        for (at, (_, held)) in list.iter().enumerate() {
+            let label = match held.subject {
+                Subject::Kubernetes(selector) => selector.match_labels.iter().next(),
+                Subject::Cilium(_) | Subject::Calico(_) => None,
+            };
+            match label {
+                Some((key, value)) => {
+                    index.labels.entry((key.as_str(), value.as_str())).or_default().push(at);
+                }
+                None => index.others.push(at),
+            }
+        }
+        index
+    }
+
+    /// Those that may select a pod, in their order.
+    fn of(&self, pod: &Pod) -> Vec<usize> {
+        let labels = pod.metadata.labels.iter();
+        let by_label = labels.filter_map(|(key, value)| self.labels.get(&(key.as_str(), value.as_str())));
+        let mut all: Vec<usize> = self.others.iter().chain(by_label.flatten()).copied().collect();
+        all.sort_unstable();
+        all
+    }
 }
 
 impl<'a> Policies<'a> {
@@ -184,6 +221,8 @@ impl<'a> Policies<'a> {
         for list in policies.by_namespace.values_mut().chain([&mut policies.of_cluster]) {
             list.sort_by(|(_, a), (_, b)| a.policy.key().cmp(&b.policy.key()));
         }
+        let lists = policies.by_namespace.iter();
+        policies.by_label = lists.map(|(namespace, list)| (*namespace, ByLabel::new(list))).collect();
         let texts = objects.calico.iter().chain(objects.calico_global).flat_map(calico::expressions);
         policies.known.expressions = texts.map(|text| (text, Expression::parse(text))).collect();
         let labels = objects.namespaces.iter();
@@ -197,8 +236,14 @@ impl<'a> Policies<'a> {
         if pod.spec.host_network {
             return Vec::new();
         }
-        let here = self.by_namespace.get(pod.metadata.namespace.as_str()).into_iter().flatten();
-        let all = here.chain(&self.of_cluster).filter(|(of, _)| *of == direction);
+        let namespace = pod.metadata.namespace.as_str();
+        let list = self.by_namespace.get(namespace).map_or(&[][..], Vec::as_slice);
+        let here = self.by_label.get(namespace).map_or_else(Vec::new, |index| index.of(pod));
+        let all = here
+            .into_iter()
+            .filter_map(|at| list.get(at))
+            .chain(&self.of_cluster)
+            .filter(|(of, _)| *of == direction);
         let holds = |(_, held): &'_ (Direction, Held<'a>)| match held.subject {
             Subject::Kubernetes(selector) => selector.matches(&pod.metadata.labels).into(),
             Subject::Cilium(selector) => cilium::holds_for(selector, pod, &self.known),

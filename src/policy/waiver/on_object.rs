@@ -18,6 +18,9 @@ use crate::yaml;
 /// The annotation under which an object says what is accepted of it.
 const IGNORE: &str = "meshdoctor.io/ignore";
 
+/// The most waivers on one object; what is behind them accepts nothing.
+const MOST: usize = 100;
+
 /// What objects themselves say is accepted of them: namespaces, of everything in them; workloads, Services and pods that nothing made,
 /// of themselves.
 pub fn on_objects(cluster: &Cluster) -> Vec<Waiver> {
@@ -116,5 +119,7 @@ fn of_object(kind: Kind, meta: &Meta, text: &str) -> Vec<Waiver> {
         };
         waiver(&place, 0, entry).unwrap_or_else(unreadable)
     };
-    entries.into_iter().map(of).collect()
+    let beyond = (entries.len() > MOST)
+        .then(|| unreadable(format!("it holds {} waivers; only the first {MOST} count", entries.len())));
+    entries.into_iter().take(MOST).map(of).chain(beyond).collect()
 }

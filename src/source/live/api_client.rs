@@ -4,6 +4,7 @@
 use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
@@ -27,7 +28,10 @@ pub(super) const TRIES: u32 = 3;
 /// The pause before the second try; the third waits four times as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause that a server can ask for with Retry-After.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// After this many requests that timed out, or in a row that failed, nothing more is read: each would wait as long. More than
+/// are under way at once, so that one bad moment is not enough.
+const MOST_UNANSWERED: u32 = 8;
 /// How much is read of an answer that is an error.
 const ERROR_BODY: usize = 64 * 1024;
 /// A request may take this many times its allowed silence in all.
@@ -40,6 +44,15 @@ pub(super) struct ApiClient {
     client: kube::Client,
     silence: Option<Duration>,
     gzip: bool,
+    /// Whether lists may come from the server's watch cache.
+    from_cache: bool,
+    /// Where a long pause is announced.
+    notice: fn(&str),
+    announced: AtomicBool,
+    /// Requests that timed out. A server without its storage still answers some, so answers do not reset it.
+    timed_out: AtomicU32,
+    /// Requests in a row that the server did not answer.
+    unanswered: AtomicU32,
     under_way: Arc<Semaphore>,
 }
 
@@ -84,7 +97,87 @@ pub(super) enum RequestError {
 impl ApiClient {
     /// `silence` is the longest time without a byte; `None` waits for ever.
     pub(super) fn new(client: kube::Client, silence: Option<Duration>, gzip: bool) -> ApiClient {
-        ApiClient { client, silence, gzip, under_way: Arc::new(Semaphore::new(UNDER_WAY)) }
+        ApiClient {
+            client,
+            silence,
+            gzip,
+            from_cache: false,
+            notice: |_| (),
+            announced: AtomicBool::new(false),
+            timed_out: AtomicU32::new(0),
+            unanswered: AtomicU32::new(0),
+            under_way: Arc::new(Semaphore::new(UNDER_WAY)),
+        }
+    }
+
+    /// Lists of large kinds may come from the server's watch cache, seconds old at worst.
+    pub(super) fn with_cache(self, from_cache: bool) -> ApiClient {
+        ApiClient { from_cache, ..self }
+    }
+
+    /// Announces the first long pause here.
+    pub(super) fn with_notice(self, notice: fn(&str)) -> ApiClient {
+        ApiClient { notice, ..self }
+    }
+
+    /// Whether lists may come from the server's watch cache.
+    pub(super) fn reads_cache(&self) -> bool {
+        self.from_cache
+    }
+
+    /// Why nothing more is requested, if the server has stopped answering.
+    pub(super) fn gave_up(&self) -> Option<String> {
+        if self.timed_out.load(Ordering::Relaxed) >= MOST_UNANSWERED {
+            return Some(format!("not requested: {MOST_UNANSWERED} requests to the API server timed out"));
+        }
+        let unanswered = self.unanswered.load(Ordering::Relaxed);
+        (unanswered >= MOST_UNANSWERED).then(|| {
+            format!("not requested: the API server did not answer {MOST_UNANSWERED} requests in a row")
+        })
+    }
+
+    /// Counts whether the server answered.
+    fn count(&self, trouble: Option<&RequestError>) {
+        if let Some(RequestError::TimedOut { .. }) = trouble {
+            self.timed_out.fetch_add(1, Ordering::Relaxed);
+        }
+        match trouble {
+            Some(trouble) if trouble.is_unanswered() => {
+                self.unanswered.fetch_add(1, Ordering::Relaxed);
+            }
+            Some(_) | None => self.unanswered.store(0, Ordering::Relaxed),
+        }
+    }
+
+    /// Waits until it is time to try again; the trouble, when that would not help.
+    async fn again(
+        &self,
+        (trouble, asked): Failed,
+        tried: &mut u32,
+        meter: &Meter,
+        settled: bool,
+    ) -> Result<(), RequestError> {
+        *tried += 1;
+        let may_help = match &trouble {
+            RequestError::TimedOut { .. } => false,
+            RequestError::Refused(refusal) => refusal.is_of_the_moment(),
+            RequestError::Broken(broken) => broken.may_pass(settled),
+        };
+        if !may_help || *tried == TRIES || self.gave_up().is_some() {
+            self.count(Some(&trouble));
+            return Err(trouble);
+        }
+        meter.retried();
+        let wait = asked.map_or_else(|| pause(*tried), |asked| asked.min(LONGEST_PAUSE));
+        if let Some(asked) = asked.filter(|asked| *asked >= Duration::from_secs(1))
+            && !self.announced.swap(true, Ordering::Relaxed)
+        {
+            let (asked, wait) = (asked.as_secs(), wait.as_secs());
+            let again = if asked == wait { String::new() } else { format!("; trying again after {wait} s") };
+            (self.notice)(&format!("the API server is busy and asks for a pause of {asked} s{again}"));
+        }
+        tokio::time::sleep(wait).await;
+        Ok(())
     }
 
     /// How long something else than the API server may take to answer: as long as given, or as one answer may take where
@@ -111,11 +204,12 @@ impl ApiClient {
         loop {
             match self.begin(&call, meter).await {
                 Ok((parts, body)) => {
+                    self.count(None);
                     let form =
                         Form { packed: is_packed(&parts.headers), protobuf: is_protobuf(&parts.headers) };
                     return Ok(Flow::new(body, form, self.silence, permit));
                 }
-                Err(failed) => again(failed, &mut tried, meter, true).await?,
+                Err(failed) => self.again(failed, &mut tried, meter, true).await?,
             }
         }
     }
@@ -141,8 +235,11 @@ impl ApiClient {
         let mut tried = 0;
         loop {
             match self.once(call, meter).await {
-                Ok(answer) => return Ok(answer),
-                Err(failed) => again(failed, &mut tried, meter, settled).await?,
+                Ok(answer) => {
+                    self.count(None);
+                    return Ok(answer);
+                }
+                Err(failed) => self.again(failed, &mut tried, meter, settled).await?,
             }
         }
     }
@@ -204,7 +301,7 @@ impl ApiClient {
             chunks.push(chunk);
             if length > limit {
                 if parts.status.is_success() {
-                    return Err(RequestError::Broken(Broken::too_large(limit)));
+                    return Err(RequestError::Broken(Broken::TooLarge { limit: limit }));
                 }
                 break;
             }
@@ -267,30 +364,20 @@ fn plain(trouble: RequestError) -> Failed {
     (trouble, None)
 }
 
-/// Waits until it is time to try again; the trouble, when that would not help.
-async fn again(failed: Failed, tried: &mut u32, meter: &Meter, settled: bool) -> Result<(), RequestError> {
-    let (trouble, asked) = failed;
-    *tried += 1;
-    let may_help = match &trouble {
-        RequestError::TimedOut { .. } => false,
-        RequestError::Refused(refusal) => {
-            refusal.status == StatusCode::TOO_MANY_REQUESTS || refusal.status.is_server_error()
-        }
-        RequestError::Broken(broken) => broken.may_pass(settled),
-    };
-    if !may_help || *tried == TRIES {
-        return Err(trouble);
-    }
-    meter.retried();
-    tokio::time::sleep(asked.map_or_else(|| pause(*tried), |asked| asked.min(LONGEST_PAUSE))).await;
-    Ok(())
-}
-
 fn is_packed(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding == "gzip")
 }
 
 impl RequestError {
+    /// Whether the server did not answer, or only that it cannot.
+    fn is_unanswered(&self) -> bool {
+        match self {
+            RequestError::TimedOut { .. } => true,
+            RequestError::Refused(refusal) => refusal.is_of_the_moment(),
+            RequestError::Broken(broken) => broken.is_unanswered(),
+        }
+    }
+
     /// The answer is gone, and nobody knows why.
     pub(super) fn lost() -> RequestError {
         RequestError::Broken(Broken::Cut)
@@ -349,6 +436,11 @@ fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> ErrorStat
 }
 
 impl ErrorStatus {
+    /// Whether the server says that it cannot answer now.
+    fn is_of_the_moment(&self) -> bool {
+        self.status == StatusCode::TOO_MANY_REQUESTS || self.status.is_server_error()
+    }
+
     /// In words, for a request that cannot be answered because of it.
     pub(super) fn words(&self) -> String {
         let status = self.status.as_u16();

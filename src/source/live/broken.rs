@@ -24,16 +24,16 @@ pub(super) enum Broken {
     Proxy { message: String },
     /// The connection ended before the answer did.
     Cut,
+    /// The answer has no end, or none that is worth waiting for.
+    TooLarge {
+        /// How many bytes are read.
+        limit: usize,
+    },
     /// Anything else.
     Other { message: String },
 }
 
 impl Broken {
-    /// The answer has no end, or none that is worth waiting for.
-    pub(super) fn too_large(limit: usize) -> Broken {
-        Broken::Other { message: format!("the answer is larger than {} MB", limit / (1024 * 1024)) }
-    }
-
     /// Whether trying again may help.
     pub(super) fn may_pass(&self, settled: bool) -> bool {
         match self {
@@ -45,6 +45,23 @@ impl Broken {
             | Broken::Certificate { .. }
             | Broken::Tls { .. }
             | Broken::Proxy { .. }
+            | Broken::TooLarge { .. }
+            | Broken::Other { .. } => false,
+        }
+    }
+
+    /// Whether the server cannot be reached, rather than answers with something else.
+    pub(super) fn is_unanswered(&self) -> bool {
+        match self {
+            Broken::Refused
+            | Broken::NoSuchHost { .. }
+            | Broken::Unreachable { .. }
+            | Broken::ConnectTimedOut
+            | Broken::Proxy { .. }
+            | Broken::Cut => true,
+            Broken::Certificate { .. }
+            | Broken::Tls { .. }
+            | Broken::TooLarge { .. }
             | Broken::Other { .. } => false,
         }
     }
@@ -58,6 +75,13 @@ impl Broken {
             Broken::Certificate { message } => format!("the server's certificate is not trusted: {message}"),
             Broken::Tls { message } => format!("TLS failed: {message}"),
             Broken::Proxy { message } => format!("the proxy refused: {message}"),
+            Broken::TooLarge { limit } => {
+                let (size, unit) = match limit / (1024 * 1024) {
+                    0 => (limit / 1024, "KB"),
+                    megabytes => (megabytes, "MB"),
+                };
+                format!("the answer is larger than {size} {unit}")
+            }
             Broken::NoSuchHost { message } | Broken::Unreachable { message } | Broken::Other { message } => {
                 message.clone()
             }

@@ -3,8 +3,10 @@
 use bytes::Bytes;
 use http::{HeaderMap, Method, header};
 
-/// How much is read of an answer on the wire. Pages are some megabytes.
-pub(super) const WHOLE_BODY: usize = 1 << 30;
+/// The most bytes of a list that are read. 10,000 pods are 150 MB.
+pub(super) const WHOLE_BODY: usize = 2 << 30;
+/// The largest single object that is read; etcd takes a tenth of that.
+pub(super) const OBJECT_BODY: usize = 16 * 1024 * 1024;
 /// The media type of protobuf as API servers write it.
 const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
@@ -39,7 +41,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Reads an object or a list.
+    /// Reads an object, or a list that is as small.
     pub(super) fn get(path: &str) -> Call {
         Call::new(Method::GET, path, None)
     }
@@ -66,7 +68,7 @@ impl Call {
 
     fn new(method: Method, path: &str, body: Option<&serde_json::Value>) -> Call {
         let body = body.map(|body| Bytes::from(body.to_string()));
-        Call { method, path: path.to_owned(), body, accept: Accept::Json, most: WHOLE_BODY }
+        Call { method, path: path.to_owned(), body, accept: Accept::Json, most: OBJECT_BODY }
     }
 }
 

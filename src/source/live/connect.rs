@@ -11,6 +11,7 @@ use kube::config::{AuthInfo, Config};
 
 use super::api_client::{ApiClient, RequestError};
 use super::broken::Broken;
+use super::call::Call;
 use super::cli::Cli;
 use super::error::ConnectError;
 use super::overrides::ConnectionOverrides;
@@ -55,6 +56,10 @@ pub struct Connect {
     pub terminal: bool,
     /// How long a credential plugin may take; `None` is 30 s, or 3 min when it may talk to the terminal.
     pub exec_timeout: Option<Duration>,
+    /// Whether lists of large kinds may come from the API server's watch cache: cheaper, and seconds old at worst.
+    pub from_cache: bool,
+    /// Where the first long pause that the server asks for is announced.
+    pub notice: fn(&str),
 }
 
 impl Default for Connect {
@@ -74,6 +79,8 @@ impl Default for Connect {
             deadline: None,
             terminal: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
             exec_timeout: None,
+            from_cache: false,
+            notice: |_| (),
         }
     }
 }
@@ -114,7 +121,9 @@ impl Live {
         };
         let client = kube::Client::try_from(config)
             .map_err(|error| ConnectError::Kubeconfig { path: None, what: quote(&error.to_string(), 300) })?;
-        let api = Arc::new(ApiClient::new(client, silence, gzip));
+        let api =
+            ApiClient::new(client, silence, gzip).with_cache(connect.from_cache).with_notice(connect.notice);
+        let api = Arc::new(api);
         let meter = Meter::default();
         let version = match connect.deadline {
             None => target.version(&api, &meter).await?,
@@ -261,7 +270,8 @@ fn origin(uri: &http::Uri) -> String {
 impl Target {
     /// The body of `/version`, or why it is not to be had though the server answers.
     async fn version(&self, api: &ApiClient, meter: &Meter) -> Result<Result<Vec<u8>, Why>, ConnectError> {
-        let answer = match api.get("/version", meter, false).await {
+        let call = Call { most: VERSION_BODY, ..Call::get("/version") };
+        let answer = match api.send(&call, meter, false).await {
             Ok(answer) => answer,
             Err(RequestError::Refused(refusal)) if refusal.status == StatusCode::FORBIDDEN => {
                 return Ok(Err(why::why(&RequestError::Refused(refusal))));
@@ -292,16 +302,31 @@ impl Target {
         let (server, proxy) = (self.server.clone(), self.proxy.clone());
         match trouble {
             RequestError::TimedOut { seconds } => ConnectError::TimedOut { server, proxy, seconds },
-            RequestError::Broken(broken) => match broken {
-                Broken::Refused => ConnectError::Refused { server, proxy },
-                Broken::Certificate { message } => ConnectError::Certificate { server, what: message },
-                Broken::Tls { message } => ConnectError::Tls { server, what: message },
-                Broken::NoSuchHost { .. }
-                | Broken::Unreachable { .. }
-                | Broken::ConnectTimedOut
-                | Broken::Proxy { .. }
-                | Broken::Cut
-                | Broken::Other { .. } => ConnectError::Unreachable { server, proxy, what: broken.words() },
+            RequestError::Broken(broken) => match (broken, proxy) {
+                // With a proxy, the connection is one to it.
+                (
+                    broken @ (Broken::Refused
+                    | Broken::NoSuchHost { .. }
+                    | Broken::Unreachable { .. }
+                    | Broken::ConnectTimedOut
+                    | Broken::Proxy { .. }),
+                    Some(proxy),
+                ) => ConnectError::Proxy { server, proxy, what: broken.words() },
+                (Broken::Refused, proxy) => ConnectError::Refused { server, proxy },
+                (Broken::Certificate { message }, _) => ConnectError::Certificate { server, what: message },
+                (broken @ Broken::TooLarge { .. }, _) => {
+                    ConnectError::NotKubernetes { server, what: broken.words() }
+                }
+                (Broken::Tls { message }, _) => ConnectError::Tls { server, what: message },
+                (
+                    broken @ (Broken::NoSuchHost { .. }
+                    | Broken::Unreachable { .. }
+                    | Broken::ConnectTimedOut
+                    | Broken::Proxy { .. }
+                    | Broken::Cut
+                    | Broken::Other { .. }),
+                    proxy,
+                ) => ConnectError::Unreachable { server, proxy, what: broken.words() },
             },
             RequestError::Refused(refusal) => {
                 let status = refusal.status;

@@ -168,6 +168,16 @@ pub enum ConnectError {
         /// What happened.
         what: String,
     },
+    /// The proxy does not lead to the server.
+    #[error("the proxy {proxy} does not connect to {server}: {what}")]
+    Proxy {
+        /// The API server.
+        server: String,
+        /// The proxy.
+        proxy: String,
+        /// What happened.
+        what: String,
+    },
     /// The server did not answer.
     #[error("{server} gave no answer{} within {seconds} s", through(proxy))]
     TimedOut {
@@ -337,6 +347,10 @@ impl ConnectError {
             }
             ConnectError::Refused { .. } | ConnectError::Unreachable { .. } => {
                 "check that the cluster runs and that its address in the kubeconfig is right (kubectl cluster-info); behind a VPN, connect first"
+                    .to_owned()
+            }
+            ConnectError::Proxy { .. } => {
+                "check the proxy (HTTPS_PROXY, or proxy-url in the kubeconfig); to connect without it, add the server's host to NO_PROXY"
                     .to_owned()
             }
             ConnectError::TimedOut { .. } => {

@@ -56,6 +56,8 @@ pub(super) enum Ended {
     RequestError(RequestError),
     /// What came cannot be unpacked; in words.
     Malformed(String),
+    /// A limit was reached; in words.
+    Endless(String),
 }
 
 impl Flow {
@@ -122,7 +124,7 @@ impl Flow {
             meter.received(chunk.len());
             self.length += chunk.len();
             if self.length > WHOLE_BODY {
-                return Err(RequestError::Broken(Broken::too_large(WHOLE_BODY)));
+                return Err(RequestError::Broken(Broken::TooLarge { limit: WHOLE_BODY }));
             }
             if !chunk.is_empty() {
                 return Ok(Some(chunk));

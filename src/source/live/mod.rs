@@ -11,7 +11,7 @@ use std::time::Instant;
 use http::StatusCode;
 
 use self::api_client::{Answer, ApiClient, RequestError};
-use self::call::Call;
+use self::call::{Call, OBJECT_BODY};
 use self::traffic::{Account, Ledger, Meter};
 use self::why::{ended, why};
 use crate::fetched::{Fetched, Why};
@@ -53,9 +53,6 @@ pub use error::ConnectError;
 pub use overrides::ConnectionOverrides;
 pub use publish::{Done, PublishError};
 pub use traffic::Traffic;
-
-/// The largest single object that is read; etcd takes a tenth of that.
-const OBJECT_BODY: usize = 16 * 1024 * 1024;
 
 /// Where access reviews are sent.
 const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -226,6 +223,11 @@ impl Source for Live {
 
     async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         let account = Account::open(&self.ledger, request);
+        let asks_server =
+            matches!(request.item, Item::List(_) | Item::Named { .. } | Item::Access(_) | Item::Served(_));
+        if asks_server && let Some(message) = self.api.gave_up() {
+            return Fetched::Missing { reason: Why::Failed { message } };
+        }
         let Some(deadline) = self.deadline else { return self.answer(request, &account.meter, sink).await };
         let mut counted = Counted { sink, arrived: 0 };
         let answer = self.answer(request, &account.meter, &mut counted);

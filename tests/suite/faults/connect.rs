@@ -312,7 +312,7 @@ async fn a_proxy_that_refuses_is_named_without_its_password() {
     let error = failure(&Kubeconfig::with_cluster(&cluster, &json!({ "token": CANARY })), |_| {}).await;
     let (cause, _) = told(&error);
     let wanted = format!(
-        "https://api.example.invalid:6443 cannot be reached through the proxy http://{}: the proxy refused: tunnel error: proxy authorization required",
+        "the proxy http://{} does not connect to https://api.example.invalid:6443: the proxy refused: tunnel error: proxy authorization required",
         proxy.address
     );
     assert_eq!(cause, wanted);

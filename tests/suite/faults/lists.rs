@@ -356,9 +356,12 @@ async fn a_list_that_is_given_up_asks_for_no_more_pages() {
     let asked = Arc::new(Mutex::new(0));
     let count = Arc::clone(&asked);
     let server = Server::start(move |_| {
-        *count.lock().unwrap() += 1;
+        let mut count = count.lock().unwrap();
+        *count += 1;
+        let next = count.to_string();
+        drop(count);
         std::thread::sleep(Duration::from_millis(20));
-        Reply::json(&page(0, 1, "again"))
+        Reply::json(&page(0, 1, &next))
     })
     .await;
     let live = live(&server).await;

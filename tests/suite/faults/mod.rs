@@ -3,6 +3,7 @@
 
 mod access;
 mod connect;
+mod endless;
 mod exec;
 mod forms;
 mod lists;

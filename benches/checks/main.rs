@@ -1,0 +1,145 @@
+//! What each check costs as a cluster grows: every check on several mixes of objects, at 1, 2 and 4 times their number, and a
+//! whole run on each. Linear cost doubles with the size; a ratio near 4 is a quadratic place. Nothing is asserted.
+//!
+//! `cargo bench --bench checks`, or `cargo bench --bench checks -- WORD` for the mixes whose name holds the word.
+//! `MESHDOCTOR_BENCH_OBJECTS=200` changes the smallest size, and `UPDATE=1` writes the table into docs/cost.md.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use meshdoctor::checks::{self, Check, evaluate};
+use meshdoctor::collect::collect_now;
+use meshdoctor::docgen;
+use meshdoctor::knowledge::Knowledge;
+use meshdoctor::policy;
+use meshdoctor::scene::Scene;
+
+mod world;
+
+use world::{MIXES, Mix};
+
+/// Times as many objects as the smallest size.
+const TIMES: [usize; 3] = [1, 2, 4];
+/// A check that takes less at the largest size says nothing about growth.
+const NOTABLE: Duration = Duration::from_millis(5);
+/// A run that takes longer is ended.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn main() -> io::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let smallest = std::env::var("MESHDOCTOR_BENCH_OBJECTS").ok().and_then(|text| text.parse().ok());
+    let smallest = smallest.unwrap_or(500);
+    let is_meant = |mix: &&Mix| words.is_empty() || words.iter().any(|word| mix.name.contains(word));
+    let mut table = String::from(
+        "| mix | objects, smallest | all checks, largest | 2x/1x | 4x/2x | steepest check | its time, largest | its 4x/2x | \
+         a whole run, 4x/2x |\n|---|--:|--:|--:|--:|---|--:|--:|--:|\n",
+    );
+    io::stdout().write_all(table.as_bytes())?;
+    for mix in MIXES.iter().filter(is_meant) {
+        let row = row(mix, smallest)?;
+        io::stdout().write_all(row.as_bytes())?;
+        table.push_str(&row);
+    }
+    if std::env::var_os("UPDATE").is_some() && words.is_empty() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/cost.md");
+        let filled = docgen::fill(&std::fs::read_to_string(&file)?, "checks", &format!("\n{table}\n"));
+        let filled = filled.ok_or_else(|| io::Error::other("docs/cost.md has no <!-- checks: begin -->"))?;
+        std::fs::write(file, filled)?;
+    }
+    Ok(())
+}
+
+/// The times of one mix.
+fn row(mix: &Mix, smallest: usize) -> io::Result<String> {
+    let all: Vec<&'static Check> = checks::all().collect();
+    let (mut times, mut runs, mut objects) = (Vec::new(), Vec::new(), 0_usize);
+    for factor in TIMES {
+        let scene = world::scene(mix, smallest * factor);
+        if factor == 1 {
+            objects = scene.memory.objects.values().map(Vec::len).sum();
+        }
+        times.push(of_checks(&scene, &all));
+        runs.push(of_run(&scene)?);
+    }
+    let total = |at: usize| -> Duration { times[at].iter().sum() };
+    let steepest = (0..all.len())
+        .filter(|check| times[2][*check] >= NOTABLE)
+        .max_by(|a, b| growth(times[1][*a], times[2][*a]).total_cmp(&growth(times[1][*b], times[2][*b])));
+    let mut row = String::new();
+    let (name, sum) = (mix.name, total(2).as_secs_f64());
+    let (first, second) = (growth(total(0), total(1)), growth(total(1), total(2)));
+    write!(row, "| {name} | {objects} | {sum:.2} s | {first:.1} | {second:.1} |")
+        .map_err(io::Error::other)?;
+    match steepest {
+        Some(check) => {
+            let (before, then) = (times[1][check], times[2][check]);
+            let (id, time) = (all[check].id, then.as_secs_f64() * 1e3);
+            write!(row, " `{id}` | {time:.0} ms | {:.1} |", growth(before, then))
+                .map_err(io::Error::other)?;
+        }
+        None => row.push_str(" - | - | - |"),
+    }
+    let run = match (runs[1], runs[2]) {
+        (Some(before), Some(then)) => format!("{:.1}", growth(before, then)),
+        (_, _) => format!("> {} s", PATIENCE.as_secs()),
+    };
+    writeln!(row, " {run} |").map_err(io::Error::other)?;
+    Ok(row)
+}
+
+fn growth(before: Duration, then: Duration) -> f64 {
+    then.as_secs_f64() / before.as_secs_f64().max(0.000_1)
+}
+
+/// How long each check takes; the better of two runs.
+fn of_checks(scene: &Scene, all: &[&'static Check]) -> Vec<Duration> {
+    let collected = collect_now(&scene.memory, &policy::items(all), &scene.options, None);
+    let timed = |check: &'static Check| {
+        let began = Instant::now();
+        drop(evaluate(&[check], &collected.cluster, Knowledge::embedded(), &scene.settings));
+        began.elapsed()
+    };
+    all.iter().copied().map(|check| timed(check).min(timed(check))).collect()
+}
+
+/// How long a run of the binary on all of it takes.
+fn of_run(scene: &Scene) -> io::Result<Option<Duration>> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("x.json");
+    let items = scene.memory.objects.values().flatten();
+    let items: Vec<String> = items.map(|held| String::from_utf8_lossy(&held.json).into_owned()).collect();
+    std::fs::write(&path, format!(r#"{{"kind":"List","apiVersion":"v1","items":[{}]}}"#, items.join(",")))?;
+    let began = Instant::now();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
+        .args([
+            "check",
+            "-q",
+            "--no-config",
+            "--complete",
+            "all",
+            "--at",
+            "2026-01-15T12:00:00Z",
+            "-o",
+            "json",
+        ])
+        .args(["--linkerd-cli", "none", "--bundle"])
+        .arg(&path)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    loop {
+        if child.try_wait()?.is_some() {
+            return Ok(Some(began.elapsed()));
+        }
+        if began.elapsed() > PATIENCE {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
