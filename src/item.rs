@@ -3,7 +3,7 @@
 //! This file owns the vocabulary between cards (`needs: [pods, events]`), sources (which answer items) and the
 //! model (which files answers by item). It knows names and API coordinates, never how anything is fetched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -277,6 +277,8 @@ pub struct Namespaces {
     pub cni: String,
     /// See [`Scope::Extension`]; extensions that are not installed, or of which nobody knows, are not in it.
     pub extensions: BTreeMap<Extension, String>,
+    /// Extensions of which nothing is known to run, although a namespace carries their label.
+    pub empty_extensions: BTreeSet<Extension>,
 }
 
 impl Default for Namespaces {
@@ -285,6 +287,7 @@ impl Default for Namespaces {
             control_plane: "linkerd".to_owned(),
             cni: "linkerd-cni".to_owned(),
             extensions: BTreeMap::new(),
+            empty_extensions: BTreeSet::new(),
         }
     }
 }

@@ -38,8 +38,13 @@ fn earlier(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<usiz
     }
     let mut earlier = vec![BTreeSet::new(); findings.len()];
     for &at in &repairs {
+        // What is not in effect does not come before anything worse.
+        let idle = |other: usize| {
+            findings[other].explains_nothing && findings[other].severity < findings[at].severity
+        };
         let first = |&other: &usize| {
             findings[other].check != findings[at].check
+                && !idle(other)
                 && later[findings[other].check].contains(findings[at].check)
         };
         earlier[at] = repairs.iter().copied().filter(first).collect();

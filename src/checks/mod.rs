@@ -19,6 +19,7 @@ mod debug;
 mod diagnosed;
 pub mod expressed;
 mod extensions;
+mod grace;
 mod injection;
 mod jaeger;
 mod joins;

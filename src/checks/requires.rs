@@ -3,7 +3,7 @@
 
 use super::cni::nodes;
 use super::control_plane::installation::{about_to_be, none_installed, present};
-use super::extensions::{absent, extension_namespace};
+use super::extensions::{absent, extension_namespace, runs};
 use super::multicluster::links::{links, no_links};
 use super::{Context, Unjudged};
 use crate::card::{Mode, Requirement};
@@ -49,5 +49,8 @@ fn holds(ctx: &Context<'_>, requirement: Requirement) -> Result<(), Unjudged> {
 }
 
 fn extension(ctx: &Context<'_>, extension: Extension) -> Result<(), Unjudged> {
-    extension_namespace(ctx, extension)?.map_or_else(|| Err(absent(extension)), |_| Ok(()))
+    match extension_namespace(ctx, extension)? {
+        None => Err(absent(extension)),
+        Some(_) => runs(ctx, extension),
+    }
 }

@@ -37,6 +37,8 @@ pub struct Settings {
     pub data_plane: bool,
     /// `--param`: parameters of checks, by check and name.
     pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
+    /// `--wait` and `verify`: what is starting counts as not ready, whatever its age.
+    pub no_grace: bool,
     /// What it takes to ask the same question again.
     pub rerun: Rerun,
 }

@@ -67,6 +67,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         cni_expected: args.stage.linkerd_cni_enabled,
         expected_version: args.expected_version.clone(),
         data_plane: args.stage.proxy,
+        no_grace: args.wait.is_some(),
         params: params::set(&args.param)?,
         rerun: Rerun::default(),
     };

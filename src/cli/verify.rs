@@ -269,6 +269,7 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
         cni_expected: args.stage.linkerd_cni_enabled || asked.cni_expected,
         expected_version,
         data_plane: false,
+        no_grace: true,
         params,
         rerun: super::rerun::of(&args.evidence, &args.connection),
     })

@@ -45,6 +45,7 @@ pub(super) fn namespaces(options: &Options, gathered: &BTreeMap<Item, Gathered>)
             .unwrap_or_else(|| found(Kind::Deployment, control_plane, &usual.control_plane)),
         cni: options.cni_namespace.clone().unwrap_or_else(|| found(Kind::DaemonSet, cni, &usual.cni)),
         extensions: extensions(gathered),
+        empty_extensions: empty_extensions(gathered),
     }
 }
 
@@ -59,10 +60,24 @@ fn extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeMap<Extension, String
     Extension::ALL.into_iter().filter_map(|extension| Some((extension, chosen(&extension)?))).collect()
 }
 
-/// Whether several namespaces carry the label of one extension, and no list that tells them apart was asked for.
+/// The extensions whose label is on a namespace while no Deployment and no pod of theirs exists. Without all Deployments that is
+/// not known.
+fn empty_extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeSet<Extension> {
+    let deployments = gathered.get(&Item::List(Kind::Deployment)).map(|gathered| &gathered.fetched);
+    if deployments != Some(&Fetched::Complete) {
+        return BTreeSet::new();
+    }
+    let is_empty = |extension: &Extension| {
+        let labelled = labelled(gathered, *extension);
+        !labelled.is_empty() && !labelled.iter().any(|namespace| holds(gathered, namespace, *extension))
+    };
+    Extension::ALL.into_iter().filter(is_empty).collect()
+}
+
+/// Whether a namespace carries the label of an extension, and no list that shows where the extension runs was requested.
 pub(super) fn undecided(gathered: &BTreeMap<Item, Gathered>) -> bool {
-    let asked = [Kind::Deployment, Kind::Pod].iter().any(|kind| gathered.contains_key(&Item::List(*kind)));
-    !asked && Extension::ALL.iter().any(|extension| labelled(gathered, *extension).len() > 1)
+    let asked = gathered.contains_key(&Item::List(Kind::Deployment));
+    !asked && Extension::ALL.iter().any(|extension| !labelled(gathered, *extension).is_empty())
 }
 
 /// The namespaces with the label of an extension, in order.

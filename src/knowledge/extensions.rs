@@ -14,6 +14,7 @@ pub struct Extensions {
     date: jiff::civil::Date,
     viz: Viz,
     jaeger: Jaeger,
+    optional_accounts: Vec<OptionalAccount>,
     link_versions: Vec<LinkVersion>,
     service_mirror: Vec<ServiceMirror>,
 }
@@ -40,6 +41,16 @@ struct Jaeger {
 struct LinkVersion {
     version: String,
     releases: ReleaseRange,
+}
+
+/// A ServiceAccount that the chart of one extension names and another extension brings.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct OptionalAccount {
+    named_by: String,
+    namespace: String,
+    name: String,
+    brought_by: String,
 }
 
 /// Who makes the controllers of links.
@@ -101,6 +112,14 @@ impl Extensions {
     /// The components of jaeger that have to be there.
     pub fn jaeger_components(&self) -> &[String] {
         &self.jaeger.components
+    }
+
+    /// The extension that brings a ServiceAccount which the chart of the extension `named_by` names in its policies.
+    pub fn brings_account(&self, named_by: &str, namespace: &str, name: &str) -> Option<&str> {
+        let is_it = |one: &&OptionalAccount| {
+            one.named_by == named_by && one.namespace == namespace && one.name == name
+        };
+        self.optional_accounts.iter().find(is_it).map(|one| one.brought_by.as_str())
     }
 
     /// The version of the Link API that the command of a release asks for; `None` where that is not known.

@@ -76,6 +76,11 @@ fn is_controller(container: &Container) -> bool {
     OWN.contains(&container.name.as_str())
 }
 
+/// The version of a container that is one of the control plane's own.
+pub fn component_version(container: &Container) -> Option<LinkerdVersion> {
+    is_controller(container).then(|| tag_version(container)).flatten()
+}
+
 /// The Linkerd version that a container's image tag states.
 pub fn tag_version(container: &Container) -> Option<LinkerdVersion> {
     container.image.parse::<ImageRef>().ok()?.tag?.parse().ok()

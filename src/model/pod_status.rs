@@ -76,6 +76,20 @@ pub fn counts_as_unwell(pod: &Pod) -> bool {
     unhealthy(pod).is_some() || (word(pod) == "Evicted" && !ready())
 }
 
+/// Whether a container of a pod has failed, so that waiting alone does not make the pod ready.
+pub fn has_failed(pod: &Pod) -> bool {
+    let statuses = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
+    pod.status.phase == "Failed" || statuses.into_iter().any(container_has_failed)
+}
+
+/// Whether a container has failed rather than not started yet.
+pub fn container_has_failed(status: &ContainerStatus) -> bool {
+    let waits = status.state.waiting().is_some_and(|waiting| {
+        !matches!(waiting.reason.as_str(), "PodInitializing" | "ContainerCreating" | "")
+    });
+    waits || status.state.terminated().is_some_and(|ended| ended.exit_code != 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

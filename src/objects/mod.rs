@@ -102,6 +102,7 @@ pub use store::Store;
 pub use target::TargetRef;
 pub use template::PodTemplate;
 pub use texts::Texts;
+pub use time::Time;
 pub use uid::Uid;
 pub use volume::{END_ENTITY_VOLUME, TOKEN_VOLUME, Volumes};
 pub use webhook_configuration::{Webhook, WebhookConfiguration};

@@ -76,6 +76,7 @@ mod roles;
 mod samples;
 #[path = "../skip/mod.rs"]
 mod skip;
+mod stock;
 mod stories;
 mod tickets;
 mod unread;

@@ -4,8 +4,12 @@ use super::identity::{identity_deployment, issuer};
 use super::remedy;
 use crate::certificates::Validity;
 use crate::checks::dates;
+use crate::checks::restart;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::Remedy;
+
+const RESTART: &str = "Restart every meshed workload whose proxy was running when the issuer expired: it does not renew a certificate \
+                       that has expired";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx)?;
@@ -15,9 +19,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the issuer's certificate is not valid yet: until then identity issues no certificates, so no proxy becomes ready"
         }
         Validity::Over => {
-            "the issuer's certificate has expired: identity issues no certificates any more, so no new proxy becomes ready, \
-             and \
-             running ones lose theirs within its lifetime (24 hours unless set otherwise)"
+            "the issuer's certificate has expired: identity issues no certificates, so no new proxy becomes ready, and every proxy's \
+             certificate expired at the same moment, since identity issues none that outlives the issuer"
         }
     };
     let said =
@@ -27,11 +30,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let steps =
         if issuer.renewed_by() == Some("cert-manager") { steps } else { remedy::new_issuer(ctx, steps) };
     let steps = remedy::put_issuer(ctx, steps, Some(&issuer));
+    let steps = remedy::see_it_taken(ctx, steps);
+    let steps = match issuer.certificate().validity(ctx.now()) {
+        Validity::Over => restart::all_meshed(ctx, steps, RESTART),
+        Validity::Current | Validity::NotYet => steps,
+    };
     let finding = ctx
         .finding(issuer.subject(), message)
         .evidence(issuer.quoted(said))
         .timeline(issuer.moments(ctx.now()))
-        .remedy(remedy::see_it_taken(ctx, steps))
+        .remedy(steps)
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())
 }

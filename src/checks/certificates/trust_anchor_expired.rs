@@ -1,16 +1,22 @@
 //! `trust-anchor-expired`: a trust anchor is not within its validity period.
 
-use super::identity::{Anchor, anchor_tie, identity_deployment};
+use super::identity::{Anchor, anchor_tie, identity_deployment, issuer};
 use super::remedy;
 use super::role::{Role, of_each};
 use crate::certificates::Validity;
 use crate::checks::dates;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Finding, Remedy, StepKind};
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::finding::{Finding, Remedy, Severity, StepKind};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     of_each(ctx, |anchor, role| {
         let validity = anchor.certificate.validity(ctx.now());
+        // Without the issuer it is not known whether anything depends on the anchor.
+        if let (true, Role::Unknown, Err(Unjudged::Missing(missing))) =
+            (validity != Validity::Current, role, issuer(ctx))
+        {
+            ctx.gap(missing);
+        }
         (validity != Validity::Current).then(|| finding(ctx, anchor, validity, role))
     })
 }
@@ -52,7 +58,16 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
         Role::OneOfSeveral | Role::Unused => remedy::restart_meshed(ctx, remedy::take_out(ctx, steps)),
     };
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
-    ctx.finding(anchor.subject(), message)
+    // Nothing fails by an anchor that is not needed, except `linkerd check`.
+    let severity = match role {
+        Role::Only | Role::Unknown => Severity::Error,
+        Role::OneOfSeveral | Role::Unused => Severity::Warning,
+    };
+    let finding = ctx.finding(anchor.subject(), message);
+    let finding = if severity == Severity::Error { finding } else { finding.explains_nothing() };
+    finding
+        .severity(severity)
+        .rows_as(Severity::Error)
         .evidences(anchor.evidence(&said))
         .timeline(anchor.moments(ctx.now()))
         .parameter(anchor.certificate.print())

@@ -16,10 +16,8 @@ use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::model::cni;
-use crate::objects::{DaemonSet, Node, Pod, Workload};
+use crate::objects::{DaemonSet, Node, Pod, Time, Workload};
 
-/// How long the pods of a DaemonSet may take on a new node, and in a rollout.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 /// How many pods of a node are named.
 const NAMED: usize = 3;
 
@@ -50,7 +48,8 @@ fn nowhere(ctx: &Context<'_>) -> Judgement {
     })
 }
 
-/// Pods of the DaemonSet that are not ready: at once where the control plane relies on it, else after a while.
+/// Pods of the DaemonSet that are not ready: those that are starting aside, and without a control plane that relies on it
+/// those that have only just become unready.
 fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) -> Option<Finding> {
     let down: BTreeSet<&str> = nodes.iter().filter(|node| !is_ready(node)).map(name).collect();
     let meta = &set.metadata;
@@ -64,14 +63,16 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
     // An installer on a node that is down is not at fault.
     let (lost, waiting): (Vec<&Pod>, Vec<&Pod>) =
         unready.into_iter().partition(|pod| down.contains(pod.node_name.as_str()));
-    let lacks = status.desired_number_scheduled.saturating_sub(status.number_ready) > count(&lost);
+    let (starting, waiting): (Vec<&Pod>, Vec<&Pod>) =
+        waiting.into_iter().partition(|pod| !pod.node_name.is_empty() && ctx.is_starting(pod));
+    let lacking = status.desired_number_scheduled.saturating_sub(status.number_ready);
+    let excused = lost.len() + starting.len() + awaited(ctx, set, pods, nodes);
+    let lacks = usize::try_from(lacking).is_ok_and(|lacking| lacking > excused);
     let counted = lacks && relies_on_cni(ctx);
-    let stuck: Vec<&Pod> = waiting
-        .into_iter()
-        .filter(|pod| counted || !pod.node_name.is_empty() && age(ctx, pod) > Some(PATIENCE))
-        .collect();
+    let has_settled = |pod: &Pod| !pod.node_name.is_empty() && !ctx.within_grace(unready_since(pod));
+    let stuck: Vec<&Pod> = waiting.into_iter().filter(|pod| counted || has_settled(pod)).collect();
     if stuck.is_empty() && !counted {
-        return None;
+        return starting_only(ctx, set, &starting);
     }
     let message = if counted {
         "linkerd-cni is not ready on every node, and the control plane relies on it: a node on which it was never ready starts no meshed pod, on the others its entry, token and binary are not kept up to date"
@@ -79,31 +80,71 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
         "linkerd-cni is not ready on every node: there its entry, token and binary are not kept up to date, and a rollout stops"
     };
     let finding = ctx
-        .finding(
-            Subject::Object {
-                kind: Kind::DaemonSet.to_string(),
-                namespace: meta.namespace.to_string(),
-                name: meta.name.clone(),
-                pods: stuck.iter().map(|pod| pod.metadata.name.clone()).collect(),
-            },
-            message,
-        )
+        .finding(subject(set, &stuck), message)
         .severity(if counted { Severity::Error } else { Severity::Warning })
         .evidences((status.number_ready < status.desired_number_scheduled).then(|| {
             let said = format!("{} of {} ready", status.number_ready, status.desired_number_scheduled);
             Evidence::field(shown(set), "status", said)
         }))
-        .evidences(stuck.iter().take(NAMED).map(|pod| {
-            let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-            let place = match pod.node_name.as_str() {
-                "" => "not ready, on no node".to_owned(),
-                node => format!("not ready on {node}"),
-            };
-            let since = age(ctx, pod).map(|age| format!(" for {}", in_words(age))).unwrap_or_default();
-            Evidence::field(object, "status", format!("{place}{since}{}", why(pod)))
-        }))
+        .evidences(stuck.iter().take(NAMED).map(|pod| shown_unready(ctx, pod)))
         .remedy(see_why(set, stuck.first().copied()));
     Some(finding)
+}
+
+/// How many nodes have no pod of the DaemonSet yet, because the node or the DaemonSet is new.
+fn awaited(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) -> usize {
+    let meta = &set.metadata;
+    let covered: BTreeSet<&str> = pods
+        .iter()
+        .filter(|pod| belongs(pod, meta.name.as_str(), &meta.namespace))
+        .map(|pod| pod.node_name.as_str())
+        .collect();
+    let is_new = |node: &&Node| {
+        ctx.within_grace(meta.creation_timestamp) || ctx.within_grace(node.metadata.creation_timestamp)
+    };
+    let bare = nodes.iter().filter(|node| runs_pods_on_linux(node) && !covered.contains(name(node)));
+    bare.filter(is_new).count()
+}
+
+/// Pods that are starting: not trouble yet, though `linkerd check` waits for them.
+fn starting_only(ctx: &Context<'_>, set: &Workload, starting: &[&Pod]) -> Option<Finding> {
+    let status = &set.status;
+    let first = starting.first()?;
+    if status.number_ready >= status.desired_number_scheduled {
+        return None;
+    }
+    let finding = ctx
+        .finding(
+            subject(set, starting),
+            "linkerd-cni is starting on a node: its pod was created less than five minutes ago, and nothing in it has failed",
+        )
+        .severity(Severity::Info)
+        .rows_as(Severity::Error)
+        .parameter("starting")
+        .evidences(starting.iter().take(NAMED).map(|pod| shown_unready(ctx, pod)))
+        .remedy(see_why(set, Some(first)));
+    Some(finding)
+}
+
+fn subject(set: &Workload, pods: &[&Pod]) -> Subject {
+    Subject::Object {
+        kind: Kind::DaemonSet.to_string(),
+        namespace: set.metadata.namespace.to_string(),
+        name: set.metadata.name.clone(),
+        pods: pods.iter().map(|pod| pod.metadata.name.clone()).collect(),
+    }
+}
+
+/// Where a pod is not ready, since when, and why.
+fn shown_unready(ctx: &Context<'_>, pod: &Pod) -> Evidence {
+    let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
+    let place = match pod.node_name.as_str() {
+        "" => "not ready, on no node".to_owned(),
+        node => format!("not ready on {node}"),
+    };
+    let since = unready_since(pod).get();
+    let since = since.map(|since| format!(" for {}", in_words(ctx.now().duration_since(since))));
+    Evidence::field(object, "status", format!("{place}{}{}", since.unwrap_or_default(), why(pod)))
 }
 
 /// How to find out why pods of a DaemonSet are not ready, or not there.
@@ -135,10 +176,10 @@ fn relies_on_cni(ctx: &Context<'_>) -> bool {
         .is_some()
 }
 
-/// How long a pod has not been ready.
-fn age(ctx: &Context<'_>, pod: &Pod) -> Option<SignedDuration> {
+/// Since when a pod has not been ready.
+fn unready_since(pod: &Pod) -> Time {
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
-    since.or(pod.metadata.creation_timestamp.get()).map(|since| ctx.now().duration_since(since))
+    since.map_or(pod.metadata.creation_timestamp, Time::from)
 }
 
 /// `24 s`, `40 min`, `3 d`.
@@ -149,10 +190,6 @@ fn in_words(age: SignedDuration) -> String {
         seconds @ 7200..172_800 => format!("{} h", seconds / 3600),
         seconds => format!("{} d", seconds / 86_400),
     }
-}
-
-fn count(pods: &[&Pod]) -> u32 {
-    u32::try_from(pods.len()).unwrap_or(u32::MAX)
 }
 
 /// What its containers say, in parentheses.
@@ -176,10 +213,7 @@ fn without_installer(ctx: &Context<'_>, sets: &[&Workload], pods: &[Pod], nodes:
     for pod in pods.iter().filter(|pod| relies_on_plugin(pod)) {
         relying.entry(pod.node_name.as_str()).or_default().push(pod);
     }
-    let old_enough = |node: &&Node| {
-        let since = node.metadata.creation_timestamp.get();
-        since.is_none_or(|since| ctx.now().duration_since(since) > PATIENCE)
-    };
+    let old_enough = |node: &&Node| !ctx.is_recent(node.metadata.creation_timestamp);
     let bare = nodes
         .iter()
         .filter(|node| runs_pods_on_linux(node) && !covered.contains(name(node)))

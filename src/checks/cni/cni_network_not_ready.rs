@@ -83,7 +83,7 @@ fn from_condition(ctx: &Context<'_>, node: &Node, signature: &str) -> Option<Fin
         .creation_timestamp
         .get()
         .is_some_and(|at| ctx.now().duration_since(at) < ctx.span_of("minutes"));
-    Some(if starting { finding.severity(Severity::Warning) } else { finding })
+    Some(if starting { finding.severity(Severity::Info) } else { finding })
 }
 
 /// What only a journal tells.

@@ -6,6 +6,7 @@ use super::installers::not_redirected;
 use super::logs::{PodLine, pod_lines, unmatched_logs};
 use super::remedy;
 use super::target::target;
+use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Tie};
@@ -14,7 +15,7 @@ use crate::model::cni;
 use crate::model::events;
 use crate::model::owners::Owners;
 use crate::objects::container::VALIDATOR_CONTAINER;
-use crate::objects::{Event, Pod};
+use crate::objects::{Event, Node, Pod};
 
 /// How the validator ends when the traffic does not come back to it.
 const EXIT: i32 = 95;
@@ -34,6 +35,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let judged = |pod: &&Pod| {
         ctx.judges(&pod.metadata.namespace) || pod.metadata.namespace == ctx.namespaces().control_plane
     };
+    // The pods of a node that has just joined may start before linkerd-cni does; they are replaced, or start again.
+    let is_new = |node: &str| {
+        let known = ctx.hints::<Node>().iter().find(|one| one.metadata.name == node);
+        known.is_some_and(|node| ctx.within_grace(node.metadata.creation_timestamp))
+    };
     let mut findings: Vec<Finding> = pods
         .iter()
         .filter(judged)
@@ -42,7 +48,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .iter()
                 .filter(|line| line.pod == pod.metadata.name && line.namespace == pod.metadata.namespace)
                 .collect();
-            failed(ctx, owners, pod, &said)
+            let finding = failed(ctx, owners, pod, &said)?;
+            Some(spared(finding, is_new(&pod.node_name)))
         })
         .collect();
     findings.extend(in_circles(ctx, owners, pods));

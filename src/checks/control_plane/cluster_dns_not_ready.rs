@@ -3,7 +3,7 @@
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::model::pod_status::word;
 use crate::objects::{Deployment, Pod};
 
@@ -81,6 +81,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     "Repair it before anything in the mesh: proxies that wait go on by themselves once names resolve",
                 ),
         );
+    let finding = if ctx.are_starting(&dns) { finding.severity(Severity::Info) } else { finding };
     let finding =
         LOOKED_UP.into_iter().fold(finding, |finding, component| finding.tie(component_missing(component)));
     Ok(vec![finding].into())

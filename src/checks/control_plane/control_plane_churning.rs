@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
-use crate::model::control_plane::{CORE, Component, components};
+use crate::model::control_plane::{CORE, CREATED_BY, Component, component_version, components};
 use crate::model::managed_by::ManagedBy;
 use crate::objects::{Deployment, ReplicaSet, Workload};
+use crate::version::LinkerdVersion;
 
 /// How many are quoted.
 const QUOTED: usize = 3;
@@ -30,12 +31,31 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .into_iter()
         .filter(|c| CORE.contains(&c.name))
         .filter_map(|component| {
-            let sets = made
-                .get(component.deployment.metadata.name.as_str())
-                .filter(|sets| sets.len() >= ctx.count_of("rollouts"))?;
-            Some(finding(ctx, &component, sets.clone()))
+            let sets = made.get(component.deployment.metadata.name.as_str())?;
+            let sets = of_one_release(sets).filter(|sets| sets.len() >= ctx.count_of("rollouts"))?;
+            Some(finding(ctx, &component, sets))
         });
     Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The ReplicaSets of the release that has most of them: an upgrade makes ReplicaSets of another release, and several upgrades
+/// in a row are not churn.
+fn of_one_release<'a>(sets: &[(Timestamp, &'a Workload)]) -> Option<Vec<(Timestamp, &'a Workload)>> {
+    let mut releases: BTreeMap<String, Vec<(Timestamp, &Workload)>> = BTreeMap::new();
+    for (at, set) in sets {
+        releases.entry(release(set).unwrap_or_default()).or_default().push((*at, set));
+    }
+    releases.into_values().max_by_key(Vec::len)
+}
+
+/// The release of a ReplicaSet: the annotation that it has from its Deployment, or else the tag of the component's image.
+fn release(set: &Workload) -> Option<String> {
+    let created_by = set.metadata.annotation(CREATED_BY);
+    let tag = || set.spec.template.spec.containers.iter().find_map(component_version);
+    created_by
+        .and_then(|text| LinkerdVersion::from_created_by(text).ok())
+        .or_else(tag)
+        .map(|version| version.to_string())
 }
 
 fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestamp, &Workload)>) -> Finding {

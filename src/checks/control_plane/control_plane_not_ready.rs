@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use jiff::{SignedDuration, Timestamp};
-
 use super::failing::{Failing, failing};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
@@ -41,10 +39,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         });
         let enough = ready >= wanted.max(1);
         // Of those that are enough, some may be old ones that new ones were to replace.
-        let (own, others): (Vec<&Pod>, Vec<&Pod>) = own.partition(|pod| !enough || is_stuck(pod, ctx.now()));
+        let (own, others): (Vec<&Pod>, Vec<&Pod>) = own.partition(|pod| !enough || is_stuck(ctx, pod));
         judged.extend(own.iter().chain(&others).map(|pod| pod.metadata.name.as_str()).filter(|_| !enough));
         findings.extend(starting(ctx, component, &others));
         if enough && own.is_empty() {
+            continue;
+        }
+        if !enough && comes_up(ctx, component, ready, &own) {
+            findings.push(coming_up(ctx, component, ready, &own));
             continue;
         }
         let reason = own
@@ -70,7 +72,6 @@ fn other_pods(
 ) -> Vec<Finding> {
     let namespace = &ctx.namespaces().control_plane;
     let reported = |row: &str| findings.iter().any(|finding| finding.rows.named().contains(&row));
-    let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
     let unhealthy = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
     let first = |row: &'static str, severity, counts: &dyn Fn(&Pod) -> bool| {
         let mut own = pods.iter().filter(|pod| pod.metadata.namespace == *namespace);
@@ -78,7 +79,7 @@ fn other_pods(
         (!reported(row)).then_some((row, severity, pod))
     };
     let rest =
-        [first(SCHEDULED, Severity::Warning, &unscheduled), first(PROXIES, Severity::Error, &unhealthy)];
+        [first(SCHEDULED, Severity::Warning, &is_unschedulable), first(PROXIES, Severity::Error, &unhealthy)];
     let found = rest.into_iter().flatten().map(|(row, severity, pod)| {
         let name = &pod.metadata.name;
         let message = if pod.metadata.label(COMPONENT).is_some() {
@@ -137,23 +138,62 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
     Some(finding)
 }
 
-/// How long a pod may take to get ready before it counts as stuck: as long as `linkerd check` waits.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
-
 /// Whether a pod should be ready by now and is not.
-fn is_stuck(pod: &Pod, now: Timestamp) -> bool {
-    let unready = pod.condition("Ready").is_none_or(|condition| condition.status != "True");
-    let old = pod.metadata.creation_timestamp.get().is_some_and(|made| now.duration_since(made) > PATIENCE);
-    unready && old && !pod.is_finished()
+fn is_stuck(ctx: &Context<'_>, pod: &Pod) -> bool {
+    let created = pod.metadata.creation_timestamp;
+    is_unready(pod) && created.is_some() && !ctx.within_grace(created)
+}
+
+fn is_unready(pod: &Pod) -> bool {
+    pod.condition("Ready").is_none_or(|condition| condition.status != "True") && !pod.is_finished()
+}
+
+/// Whether the pods that a component lacks are starting. Without any ready pod, those that find no node are trouble at once.
+fn comes_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> bool {
+    let starting: Vec<&Pod> = own.iter().copied().filter(|pod| is_unready(pod)).collect();
+    let serves = ready > 0 || !starting.iter().any(|pod| is_unschedulable(pod));
+    let enough = usize::try_from(component.wanted().saturating_sub(ready));
+    component.wanted() > 0
+        && serves
+        && enough.is_ok_and(|lacking| starting.len() >= lacking)
+        && ctx.are_starting(&starting)
+}
+
+fn is_unschedulable(pod: &Pod) -> bool {
+    pod.status.conditions.iter().any(|condition| condition.reason == "Unschedulable")
+}
+
+/// A component whose missing pods are starting: not trouble yet, though `linkerd check` waits for them.
+fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> Finding {
+    let meta = &component.deployment.metadata;
+    let starting: Vec<&&Pod> = own.iter().filter(|pod| is_unready(pod)).collect();
+    let finding = ctx
+        .finding(
+            Subject::object("Deployment", &meta.namespace, &meta.name),
+            "a component of the control plane is starting: the pods it lacks were created less than five minutes ago, and nothing in \
+             them has failed",
+        )
+        .severity(Severity::Info)
+        .parameter("starting")
+        .evidences(starting.iter().map(|pod| {
+            Evidence::field(format!("Pod {}/{}", meta.namespace, pod.metadata.name), "status", word(pod))
+        }))
+        .fails_rows(rows(ready, own))
+        .rows_as(Severity::Error)
+        .remedy(Remedy::new().run(
+            StepKind::Command,
+            "Wait until its pods are ready",
+            kubectl().namespace(&meta.namespace).words("rollout status").operand(format!("deployment/{}", meta.name)),
+        ));
+    if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }
 }
 
 /// The rows of `linkerd check` that a component with these pods fails.
 fn rows(ready: u32, own: &[&Pod]) -> Vec<&'static str> {
-    let unscheduled = |pod: &Pod| pod.status.conditions.iter().any(|c| c.reason == "Unschedulable");
     let proxyless = |pod: &Pod| pod.metadata.label(CONTROL_PLANE_NS).is_some() && counts_as_unwell(pod);
     let fails = [
         (ready == 0, "control plane pods are ready"),
-        (own.iter().any(|pod| unscheduled(pod)), SCHEDULED),
+        (own.iter().any(|pod| is_unschedulable(pod)), SCHEDULED),
         (own.iter().any(|pod| proxyless(pod)), PROXIES),
     ];
     fails.into_iter().filter(|(fails, _)| *fails).map(|(_, row)| row).collect()

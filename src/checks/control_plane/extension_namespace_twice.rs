@@ -17,6 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {
     let holders = holders(ctx, extension);
+    let known_empty = ctx.namespaces().empty_extensions.iter().any(|one| one.name() == extension);
     let seen = namespaces.iter().map(|namespace| {
         let holds = if holders.contains(namespace) { ", and Deployments or pods of it" } else { "" };
         Evidence::field(
@@ -33,7 +34,7 @@ fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {
         )
         .parameter(extension)
         .evidences(seen)
-        .remedy(remedy(extension, namespaces, &holders));
+        .remedy(remedy(extension, namespaces, &holders, known_empty));
     namespaces[1..]
         .iter()
         .fold(finding, |finding, name| finding.subject(Subject::object("Namespace", "", name)))
@@ -48,11 +49,19 @@ fn holders<'a>(ctx: &Context<'a>, extension: &str) -> BTreeSet<&'a str> {
 }
 
 /// The label goes where nothing of the extension runs; where that is not known, looking comes first.
-fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>) -> Remedy {
+fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>, known_empty: bool) -> Remedy {
     let (full, empty): (Vec<&str>, Vec<&str>) =
         namespaces.iter().copied().partition(|namespace| holders.contains(namespace));
     let unlabel = || kubectl().words("label namespace");
     let label = format!("{EXTENSION_LABEL}-");
+    if full.is_empty() && known_empty {
+        return Remedy::new().run(
+            StepKind::Annotation,
+            "Remove the label: the extension runs in none of them. If it is wanted, keep the label on the namespace that it is \
+             installed into",
+            unlabel().operands(empty).arg(label),
+        );
+    }
     if full.len() == 1 {
         return Remedy::new().run(
             StepKind::Annotation,

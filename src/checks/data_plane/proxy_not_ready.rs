@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use jiff::SignedDuration;
-
 use crate::checks::renew::renew;
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
@@ -14,13 +12,11 @@ use crate::item::{Item, Kind};
 use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
-use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
+use crate::model::pod_status::{container_has_failed, counts_as_unwell, unhealthy, word};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::{ContainerState, ContainerStatus, Terminated};
-use crate::objects::{Event, Pod};
+use crate::objects::{Event, Pod, Time};
 
-/// How long a pod may take to start, as long as nothing in it has failed.
-const PATIENCE: SignedDuration = SignedDuration::from_mins(5);
 /// How many pods of a workload are quoted.
 const QUOTED: usize = 3;
 /// Where the statuses of init containers are.
@@ -43,8 +39,50 @@ enum Stage {
     OtherContainer,
     /// The proxy is ready again, after it was killed for its memory.
     Killed,
-    /// The pod has failed or was evicted, or is about to go.
-    Over,
+    /// Nothing runs in the pod any more, or it is about to go.
+    Over(End),
+}
+
+/// How a pod that is still listed ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    /// Its containers succeeded, its proxy did not.
+    Succeeded,
+    /// It failed.
+    Failed,
+    /// The kubelet evicted it.
+    Evicted,
+    /// It is being deleted.
+    Deleted,
+}
+
+impl End {
+    fn of(pod: &Pod) -> End {
+        match (pod.status.phase.as_str(), pod.status.reason.as_str()) {
+            ("Succeeded", _) => End::Succeeded,
+            (_, "Evicted") => End::Evicted,
+            ("Failed", _) => End::Failed,
+            (_, _) => End::Deleted,
+        }
+    }
+
+    fn message(self) -> &'static str {
+        match self {
+            End::Succeeded => {
+                "the pod has succeeded, but its proxy ended with an error; nothing runs in it any more, but linkerd check requires a \
+                 ready proxy of it"
+            }
+            End::Failed => {
+                "the pod has failed and is still listed; nothing runs in it any more, but linkerd check requires a ready proxy of it"
+            }
+            End::Evicted => {
+                "the pod was evicted and is still listed; nothing runs in it any more, but linkerd check requires a ready proxy of it"
+            }
+            End::Deleted => {
+                "the pod is being deleted; linkerd check requires a ready proxy of it until it is gone"
+            }
+        }
+    }
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -64,7 +102,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
             if counts_as_unwell(pod) {
-                groups.entry((owners.of(pod), Stage::Over)).or_default().push(pod);
+                groups.entry((owners.of(pod), Stage::Over(End::of(pod)))).or_default().push(pod);
             }
             continue;
         }
@@ -104,9 +142,8 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
         Some(_) | None => Stage::NotStarted,
     };
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
-    let since = since.or(pod.metadata.creation_timestamp.get());
-    let starting = since.is_some_and(|since| ctx.now().duration_since(since) <= PATIENCE);
-    Some(if starting && obstacle(pod).is_none() { Stage::Starting } else { stage })
+    let since = since.map_or(pod.metadata.creation_timestamp, Time::from);
+    Some(if ctx.is_recent(since) && obstacle(pod).is_none() { Stage::Starting } else { stage })
 }
 
 /// How a container ended before it was started again, if that was for its memory.
@@ -138,14 +175,7 @@ fn obstacle(pod: &Pod) -> Option<(&'static str, &ContainerStatus)> {
     let init = pod.status.init_container_statuses.iter().map(|status| (INIT, status));
     let others = pod.status.container_statuses.iter().map(|status| ("containerStatuses", status));
     let proxy = others.filter(|(_, status)| status.name == PROXY_CONTAINER);
-    init.chain(proxy).find(|(_, status)| has_failed(status))
-}
-
-fn has_failed(status: &ContainerStatus) -> bool {
-    let waits = status.state.waiting().is_some_and(|waiting| {
-        !matches!(waiting.reason.as_str(), "PodInitializing" | "ContainerCreating" | "")
-    });
-    waits || status.state.terminated().is_some_and(|ended| ended.exit_code != 0)
+    init.chain(proxy).find(|(_, status)| container_has_failed(status))
 }
 
 fn finding(
@@ -171,9 +201,7 @@ fn finding(
         Stage::Killed => {
             "linkerd-proxy was OOM-killed and started again: the connections of its pod broke, and will again"
         }
-        Stage::Over => {
-            "a pod that has failed, was evicted or is being deleted is still listed: linkerd check requires a ready proxy of it too"
-        }
+        Stage::Over(end) => end.message(),
     };
     let first = pods[0];
     let pod = &first.metadata.name;
@@ -196,7 +224,7 @@ fn finding(
             ),
             Some(_) | None => remedy,
         },
-        Stage::Starting | Stage::OtherContainer | Stage::Over => remedy,
+        Stage::Starting | Stage::OtherContainer | Stage::Over(_) => remedy,
         Stage::Unready | Stage::Ended | Stage::Killed
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
@@ -224,7 +252,7 @@ fn finding(
         // It is ready, which is all that linkerd check asks.
         Stage::Killed => finding.severity(Severity::Warning).parameter("killed").fails_rows([]),
         // None is the mesh's trouble yet, or at all; linkerd check waits for them, and fails then.
-        Stage::Starting | Stage::OtherContainer | Stage::Over => {
+        Stage::Starting | Stage::OtherContainer | Stage::Over(_) => {
             finding.severity(Severity::Info).rows_as(Severity::Error)
         }
     }
@@ -266,6 +294,11 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
         && unhealthy(pod).is_none()
     {
         let path = format!("lastState of container {PROXY_CONTAINER}");
+        return Evidence::field(object, path, last_words(ended));
+    }
+    let ended = of_proxy(pod).and_then(|status| status.state.terminated());
+    if let Some(ended) = ended.filter(|ended| pod.is_finished() && ended.exit_code != 0) {
+        let path = format!("status of container {PROXY_CONTAINER}");
         return Evidence::field(object, path, last_words(ended));
     }
     if pod.is_finished() || of_proxy(pod).is_some_and(|status| status.ready) {

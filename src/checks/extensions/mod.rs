@@ -1,6 +1,7 @@
 //! What the checks of the extensions have in common: where an extension is, which pods are its own, how it is installed again,
 //! and the questions that are asked of each of them. The checks themselves are in a folder for each extension.
 
+mod empty;
 mod injected;
 mod namespace;
 mod proxies;
@@ -8,6 +9,7 @@ mod reinstall;
 mod running;
 mod versions;
 
+pub(super) use empty::{judge as empty, label_or_install};
 pub(super) use injected::{Unmeshed, judge as injected};
 pub(super) use namespace::judge as namespace;
 pub(super) use proxies::judge as proxies;
@@ -71,6 +73,24 @@ pub(super) fn absent(extension: Extension) -> Unjudged {
     Unjudged::not_applicable(format!("the extension {extension} is not installed"))
 }
 
+/// Whether an extension whose label is on a namespace runs at all: without it, its components have nothing to say. What there
+/// is of multicluster without a pod is its CRD, and a check of its own.
+///
+/// # Errors
+/// Nothing of it runs.
+pub(super) fn runs(ctx: &Context<'_>, extension: Extension) -> Result<(), Unjudged> {
+    let by = match extension {
+        Extension::Viz => "viz-namespace-empty",
+        Extension::Jaeger => "jaeger-namespace-empty",
+        Extension::Multicluster => return Ok(()),
+    };
+    if ctx.namespaces().empty_extensions.contains(&extension) {
+        let reason = format!("the extension {extension} is not installed: its namespace is empty");
+        return Err(Unjudged::blocked(by, reason));
+    }
+    Ok(())
+}
+
 /// The pods among `pods` that belong to an extension by their label, in its namespace.
 pub(super) fn own<'a>(
     pods: &'a [Pod],
@@ -94,6 +114,12 @@ pub(super) fn by_owner<'a, T: Ord>(
         grouped.entry((owners.of(pod), what)).or_default().push(pod);
     }
     grouped
+}
+
+/// Whether the namespace of an extension is so new that its components may still be on their way. Reads `namespaces`.
+pub(super) fn is_installing(ctx: &Context<'_>, namespace: &str) -> bool {
+    let named = ctx.hints::<Namespace>().iter().find(|one| one.metadata.name == namespace);
+    named.is_some_and(|one| ctx.within_grace(one.metadata.creation_timestamp))
 }
 
 pub(super) fn names(pods: &[&Pod]) -> Vec<String> {

@@ -1,8 +1,9 @@
 //! Whether the proxies in an extension's namespaces are healthy: ready, and with the current trust anchors.
 
 use super::running::{evicted, status};
-use super::{by_owner, names};
+use super::{by_owner, is_installing, names};
 use crate::certificates::BundlePrint;
+use crate::checks::grace::spared;
 use crate::checks::renew::renew;
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, in_force, written};
 use crate::checks::{Context, Judgement, Verdict};
@@ -30,19 +31,21 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespac
     for namespace in namespaces {
         if meshed(namespace).next().is_none() {
             ctx.every::<Pod>()?;
-            findings.push(none(ctx, extension, namespace));
+            let is_empty = !pods.iter().any(|pod| pod.metadata.namespace == *namespace);
+            let awaited = is_empty && is_installing(ctx, namespace);
+            findings.push(spared(none(ctx, extension, namespace), awaited));
         }
         let over = meshed(namespace).filter(|pod| unhealthy(pod).is_none() && counts_as_unwell(pod));
         let over = by_owner(ctx, over.map(|pod| ((), pod)));
         findings.extend(over.iter().map(|((owner, ()), pods)| evicted(ctx, extension, owner, pods)));
         let ill = meshed(namespace).filter(|pod| unhealthy(pod).is_some()).map(|pod| ((), pod));
         findings.extend(by_owner(ctx, ill).iter().map(|((owner, ()), pods)| {
-            ctx.finding(
+            let finding = ctx.finding(
                 owner.subject(names(pods)),
                 "meshed pods of the extension are not running, or their proxy is not ready: requests to them fail or \
                  wait",
-            )
-            .evidences(pods.iter().map(|pod| status(pod)))
+            );
+            spared(finding, ctx.are_starting(pods)).evidences(pods.iter().map(|pod| status(pod)))
             .remedy(Remedy::new().run(
                 StepKind::Command,
                 "Read the proxy's log",

@@ -1,6 +1,7 @@
 //! Whether an extension has the pods that it consists of, and whether they run.
 
-use super::{by_owner, installed_in, names, own, reinstall};
+use super::{by_owner, installed_in, is_installing, names, own, reinstall};
+use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
@@ -29,7 +30,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, componen
     let unhealthy = by_owner(ctx, unhealthy);
     findings.extend(unhealthy.iter().map(|((owner, over), pods)| match over {
         true => evicted(ctx, extension, owner, pods),
-        false => not_running(ctx, extension, owner, pods),
+        false => spared(not_running(ctx, extension, owner, pods), ctx.are_starting(pods)),
     }));
     Ok(findings.into())
 }
@@ -51,24 +52,29 @@ fn missing(
         return Ok(Vec::new());
     }
     ctx.every::<Pod>()?;
+    let installing = is_installing(ctx, namespace);
     let findings = lost.into_iter().map(|component| {
         let seen = format!("none that is still running has the label component={component}");
-        ctx.finding(
+        let finding = ctx.finding(
             Subject::object("Deployment", namespace, component),
             format!("a component of the extension {extension} has no pods: what it serves is not available"),
-        )
-        .parameter("no-pods")
-        .evidence(Evidence::other(format!("Pods in {namespace} with linkerd.io/extension={extension}"), seen))
-        .remedy(reinstall(
-            ctx,
-            Remedy::new().run(
-                StepKind::Command,
-                "See whether its Deployment exists, and how many replicas it has",
-                kubectl().namespace(namespace).words("get deployment").operand(component),
-            ),
-            extension,
-            ", if the Deployment is missing",
-        ))
+        );
+        spared(finding, installing)
+            .parameter("no-pods")
+            .evidence(Evidence::other(
+                format!("Pods in {namespace} with linkerd.io/extension={extension}"),
+                seen,
+            ))
+            .remedy(reinstall(
+                ctx,
+                Remedy::new().run(
+                    StepKind::Command,
+                    "See whether its Deployment exists, and how many replicas it has",
+                    kubectl().namespace(namespace).words("get deployment").operand(component),
+                ),
+                extension,
+                ", if the Deployment is missing",
+            ))
     });
     Ok(findings.collect())
 }

@@ -6,7 +6,7 @@ use super::unmeshed::{Asked, injector_webhook, restart_unmeshed, unmeshed};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
-use crate::finding::{Evidence, Finding, Moment, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::{Component, components};
 use crate::model::injection::SERVICE;
 use crate::model::installed::COMPONENT;
@@ -58,7 +58,11 @@ fn finding(
     seen: Evidence,
 ) -> Finding {
     let fails_open = webhook.failure_policy == "Ignore";
-    let message = if fails_open {
+    let starting = ctx.are_starting(&injectors(ctx));
+    let message = if starting {
+        "the proxy injector is starting: its pods were created less than five minutes ago; pods that are created before one is \
+         ready start unmeshed, or not at all"
+    } else if fails_open {
         "no proxy injector is ready, and its webhook has failurePolicy Ignore: every pod that is created now starts unmeshed"
     } else {
         "no proxy injector is ready, and its webhook has failurePolicy Fail: no pod and no Service can be created in any namespace that the webhook covers"
@@ -80,6 +84,9 @@ fn finding(
         .timeline(timeline(ctx, injector))
         .remedy(remedy(ctx, configuration, webhook, injector))
         .tie(component_missing("proxy-injector"));
+    if starting {
+        return finding.severity(Severity::Info).rows_as(Severity::Error).parameter("starting");
+    }
     if !fails_open {
         return finding;
     }
@@ -95,13 +102,18 @@ fn finding(
         .fold(finding, |finding, unmeshed| finding.tie(unmeshed.tie()))
 }
 
-/// The rollouts and the lives of the injector's pods, and since when none is ready.
-fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> {
+/// The injector's pods.
+fn injectors<'a>(ctx: &Context<'a>) -> Vec<&'a Pod> {
     let namespace = &ctx.namespaces().control_plane;
     let own = |pod: &&Pod| {
         pod.metadata.namespace == *namespace && pod.metadata.label(COMPONENT) == Some("proxy-injector")
     };
-    let pods: Vec<&Pod> = ctx.hints::<Pod>().iter().filter(own).collect();
+    ctx.hints::<Pod>().iter().filter(own).collect()
+}
+
+/// The rollouts and the lives of the injector's pods, and since when none is ready.
+fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> {
+    let pods = injectors(ctx);
     let lives =
         pods.iter().flat_map(|pod| moments::of_pod(pod, "injector created", |name| name == "proxy-injector"));
     let since = injector.and_then(|injector| {

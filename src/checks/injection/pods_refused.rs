@@ -11,6 +11,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::injection::Decision;
 use crate::model::refusal::{Refusal, Trouble, names_linkerds, unstated_by_linkerd};
+use crate::objects::Pod;
 
 /// How many refusals are quoted.
 const QUOTED: usize = 3;
@@ -117,9 +118,17 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         Refusal::ServiceAccount => "pods are refused because their ServiceAccount does not exist",
         Refusal::Other => "the API server refuses pods",
     };
+    let others_start = others_started(ctx, group);
     let (severity, whose) = match (meshed, of_linkerd) {
+        (_, true) if others_start => (
+            Severity::Error,
+            "no new pod of this workload starts, while other pods of its namespace were created since",
+        ),
+        (_, true) if matches!(first.refusal, Refusal::Uncalled { .. }) => {
+            (Severity::Error, "no pod starts in the namespaces that this webhook covers, meshed or not")
+        }
         (_, true) => {
-            (Severity::Error, "nothing starts in the namespaces that this webhook covers, meshed or not")
+            (Severity::Error, "no new pod of this workload starts, and none that is lost is replaced")
         }
         (true, false) => {
             (Severity::Error, "no new pod of this meshed workload starts, and none that is lost is replaced")
@@ -150,6 +159,16 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
     let mut owners: Vec<_> = group.iter().map(|one| one.subject()).collect();
     owners.dedup();
     owners.into_iter().skip(1).fold(finding, Finding::subject)
+}
+
+/// Whether pods were created in the same namespace after the last refusal, so that it holds for its workloads alone. Where a
+/// list of pods is missing, nothing shows that.
+fn others_started(ctx: &Context<'_>, group: &[&Refused<'_>]) -> bool {
+    let last = group.iter().flat_map(|one| &one.moments).map(|moment| moment.at).max();
+    let Some(last) = last else { return false };
+    let in_namespace = |pod: &&Pod| group.iter().any(|one| one.namespace() == pod.metadata.namespace);
+    let created = |pod: &Pod| pod.metadata.creation_timestamp.get();
+    ctx.hints::<Pod>().iter().filter(in_namespace).any(|pod| created(pod).is_some_and(|at| at > last))
 }
 
 fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {

@@ -3,6 +3,7 @@
 use super::links::{
     CLUSTER, ask_controller, gateways, links, mirrors_of, other_cluster, subject, with_endpoints,
 };
+use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -54,7 +55,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn finding(ctx: &Context<'_>, link: &Link, message: &str, parameter: &str, evidence: Evidence) -> Finding {
     let remedy = ask_controller(Remedy::new(), &link.metadata.namespace, &link.spec.target_cluster_name, "");
     let tie = mirrors_of(&link.spec.target_cluster_name);
-    ctx.finding(subject(link), message).parameter(parameter).tie(tie).evidence(evidence).remedy(remedy.run(
+    let finding = ctx.finding(subject(link), message).parameter(parameter).tie(tie).evidence(evidence);
+    spared(finding, ctx.within_grace(link.metadata.creation_timestamp)).remedy(remedy.run(
         StepKind::Command,
         "See in the other cluster that the gateway is running and has an address that can be reached from here",
         kubectl()

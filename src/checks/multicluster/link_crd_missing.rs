@@ -1,21 +1,31 @@
 //! `link-crd-missing`: the CRD of links is missing, or of another release.
 
 use super::links::LINK_CRD;
-use crate::checks::extensions::reinstall;
+use crate::checks::extensions::{installed_in, label_or_install, reinstall};
+use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Verdict};
-use crate::finding::{Evidence, Remedy, Subject};
-use crate::item::{Extension, Kind};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::item::{EXTENSION_LABEL, Extension, Kind};
 use crate::missing::Missing;
 use crate::model::control_plane::installed;
-use crate::objects::{CustomResourceDefinition, Deployment};
+use crate::objects::{CustomResourceDefinition, Deployment, Namespace};
 use crate::version::LinkerdVersion;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let definitions = ctx.every::<CustomResourceDefinition>()?;
     let subject = Subject::object(Kind::CustomResourceDefinition, "", LINK_CRD);
     let object = subject.to_string();
+    let known = definitions.iter().find(|definition| definition.metadata.name == LINK_CRD);
+    if known.is_none() && ctx.namespaces().empty_extensions.contains(&Extension::Multicluster) {
+        let namespace = installed_in(ctx, Extension::Multicluster)?;
+        return Ok(vec![not_installed(ctx, namespace).evidence(Evidence::other(object, "missing"))].into());
+    }
+    if known.is_none() {
+        // Whether the extension is installed at all takes its Deployments.
+        ctx.noted(ctx.every::<Deployment>());
+    }
     let again = reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which brings the CRD");
-    let Some(definition) = definitions.iter().find(|definition| definition.metadata.name == LINK_CRD) else {
+    let Some(definition) = known else {
         let finding = ctx
             .finding(
                 subject,
@@ -45,6 +55,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .evidence(seen)
         .remedy(again);
     Ok(vec![finding].into())
+}
+
+/// The namespace of an extension that is not installed: nothing depends on its CRD.
+fn not_installed(ctx: &Context<'_>, namespace: &Namespace) -> Finding {
+    let name = namespace.metadata.name.as_str();
+    let finding = ctx
+        .finding(
+            Subject::object("Namespace", "", name),
+            "the namespace has the label of multicluster, but multicluster is not installed: `linkerd check` looks for it there and \
+             reports failures",
+        )
+        .severity(Severity::Warning)
+        .rows_as(Severity::Error)
+        .parameter("not-installed")
+        .evidence(Evidence::field(
+            format!("Namespace {name}"),
+            format!("metadata.labels[{EXTENSION_LABEL}]"),
+            Extension::Multicluster.name(),
+        ))
+        .remedy(label_or_install(ctx, Remedy::new(), Extension::Multicluster, &[name]));
+    spared(finding, ctx.within_grace(namespace.metadata.creation_timestamp))
 }
 
 /// The release that asks for links: the linkerd CLI's, or else the one that is installed; `None` when none is.

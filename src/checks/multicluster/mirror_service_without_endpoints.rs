@@ -1,6 +1,7 @@
 //! `mirror-service-without-endpoints`: a mirror service has no endpoints.
 
 use super::links::{CLUSTER, is_federated, is_found_over_there, mirrors, mirrors_of, with_endpoints};
+use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Command, kubectl, linkerd, program};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -25,7 +26,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let subject = Subject::object(Kind::Service, &meta.namespace, &meta.name);
             let object = subject.to_string();
             let cluster = meta.label(CLUSTER).unwrap_or("missing");
-            ctx.finding(subject, "the mirror service has no endpoints: calls to it fail at once")
+            let finding =
+                ctx.finding(subject, "the mirror service has no endpoints: calls to it fail at once");
+            spared(finding, ctx.within_grace(meta.creation_timestamp))
                 .tie(mirrors_of(cluster))
                 .evidence(Evidence::other(
                     format!("EndpointSlices of {}/{}", meta.namespace, meta.name),

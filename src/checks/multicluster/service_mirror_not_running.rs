@@ -1,6 +1,7 @@
 //! `service-mirror-not-running`: a Link has no running controller, or several.
 
 use super::links::{CLUSTER, ask_controller, controllers, links, mirrors_of, subject, with_controller};
+use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
@@ -15,10 +16,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         match controllers(ctx, deployments, link).as_slice() {
             [] => {
                 ctx.every::<Deployment>()?;
-                findings.push(none(ctx, link));
+                findings.push(spared(none(ctx, link), ctx.within_grace(link.metadata.creation_timestamp)));
             }
             [one] if one.status.ready_replicas > 0 => {}
-            [one] => findings.push(not_ready(ctx, link, one)),
+            [one] => {
+                let is_new = ctx.within_grace(one.metadata.creation_timestamp);
+                findings.push(spared(not_ready(ctx, link, one), is_new));
+            }
             several => findings.push(too_many(ctx, link, several)),
         }
     }

@@ -3,7 +3,8 @@
 use super::survey::{Survey, about, defined, field, on, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
-use crate::objects::{Kind, Link, MeshTLSAuthentication, Namespace, ServiceAccount};
+use crate::item::EXTENSION_LABEL;
+use crate::objects::{Kind, Link, MeshTLSAuthentication, Meta, Namespace, ServiceAccount};
 
 /// How an identity that policies name is none of this mesh.
 enum Fault {
@@ -95,7 +96,9 @@ fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>) -> Vec<Fi
     });
     let missing = references.filter_map(|(policy, reference)| {
         let namespace = reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace);
-        let gone = reference.is_a("", "ServiceAccount") && !there.has_account(namespace, &reference.name);
+        let gone = reference.is_a("", "ServiceAccount")
+            && !there.has_account(namespace, &reference.name)
+            && !is_optional(ctx, there, &policy.metadata, (namespace, &reference.name));
         gone.then(|| (policy, format!("{namespace}/{}", reference.name)))
     });
     missing
@@ -112,13 +115,39 @@ fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>) -> Vec<Fi
                     "spec.requiredAuthenticationRefs",
                     text.as_str(),
                 ))
-                .remedy(Remedy::new().run(
-                    StepKind::Command,
-                    "Name the ServiceAccount that the clients run with",
-                    on("edit", Kind::AuthorizationPolicy, meta),
-                ))
+                .remedy(name_clients(meta))
         })
         .collect()
+}
+
+/// Whether the chart of an extension named an account of another one that is not installed: the policy is for later, and the
+/// chart writes it again.
+fn is_optional(ctx: &Context<'_>, there: &There<'_>, policy: &Meta, (namespace, name): (&str, &str)) -> bool {
+    let Some(extension) = policy.label(EXTENSION_LABEL) else { return false };
+    let Some(brought_by) = ctx.knowledge.extensions().brings_account(extension, namespace, name) else {
+        return false;
+    };
+    let empty = ctx.namespaces().empty_extensions.iter().any(|one| one.name() == brought_by);
+    let labelled = |one: &Namespace| one.metadata.label(EXTENSION_LABEL) == Some(brought_by);
+    empty || !there.namespaces.iter().any(labelled)
+}
+
+/// How the clients come to be authorized. A policy that a chart wrote is not edited, as its next upgrade undoes that.
+fn name_clients(policy: &Meta) -> Remedy {
+    match policy.label(EXTENSION_LABEL) {
+        Some(extension) => Remedy::new().step(
+            StepKind::Note,
+            format!(
+                "Create an AuthorizationPolicy of your own with the same target and the ServiceAccount that the clients run with; the \
+                 chart of {extension} writes this one again"
+            ),
+        ),
+        None => Remedy::new().run(
+            StepKind::Command,
+            "Name the ServiceAccount that the clients run with",
+            on("edit", Kind::AuthorizationPolicy, policy),
+        ),
+    }
 }
 
 fn faults(

@@ -8,6 +8,7 @@ mod viz_cli_skew;
 mod viz_data_plane_namespace_missing;
 mod viz_metrics_api_not_running;
 mod viz_metrics_missing;
+mod viz_namespace_empty;
 mod viz_namespace_unlabelled;
 mod viz_pods_not_injected;
 mod viz_pods_not_running;
@@ -31,6 +32,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("viz", "viz-data-plane-namespace-missing", viz_data_plane_namespace_missing),
     row!("viz", "viz-metrics-api-not-running", viz_metrics_api_not_running),
     row!("viz", "viz-metrics-missing", viz_metrics_missing),
+    row!("viz", "viz-namespace-empty", viz_namespace_empty),
     row!("viz", "viz-namespace-unlabelled", viz_namespace_unlabelled),
     row!("viz", "viz-pods-not-injected", viz_pods_not_injected),
     row!("viz", "viz-pods-not-running", viz_pods_not_running),

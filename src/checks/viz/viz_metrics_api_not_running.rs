@@ -1,6 +1,7 @@
 //! `viz-metrics-api-not-running`: no pod of metrics-api runs, which the CLI, the dashboard and other tools ask.
 
-use crate::checks::extensions::{installed_in, own};
+use crate::checks::extensions::{installed_in, is_installing, own};
+use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -48,5 +49,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     kubectl().namespace(namespace).words("scale deployment metrics-api --replicas 1"),
                 ),
         );
-    Ok(vec![finding].into())
+    let starting = match servers.as_slice() {
+        [] => is_installing(ctx, namespace),
+        some => ctx.are_starting(some),
+    };
+    Ok(vec![spared(finding, starting)].into())
 }

@@ -1,7 +1,8 @@
 //! `viz-prometheus-missing`: the Prometheus that viz brings lacks a role, its configuration or its pods.
 
 use super::viz_role_missing::absent_of;
-use crate::checks::extensions::{installed_in, own, reinstall};
+use crate::checks::extensions::{installed_in, is_installing, own, reinstall};
+use crate::checks::grace::spared;
 use crate::checks::policy::defined;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
@@ -52,7 +53,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .any(|pod| pod.metadata.label("component") == Some("prometheus"))
     {
         ctx.every::<Pod>()?;
-        findings.push(no_pods(ctx, namespace));
+        findings.push(spared(no_pods(ctx, namespace), is_installing(ctx, namespace)));
     }
     Ok(findings.into())
 }

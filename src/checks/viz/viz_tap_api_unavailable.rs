@@ -1,12 +1,13 @@
 //! `viz-tap-api-unavailable`: the API of tap is not available, or was left behind.
 
 use super::tap::API;
-use crate::checks::extensions::{absent, extension_namespace, reinstall};
+use crate::checks::extensions::{absent, extension_namespace, own, reinstall, runs};
+use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Scope};
-use crate::objects::APIService;
+use crate::objects::{APIService, Pod};
 
 /// The row of `linkerd check` that this answers, and the one that fails as well where the APIService is missing.
 const RUNNING: &str = "tap API service is running";
@@ -15,13 +16,21 @@ const TRUSTED: &str = "tap API server has valid cert";
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = extension_namespace(ctx, Extension::Viz)?;
     let service = ctx.named::<APIService>(Scope::Cluster, API)?;
-    let Some(namespace) = namespace else {
-        return match service.and_then(|service| left_behind(ctx, service)) {
-            Some(finding) => Ok(vec![finding].into()),
-            None => Err(absent(Extension::Viz)),
-        };
+    let installed = namespace.ok_or_else(|| absent(Extension::Viz)).and_then(|namespace| {
+        runs(ctx, Extension::Viz)?;
+        Ok(namespace)
+    });
+    let namespace = match installed {
+        Ok(namespace) => namespace,
+        Err(absent) => {
+            let finding = service.and_then(|service| left_behind(ctx, service)).ok_or(absent)?;
+            return Ok(vec![finding].into());
+        }
     };
     let namespace = namespace.metadata.name.as_str();
+    let taps: Vec<&Pod> = own(ctx.hints::<Pod>(), namespace, Extension::Viz)
+        .filter(|pod| pod.metadata.label("component") == Some("tap"))
+        .collect();
     let (evidence, gone) = match service {
         None => (Evidence::other(format!("APIService {API}"), "missing"), true),
         Some(service) => match service.status.conditions.iter().find(|c| c.kind == "Available") {
@@ -35,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         },
     };
-    Ok(vec![finding(ctx, namespace, gone).evidence(evidence)].into())
+    Ok(vec![spared(finding(ctx, namespace, gone).evidence(evidence), ctx.are_starting(&taps))].into())
 }
 
 /// The APIService of a viz that is not there any more; `None` where it answers all the same.
@@ -57,7 +66,7 @@ fn left_behind(ctx: &Context<'_>, service: &APIService) -> Option<Finding> {
              Terminating, and kubectl prints errors",
         )
         .parameter("left-behind")
-        .evidence(Evidence::other("Namespaces", "none has the label linkerd.io/extension=viz"))
+        .evidence(Evidence::other("Deployments and pods with linkerd.io/extension=viz", "none in a namespace with that label"))
         .evidences(served_by.map(|name| Evidence::field(&object, "spec.service", name)))
         .evidence(Evidence::field(&object, "status.conditions[Available]", said))
         .fails_rows([])

@@ -1,0 +1,72 @@
+//! Whether a namespace carries the label of an extension that is not installed.
+
+use super::{absent, reinstall};
+use crate::checks::grace::spared;
+use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
+use crate::item::{EXTENSION_LABEL, Extension};
+use crate::objects::{Deployment, Namespace};
+
+/// Namespaces with the label of an extension of which nothing runs. `rows` are those of `linkerd check` that fail then. Reads
+/// `namespaces` and `deployments.apps`.
+pub(in crate::checks) fn judge(
+    ctx: &Context<'_>,
+    extension: Extension,
+    rows: &'static [&'static str],
+) -> Judgement {
+    let labelled = |n: &&Namespace| n.metadata.label(EXTENSION_LABEL) == Some(extension.name());
+    let namespaces: Vec<&Namespace> = ctx.seen::<Namespace>()?.iter().filter(labelled).collect();
+    if namespaces.is_empty() {
+        ctx.every::<Namespace>()?;
+        return Err(absent(extension));
+    }
+    if !ctx.namespaces().empty_extensions.contains(&extension) {
+        ctx.every::<Deployment>()?;
+        return Err(Unjudged::not_applicable(format!("the extension {extension} is installed")));
+    }
+    let names: Vec<&str> = namespaces.iter().map(|one| one.metadata.name.as_str()).collect();
+    let findings = namespaces.iter().map(|namespace| {
+        let name = &namespace.metadata.name;
+        let finding = ctx
+            .finding(
+                Subject::object("Namespace", "", name),
+                format!(
+                    "the namespace has the label of {extension}, but {extension} is not installed: `linkerd check` looks for it there and \
+                     reports failures"
+                ),
+            )
+            .evidence(Evidence::field(
+                format!("Namespace {name}"),
+                format!("metadata.labels[{EXTENSION_LABEL}]"),
+                extension.name(),
+            ))
+            .evidence(Evidence::other(
+                format!("Deployments and pods with {EXTENSION_LABEL}={extension}"),
+                format!("none in {name}"),
+            ))
+            .fails_rows(rows.iter().copied())
+            .rows_as(Severity::Error)
+            .remedy(label_or_install(ctx, Remedy::new(), extension, &names));
+        spared(finding, ctx.within_grace(namespace.metadata.creation_timestamp))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Adds the two ways out: without the label, or with the extension.
+pub(in crate::checks) fn label_or_install(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    extension: Extension,
+    namespaces: &[&str],
+) -> Remedy {
+    let remedy = remedy.run(
+        StepKind::Annotation,
+        format!("If {extension} is not wanted, remove the label, or delete the namespace"),
+        kubectl()
+            .words("label namespace")
+            .operands(namespaces.iter().copied())
+            .arg(format!("{EXTENSION_LABEL}-")),
+    );
+    reinstall(ctx, remedy, extension, ", if it is wanted")
+}

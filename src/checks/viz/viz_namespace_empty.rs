@@ -1,0 +1,17 @@
+//! `viz-namespace-empty`: a namespace has the label of viz, and viz is not installed.
+
+use crate::checks::{Context, Judgement, extensions};
+use crate::item::Extension;
+
+/// The rows of `linkerd check` that fail without any pod.
+const ROWS: &[&str] = &[
+    "can initialize the client",
+    "tap API service is running",
+    "viz extension pods are running",
+    "viz extension proxies are healthy",
+    "viz extension self-check",
+];
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    extensions::empty(ctx, Extension::Viz, ROWS)
+}
