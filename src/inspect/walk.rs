@@ -188,10 +188,14 @@ impl Walk {
         };
         let mut common = weak_steps(&ways[best].1);
         ways.iter().for_each(|(_, way)| common = &common & &weak_steps(way));
-        for (at, (name, way)) in ways.into_iter().enumerate() {
+        let mut ways: Vec<(bool, String, Walk)> =
+            ways.into_iter().enumerate().map(|(at, (name, way))| (at != best, name, way)).collect();
+        // The steps of the best way first.
+        ways.sort_by_key(|(other, ..)| *other);
+        for (other, name, way) in ways {
             for mut step in way.steps {
                 let weak = step.outcome != Outcome::Passes;
-                if at != best && !weak {
+                if other && !weak {
                     continue;
                 }
                 if several && weak && !common.contains(&step.says) {

@@ -8,7 +8,7 @@ use crate::finding::{Evidence, Subject};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Pod};
 
-/// The components of the control plane that proxies ask, by the pods that run them.
+/// The components of the control plane that proxies depend on, by the pods that run them.
 pub struct ControlPlane<'a> {
     namespace: &'a str,
     pods: Vec<&'a Pod>,
@@ -43,7 +43,7 @@ impl<'a> ControlPlane<'a> {
     }
 
     /// The pods of a component.
-    pub fn of(&self, component: &str) -> impl Iterator<Item = &'a Pod> {
+    pub fn pods_of(&self, component: &str) -> impl Iterator<Item = &'a Pod> {
         let component = component.to_owned();
         self.pods.iter().copied().filter(move |pod| pod.metadata.label(COMPONENT) == Some(&component))
     }
@@ -51,7 +51,7 @@ impl<'a> ControlPlane<'a> {
     /// Whether a container of a component is ready in any pod.
     pub fn state(&self, component: &str, container: &str) -> State<'a> {
         let namespace = self.namespace;
-        let pods: Vec<&Pod> = self.of(component).collect();
+        let pods: Vec<&Pod> = self.pods_of(component).collect();
         if pods.is_empty() {
             let name = format!("pods of linkerd-{component} in namespace {namespace}");
             return match self.complete {

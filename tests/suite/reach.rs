@@ -487,7 +487,10 @@ fn endpoints_that_differ_pass_a_part_of_the_calls() {
     let (status, text) = reached_in(PARTS, &["shop/front-1", "shop/mix:80"]);
     let says = words(&text);
     assert_eq!(status, 1, "{text}");
-    assert!(says.contains("pod mix-1: Server mix of pod mix-1 does not authorize"), "{text}");
+    assert!(
+        says.contains("1 of 2 endpoints (pod mix-1): Server mix of pod mix-1 does not authorize"),
+        "{text}"
+    );
     assert!(says.contains("pod mix-2 has no proxy"), "{text}");
     assert!(says.contains("some calls get through, others fail"), "{text}");
     let (_, json) = reached_in(PARTS, &["shop/front-1", "shop/mix:80", "-o", "json"]);
@@ -563,10 +566,10 @@ fn calls_hang_while_the_control_plane_is_not_ready() {
         let says = format!("the container {container} of linkerd-destination is not ready in any pod");
         assert_eq!((status, words(&text).contains(&says)), (1, true), "{text}");
     }
-    // A client without a proxy asks nothing of destination, and is refused as ever.
+    // A client without a proxy does not depend on destination.
     let (_, text) = reached(&down("destination"), &["shop/plain-1", "shop/web:80"]);
     assert!(!text.contains("control plane") && text.contains("it stops at policy"), "{text}");
-    // A pod that started since the policy controller is away has its default policy alone.
+    // A pod that started while the policy controller is not ready applies only its default policy.
     let late = down("policy").replace("{name: web, namespace: shop}", "{name: web, namespace: shop}")
         + "\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: late-1, namespace: shop, creationTimestamp: \"2026-03-01T00:01:00Z\", labels: {app: web, linkerd.io/control-plane-ns: linkerd}}\nspec: {containers: [{name: linkerd-proxy, image: p}, {name: app, image: app, ports: [{name: http, containerPort: 8080}]}]}\n";
     let (status, text) = reached(&late, &["shop/plain-1", "shop/late-1:8080"]);
@@ -578,7 +581,13 @@ fn calls_hang_while_the_control_plane_is_not_ready() {
 fn expired_issuer_stops_calls_between_proxies() {
     let Some(folder) = crate::recordings::folder() else { return };
     let recording = folder.join("issuer-expired");
-    let output = told("reach", &["shop/web", "shop/api:80"], recording.to_str().unwrap());
+    let meta = crate::recordings::json(&recording.join("meta.json"));
+    let call = ["shop/web", "shop/api:80"];
+    let at = ["--at", meta["recorded_at"].as_str().unwrap()];
+    let output = told("reach", &[&call[..], &at[..]].concat(), recording.to_str().unwrap());
     assert_eq!(output.status, 1, "{}", output.out);
     assert!(words(&output.out).contains("the issuer's certificate has expired"), "{}", output.out);
+    // Without the time of the evidence, this machine's clock proves nothing.
+    let output = told("reach", &call, recording.to_str().unwrap());
+    assert_eq!((output.status, output.out.contains("--at")), (4, true), "{}", output.out);
 }

@@ -14,7 +14,7 @@ use crate::model::policy::{AuthorizedBy, Inbound, Index, TakenBy, Workload};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Meta, Pod};
 
-/// What a proxy asks the control plane for before it sends a call: component, container, port, and what it gives.
+/// The parts of the control plane that a proxy needs before it sends a call: component, container and port.
 const NEEDED: [(&str, &str, u16); 2] =
     [("destination", "destination", 8086), ("destination", "policy", 8090)];
 
@@ -93,7 +93,7 @@ impl<'a> Mesh<'a> {
             .filter(|status| status.ready)
             .and_then(|status| status.state.running()?.started_at.get());
         for (component, container, port) in NEEDED {
-            let servers: Vec<&Pod> = self.control_plane.of(component).collect();
+            let servers: Vec<&Pod> = self.control_plane.pods_of(component).collect();
             let asked = network::to_component(self.network.policies(), client, &servers, port);
             for (direction, passage) in asked {
                 let Passage::Shut(by) = passage else { continue };

@@ -28,11 +28,10 @@ impl<'a> Mesh<'a> {
         port: Result<&ServicePort, u16>,
         spoken: Option<Spoken>,
     ) {
-        let ways = self.endpoints(walk, caller, service).into_iter().map(|alike| {
-            let name = match alike.count {
-                1 => format!("pod {}", alike.pod.metadata.name),
-                count => format!("pod {} and {} like it", alike.pod.metadata.name, count - 1),
-            };
+        let endpoints = self.endpoints(walk, caller, service);
+        let all: usize = endpoints.iter().map(|alike| alike.count).sum();
+        let ways = endpoints.into_iter().map(|alike| {
+            let name = format!("{} of {all} endpoints (pod {})", alike.count, alike.pod.metadata.name);
             let mut way = walk.branch();
             match port {
                 Err(number) => {

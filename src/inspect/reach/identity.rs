@@ -10,6 +10,7 @@ use crate::inspect::walk::{Outcome, Part, Walk};
 use crate::item::{Item, Scope};
 use crate::model::Cluster;
 use crate::model::availability::{ControlPlane, State, proxy_started};
+use crate::model::cluster::TimeSource;
 use crate::model::policy::go_duration;
 use crate::objects::container::TRUST_ANCHORS;
 use crate::objects::{ConfigMap, Deployment, Kind, Listed, Pod, Secret};
@@ -31,6 +32,8 @@ pub(super) struct Certificates {
     /// How long certificates are valid, the allowance for clocks included.
     lifetime: SignedDuration,
     at: Timestamp,
+    /// Whether `at` is this machine's clock, for evidence that does not state when it was collected.
+    by_clock: bool,
 }
 
 /// The ConfigMap of the trust anchors.
@@ -61,6 +64,7 @@ impl Certificates {
             let said = format!("valid until {}", certificate.not_after());
             Some((certificate.validity(cluster.at), Evidence::field(object, format!("data[{key}]"), said)))
         });
+        let by_clock = cluster.time_source == TimeSource::Clock && !cluster.live;
         let roots = cluster.answer(&roots_item()).and_then(|answer| answer.objects::<ConfigMap>().first());
         let roots = roots.and_then(|roots| {
             let print = BundlePrint::of(roots.data.get("ca-bundle.crt")?);
@@ -68,7 +72,7 @@ impl Certificates {
             let evidence = Evidence::field(object, "data[ca-bundle.crt]", print.shown());
             Some((print, evidence)).filter(|(print, _)| !print.is_empty())
         });
-        Certificates { issuer, roots, unseen, lifetime: lifetime(cluster), at: cluster.at }
+        Certificates { issuer, roots, unseen, lifetime: lifetime(cluster), at: cluster.at, by_clock }
     }
 
     /// Whether no proxy can have a valid certificate, or none of one of these pods; with what shows it.
@@ -81,7 +85,8 @@ impl Certificates {
         else {
             return None;
         };
-        let old = control_plane.of("identity").filter_map(|pod| pod.metadata.creation_timestamp.get()).max();
+        let old =
+            control_plane.pods_of("identity").filter_map(|pod| pod.metadata.creation_timestamp.get()).max();
         // A proxy that is older than the pods of identity may hold a certificate that was made with other settings.
         let by_these = |pod: &&Pod| proxy_started(pod).zip(old).is_some_and(|(started, old)| started >= old);
         let away = self.at.duration_since(since);
@@ -142,7 +147,11 @@ pub(super) fn path() -> String {
 impl Mesh<'_> {
     /// Whether the proxies of client and server accept each other; `false` where they do not.
     pub(super) fn identities(&self, walk: &mut Walk, client: &Pod, server: &Pod) -> bool {
-        if let Some(expired) = self.certificates.expired(&self.control_plane, [client, server]) {
+        if let Some(mut expired) = self.certificates.expired(&self.control_plane, [client, server]) {
+            if self.certificates.by_clock {
+                expired.known = false;
+                expired.says.push_str("; the evidence does not state when it was collected: give --at");
+            }
             let outcome = if expired.known { Outcome::Stops } else { Outcome::NotJudged };
             let says = match expired.known {
                 true => format!("{}: {}", expired.says, self.calls.certificate_expired),

@@ -127,7 +127,7 @@ impl<'a> Mesh<'a> {
 
     /// Notes how both ends treat the connection; `false` where nothing of it gets through.
     fn protocol(&self, walk: &mut Walk, ends: Ends) -> bool {
-        let Some(said) = ends.of(self.traffic, self.calls) else { return true };
+        let Some(said) = ends.evaluate(self.traffic, self.calls) else { return true };
         let outcome = match said.fate {
             Known::Flows => Outcome::Passes,
             Known::Unknown => Outcome::NotJudged,

@@ -57,7 +57,7 @@ enum Fate {
 const CLOSED: &str = "closed without a byte after protocol detection";
 const BAD_REQUEST: &str = "answered with HTTP 400";
 
-/// What is said of a connection, and what it must be to work.
+/// The conclusion about a connection, and the traffic for which it works.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Said {
     /// The whole sentence.
@@ -81,7 +81,7 @@ pub(super) enum Known {
 
 impl Ends {
     /// What they do with traffic of one kind, or of each if it is not known which.
-    pub(super) fn of(self, traffic: Option<Traffic>, calls: &Calls) -> Option<Said> {
+    pub(super) fn evaluate(self, traffic: Option<Traffic>, calls: &Calls) -> Option<Said> {
         let how = self.describe()?;
         let asked: Vec<Traffic> = traffic.map_or_else(|| Traffic::ALL.to_vec(), |one| vec![one]);
         let fates: Vec<(Traffic, Fate)> = asked.iter().map(|&one| (one, self.fate(one))).collect();
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn condition_names_the_shorter_side() {
         let calls = Knowledge::embedded().calls();
-        let said = |client, server| Ends { client, server }.of(None, calls);
+        let said = |client, server| Ends { client, server }.evaluate(None, calls);
         let condition = |client, server| said(client, server).and_then(|said| said.condition);
         assert_eq!(said(None, None), None);
         assert_eq!(condition(Some(Spoken::Detect), Some(Protocol::Detect)), None);
