@@ -274,7 +274,7 @@ fn captured(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Ca
 pub(super) fn warn(warnings: &[String], verbosity: &Verbosity) {
     if !verbosity.quiet {
         for warning in warnings {
-            super::output::say(&format!("warning: {}", crate::redact::text(warning)));
+            super::output::say(&format!("warning: {}", crate::redact::own_words(warning)));
         }
     }
 }

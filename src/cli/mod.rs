@@ -145,7 +145,7 @@ fn stopped(words: &[OsString], error: &anyhow::Error) -> u8 {
     if error.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe) {
         return exit::FINE;
     }
-    let message = crate::redact::text(&format!("{error:#}")).into_owned();
+    let message = crate::redact::own_words(&format!("{error:#}")).into_owned();
     let stop = error.downcast_ref::<Stop>();
     if error.downcast_ref::<output::Unwritten>().is_some() {
         output::say_error(&message, Some("the other reports of the run were written"));

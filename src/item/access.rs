@@ -148,7 +148,7 @@ impl Asked for Access {
 
     fn passes(&self) -> &'static str {
         "{spec: {resourceAttributes: {namespace: text, group: word, resource: word, subresource: word, verb: word, \
-         version: word}}, status: {reason: text, evaluationError: text}}"
+         version: word}}, status: {reason: sentence, evaluationError: sentence}}"
     }
 
     fn store(&self) -> Option<Box<dyn Store>> {

@@ -51,7 +51,7 @@ impl Asked for Probe {
     }
 
     fn passes(&self) -> &'static str {
-        "{program: word, answer: {trouble: text, pods: text, anchors: checksum}}"
+        "{program: word, answer: {trouble: sentence, pods: text, anchors: checksum}}"
     }
 
     fn store(&self) -> Option<Box<dyn Store>> {
@@ -218,7 +218,7 @@ fn anchors(text: &str) -> Result<Vec<String>, String> {
 fn quoted(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let short: String = line.chars().filter(|c| !c.is_control()).take(QUOTED).collect();
-    crate::redact::text(&short).into_owned()
+    crate::redact::free_text(&short).into_owned()
 }
 
 /// The pods in the answer of Prometheus to an instant query.

@@ -226,7 +226,7 @@ impl Asked for OfDiagnostics {
     }
 
     fn passes(&self) -> &'static str {
-        "{metadata: {namespace: text, name: text}, said: {command: word, pod: text, namespace: text, service: text, error: text, \
+        "{metadata: {namespace: text, name: text}, said: {command: word, pod: text, namespace: text, service: text, error: sentence, \
          denied: {what: word, kind: word, name: text, client: text}, \
          answer: {protocol: word, server: text, authorizations: text, routes: text}, endpoints: {pod: text, ip: text}}}"
     }

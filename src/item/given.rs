@@ -54,7 +54,7 @@ impl Asked for OfLogs {
     }
 
     fn passes(&self) -> &'static str {
-        "{metadata: {namespace: text, name: text}, text: text}"
+        "{metadata: {namespace: text, name: text}, text: sentence}"
     }
 
     fn in_words(&self, _: Option<&str>) -> String {

@@ -131,7 +131,7 @@ impl Asked for Server {
     }
 
     fn passes(&self) -> &'static str {
-        "{pods: {name: text, chain: certificates, error: text}}"
+        "{pods: {name: text, chain: certificates, error: sentence}}"
     }
 
     fn store(&self) -> Option<Box<dyn Store>> {

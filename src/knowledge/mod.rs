@@ -12,6 +12,7 @@ mod cni_words;
 mod control_plane;
 mod extensions;
 mod file;
+mod free_text;
 mod key;
 mod linkerd_check;
 mod mesh_logs;
@@ -48,6 +49,7 @@ pub use control_plane::{
 };
 pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
+pub use free_text::{FreeText, KeyValue};
 pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};
 pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowMode, RowSeverity};
 pub use mesh_logs::{MeshLogs, MeshSignature, written_at};
@@ -96,6 +98,7 @@ pub struct Knowledge {
     unread: Part<UnreadKinds>,
     upgrades: Part<Upgrades>,
     redaction: Part<Redaction>,
+    free_text: Part<FreeText>,
     /// Keys that were asked about, and whether they are meant for the switch for native sidecars: a cluster has few keys
     /// and many objects, and comparing one with every known key takes long.
     sidecar_keys: Mutex<HashMap<String, bool>>,
@@ -137,6 +140,7 @@ impl Knowledge {
                 UnreadKinds::NAME,
                 Upgrades::NAME,
                 Redaction::NAME,
+                FreeText::NAME,
             ],
         )?;
         Ok(Knowledge {
@@ -160,6 +164,7 @@ impl Knowledge {
             unread: Part::load(dir)?,
             upgrades: Part::load(dir)?,
             redaction: Part::fixed(dir)?,
+            free_text: Part::fixed(dir)?,
             sidecar_keys: Mutex::default(),
         })
     }
@@ -279,6 +284,11 @@ impl Knowledge {
     /// `redaction.yaml`: what passes the sanitizer.
     pub fn redaction(&self) -> &Redaction {
         self.redaction.get()
+    }
+
+    /// `free-text.yaml`: what passes of messages, journals and logs.
+    pub fn free_text(&self) -> &FreeText {
+        self.free_text.get()
     }
 
     /// `node.yaml`: where a node keeps what a snapshot of it reads.

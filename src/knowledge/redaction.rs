@@ -20,6 +20,8 @@ pub struct Redaction {
     pub cni_configuration: Vec<String>,
     /// Keys of a node snapshot's own files whose texts pass.
     pub node_facts: Vec<String>,
+    /// Those of them whose texts are sentences that a program wrote.
+    pub node_sentences: Vec<String>,
     /// Fields that several kinds share, each after those that it refers to.
     pub parts: Fields,
 }
@@ -47,6 +49,8 @@ pub enum Field {
 pub enum Sort {
     /// `text`
     Text,
+    /// `sentence`
+    Sentence,
     /// `word`
     Word,
     /// `certificates`
@@ -61,8 +65,9 @@ pub enum Sort {
     Annotations,
 }
 
-const SORTS: [(&str, Sort); 7] = [
+const SORTS: [(&str, Sort); 8] = [
     ("text", Sort::Text),
+    ("sentence", Sort::Sentence),
     ("word", Sort::Word),
     ("certificates", Sort::Certificates),
     ("checksum", Sort::Checksum),

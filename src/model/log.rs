@@ -157,7 +157,7 @@ impl LogObject {
         let over = self.text.len().saturating_sub(MAX_RAW);
         let begin = self.text[..].char_indices().map(|(at, _)| at).find(|at| *at >= over).unwrap_or(0);
         // A key spans lines that would be torn apart.
-        let clean = redact::text(&self.text[begin..]);
+        let clean = redact::free_text(&self.text[begin..]);
         let mut kept: Vec<String> = clean.lines().filter_map(|line| logs.kept(container, line)).collect();
         let more = kept.len().saturating_sub(MESH_LINES);
         kept.drain(..more);

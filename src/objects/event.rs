@@ -71,7 +71,7 @@ impl From<RawEvent> for Event {
             about: raw.involved_object.or(raw.regarding).unwrap_or_default(),
             reason: raw.reason,
             kind: raw.kind,
-            message: redact::text(&message).into(),
+            message: redact::free_text(&message).into(),
             count: series.count.or(raw.count).or(raw.deprecated_count).unwrap_or(1).max(1),
             first: first.into(),
             last: last.into(),
@@ -105,7 +105,7 @@ impl Listed for Event {
     const INFO: KindInfo = KindInfo {
         aliases: &["ev"],
         passes: "{involvedObject: reference, regarding: reference, related: reference, reason: word, type: word, \
-             action: word, message: text, note: text, firstTimestamp: word, lastTimestamp: word, \
+             action: word, message: sentence, note: sentence, firstTimestamp: word, lastTimestamp: word, \
              deprecatedFirstTimestamp: word, deprecatedLastTimestamp: word, eventTime: word, series: \
              {lastObservedTime: word, state: word}, source: source, deprecatedSource: source, reportingInstance: \
              text, reportingComponent: text, reportingController: text}",

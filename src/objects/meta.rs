@@ -24,10 +24,10 @@ where
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// A text that a program wrote, without tokens; `null` is nothing.
+/// A sentence that a program wrote, as far as it is known to be harmless; `null` is nothing.
 pub(crate) fn redacted<'de, D: Deserializer<'de>, T: From<String>>(deserializer: D) -> Result<T, D::Error> {
     let text = nullable::<D, String>(deserializer)?;
-    Ok(match crate::redact::text(&text) {
+    Ok(match crate::redact::free_text(&text) {
         std::borrow::Cow::Borrowed(_) => text,
         std::borrow::Cow::Owned(clean) => clean,
     }

@@ -15,8 +15,10 @@ use crate::knowledge::{Field, Fields, Knowledge, META, Redaction, Sort};
 pub enum Rule {
     /// Nothing is known of it: texts are replaced.
     Other,
-    /// A name, a version, a time, or a sentence about the cluster.
+    /// A name, a version, a time.
     Text,
+    /// Free text that another program wrote: what is known to be harmless of it.
+    Sentence,
     /// One word: an enumeration, a quantity, a number written as text.
     Word,
     /// Certificates: PEM, or PEM in base64. Anything else in it goes.
@@ -83,7 +85,13 @@ impl Rule {
             Rule::Annotations => {
                 ANNOTATIONS.with(|known| known.known(key, |key| Some(of_annotation(key)))).unwrap_or(&OTHER)
             }
-            Rule::Other | Rule::Text | Rule::Word | Rule::Certificates | Rule::Checksum | Rule::Env => &OTHER,
+            Rule::Other
+            | Rule::Text
+            | Rule::Sentence
+            | Rule::Word
+            | Rule::Certificates
+            | Rule::Checksum
+            | Rule::Env => &OTHER,
         }
     }
 
@@ -129,6 +137,11 @@ pub(super) fn facts() -> &'static [String] {
     &data().node_facts
 }
 
+/// Keys of these files whose texts are sentences.
+pub(super) fn sentences() -> &'static [String] {
+    &data().node_sentences
+}
+
 /// What passes of a kind, from its own words (see [`Redaction::fields`]); it stays as long as the process.
 ///
 /// # Errors
@@ -166,6 +179,7 @@ fn parts() -> &'static HashMap<&'static str, Rule> {
 fn made(field: &'static Field, parts: &HashMap<&str, Rule>) -> Rule {
     match field {
         Field::Holds(Sort::Text) => Rule::Text,
+        Field::Holds(Sort::Sentence) => Rule::Sentence,
         Field::Holds(Sort::Word) => Rule::Word,
         Field::Holds(Sort::Certificates) => Rule::Certificates,
         Field::Holds(Sort::Checksum) => Rule::Checksum,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::marker::Marker;
+use super::marker::{Marker, stand_in};
 use super::object::{Counts, masked, replace};
 use super::{json, keys, text};
 
@@ -109,10 +109,20 @@ fn within(value: &mut Value, owner: Owner, namespace: &str, counts: &mut Counts)
 fn container(value: &mut Value, owner: Owner, counts: &mut Counts) {
     let keeps = owner.keeps(value["name"].as_str().unwrap_or_default());
     for field in ["command", "args"] {
-        let Some(Value::Array(list)) = value.get_mut(field) else { continue };
+        let list = match value.get_mut(field) {
+            Some(Value::Array(list)) => list,
+            Some(other) => {
+                hide(other, counts);
+                continue;
+            }
+            None => continue,
+        };
         let mut before = String::new();
         for word in list {
-            let Value::String(content) = word else { continue };
+            let Value::String(content) = word else {
+                hide(word, counts);
+                continue;
+            };
             let clean = argument(&before, content, keeps);
             before.clone_from(content);
             if let Cow::Owned(clean) = clean {
@@ -121,14 +131,41 @@ fn container(value: &mut Value, owner: Owner, counts: &mut Counts) {
             }
         }
     }
-    let Some(Value::Array(env)) = value.get_mut("env") else { return };
+    let env = match value.get_mut("env") {
+        Some(Value::Array(env)) => env,
+        Some(other) => return hide(other, counts),
+        None => return,
+    };
     for variable in env {
+        if !variable.is_object() {
+            hide(variable, counts);
+            continue;
+        }
         let name = variable["name"].as_str().unwrap_or_default().to_owned();
-        let Some(Value::String(content)) = variable.get_mut("value") else { continue };
+        let content = match variable.get_mut("value") {
+            Some(Value::String(content)) => content,
+            Some(other) => {
+                hide(other, counts);
+                continue;
+            }
+            None => continue,
+        };
         if !keeps {
             replace(content, counts);
         } else if let Cow::Owned(clean) = setting(&name, content) {
             *content = clean;
+            counts.replaced += 1;
+        }
+    }
+}
+
+/// Replaces the whole of a value that is not of the type that the API knows: nothing in it is known to be harmless.
+fn hide(value: &mut Value, counts: &mut Counts) {
+    match value {
+        Value::String(content) => replace(content, counts),
+        Value::Null | Value::Bool(_) => {}
+        other => {
+            *other = Value::String(stand_in(other.to_string().as_bytes()));
             counts.replaced += 1;
         }
     }

@@ -89,6 +89,27 @@ enum Place {
     Setting(bool),
 }
 
+/// The type of a value, as far as it decides whether a command or an environment is what the API knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Text,
+    Number,
+    List,
+    Map,
+}
+
+impl Place {
+    /// Whether a value of this type does not belong here.
+    fn is_malformed(self, shape: Shape) -> bool {
+        match self {
+            Place::Words(_) | Place::Env(_) => shape != Shape::List,
+            Place::Word(_) | Place::Setting(_) => shape != Shape::Text,
+            Place::Variable(_) => shape != Shape::Map,
+            _ => false,
+        }
+    }
+}
+
 /// One value.
 struct Part<'a, 'k, 'de> {
     copy: &'a mut Copy<'de>,
@@ -112,6 +133,9 @@ impl<'de> DeserializeSeed<'de> for Part<'_, '_, 'de> {
 impl<'de> Part<'_, '_, 'de> {
     /// A text; `plain`: it stood there without an escape.
     fn text<E: Error>(self, content: &str, plain: bool) -> Result<(), E> {
+        if self.place.is_malformed(Shape::Text) {
+            return Err(unfit());
+        }
         let copy = self.copy;
         match self.place {
             Place::Kind if content == "Secret" => return Err(unfit()),
@@ -195,6 +219,9 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        if self.place.is_malformed(Shape::Number) {
+            return Err(unfit());
+        }
         if value != 0 && self.is_secret() {
             self.zero();
             return Ok(());
@@ -203,6 +230,9 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        if self.place.is_malformed(Shape::Number) {
+            return Err(unfit());
+        }
         if value != 0 && self.is_secret() {
             self.zero();
             return Ok(());
@@ -211,6 +241,9 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        if self.place.is_malformed(Shape::Number) {
+            return Err(unfit());
+        }
         if self.is_secret() {
             self.zero();
             return Ok(());
@@ -233,6 +266,9 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         let Part { copy, rule, key, place, owner, mut within } = self;
+        if place.is_malformed(Shape::List) {
+            return Err(unfit());
+        }
         let place = match place {
             Place::Root | Place::Label => return Err(unfit()),
             Place::Containers => {
@@ -267,6 +303,9 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
         let Part { copy, rule, place, mut owner, within, .. } = self;
+        if place.is_malformed(Shape::Map) {
+            return Err(unfit());
+        }
         match place {
             Place::Containers | Place::Label => return Err(unfit()),
             Place::Container => copy.name.clear(),

@@ -46,7 +46,7 @@ fn closing(quoted: &str, quote: &str) -> usize {
 /// # Errors
 /// It is no text.
 pub fn sanitized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(super::text(&String::deserialize(deserializer)?).into_owned())
+    Ok(super::free_text(&String::deserialize(deserializer)?).into_owned())
 }
 
 #[cfg(test)]

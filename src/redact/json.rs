@@ -11,8 +11,10 @@ mod wide;
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use self::wide::Wide;
+use super::free_text::free_text;
 use super::{allow, shapes, text};
 
 /// How often a result is swept again; two rounds settle everything met so far.
@@ -25,7 +27,37 @@ pub fn config(input: &[u8]) -> Cow<'_, [u8]> {
 
 /// A file of a node snapshot that its collector wrote.
 pub fn facts(input: &[u8]) -> Cow<'_, [u8]> {
-    either(input, allow::facts())
+    match sentences(input) {
+        None => either(input, allow::facts()),
+        Some(clean) => Cow::Owned(either(&clean, allow::facts()).into_owned()),
+    }
+}
+
+/// A file in which the sentences of programs are replaced by what passes of them; `None` if all of it does. Of a file that is
+/// not JSON no key says what is a sentence.
+fn sentences(input: &[u8]) -> Option<Vec<u8>> {
+    let mut value: Value = serde_json::from_slice(input).ok()?;
+    let mut touched = false;
+    shorten(&mut value, false, &mut touched);
+    touched.then(|| serde_json::to_vec_pretty(&value).ok())?
+}
+
+fn shorten(value: &mut Value, is_sentence: bool, touched: &mut bool) {
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map.iter_mut() {
+                shorten(value, allow::sentences().contains(key), touched);
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| shorten(value, is_sentence, touched)),
+        Value::String(content) if is_sentence => {
+            if let Cow::Owned(clean) = free_text(content) {
+                *content = clean;
+                *touched = true;
+            }
+        }
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// UTF-16 files are read as such and keep their encoding: runtimes refuse them, secrets in them are as real.

@@ -13,6 +13,7 @@ mod config_map;
 mod copy;
 mod corefile;
 mod error;
+mod free_text;
 mod json;
 mod keys;
 mod marker;
@@ -32,6 +33,7 @@ pub use certificate::{KeyMatches, key_matches};
 pub use component::{Owner, argument, setting};
 pub use corefile::Corefile;
 pub use error::{error, sanitized};
+pub use free_text::{free_bytes, free_text};
 pub use json::{config as config_bytes, facts as fact_bytes};
 pub use keys::names_a_secret;
 pub use marker::{Marker, is_marked, original_column, original_len};
@@ -40,7 +42,7 @@ pub use parse::parse;
 pub(crate) use pem::block as pem_block;
 pub use remote::{KUBECONFIG, RemoteAccess, note_absent_kubeconfig};
 pub use stream::Clean;
-pub use text::{bytes, text, yaml_bytes};
+pub use text::{bytes, own_words, text, yaml_bytes};
 
 pub(crate) use marker::markers;
 

@@ -118,10 +118,18 @@ pub(super) fn named(input: &[u8], names: Names, hits: &mut Vec<Range<usize>>) {
         let word = std::str::from_utf8(whole).unwrap_or_default();
         let word = word.trim_start_matches('-');
         let telling = match names {
-            Names::Text => keys::is_secret_in_text(word),
+            Names::Text | Names::Own => keys::is_secret_in_text(word),
             Names::File => keys::is_secret(word),
         };
-        if telling && let Some(value) = value_after(input, separator, names) {
+        // `/etc/passwd: not found` names a file.
+        let is_file = start > 0 && matches!(input[start - 1], b'/' | b'.') && input[separator] == b':';
+        let is_sentence = (names == Names::Own || names == Names::Text && is_file)
+            && input[separator..].starts_with(b": ")
+            && !input[separator + 2..].starts_with(b"\"");
+        if telling
+            && !is_sentence
+            && let Some(value) = value_after(input, separator, names)
+        {
             at = at.max(value.end);
             hits.push(value);
         }

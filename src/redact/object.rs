@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::allow::Rule;
 use super::certificate::{KeyMatches, certificates_only, key_matches};
 use super::copy::{copied, first_copied};
+use super::free_text::free_text;
 use super::marker::{Marker, stand_in};
 use super::memo::Memo;
 use super::parse::parse;
@@ -160,6 +161,7 @@ pub fn object(kind: &str, rule: &'static Rule, value: &mut Value) -> Counts {
 pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
     match rule {
         Rule::Text | Rule::Env => text::text(content),
+        Rule::Sentence => free_text(content),
         Rule::Clean => Cow::Borrowed(content),
         Rule::Word if is_word(content) => text::text(content),
         Rule::Checksum if content.bytes().all(|byte| byte.is_ascii_hexdigit()) => Cow::Borrowed(content),

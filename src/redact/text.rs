@@ -35,6 +35,14 @@ pub fn bytes(input: &[u8]) -> Cow<'_, [u8]> {
     scrub(input, Names::Text).map_or(Cow::Borrowed(input), Cow::Owned)
 }
 
+/// As [`text`], for a message of ours, in which a path may end in `token` and a sentence follows its colon.
+pub fn own_words(input: &str) -> Cow<'_, str> {
+    match scrub(input.as_bytes(), Names::Own) {
+        None => Cow::Borrowed(input),
+        Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
+    }
+}
+
 /// As [`text`], for YAML, half-written JSON and the like: also unquoted values behind a telling name.
 pub fn yaml_bytes(input: &[u8]) -> Cow<'_, [u8]> {
     scrub(input, Names::File).map_or(Cow::Borrowed(input), Cow::Owned)
@@ -45,6 +53,8 @@ pub fn yaml_bytes(input: &[u8]) -> Cow<'_, [u8]> {
 pub(super) enum Names {
     /// Prose around them: a word after a colon may go on with the sentence.
     Text,
+    /// A message of ours, which goes on after a colon.
+    Own,
     /// A file of names and values.
     File,
 }

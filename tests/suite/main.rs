@@ -29,6 +29,7 @@ mod environments;
 #[cfg(feature = "live")]
 mod faults;
 mod fleets;
+mod free_text;
 mod fuzz;
 #[cfg(unix)]
 mod gather;

@@ -24,7 +24,7 @@ pub(crate) fn filter(raw: &[u8], words: &[&str]) -> Filtered {
         // Not from the middle of a line.
         tail = tail.iter().position(|byte| *byte == b'\n').map_or(&[], |at| &tail[at + 1..]);
     }
-    let clean = redact::bytes(tail);
+    let clean = redact::free_bytes(tail);
     let lines: Vec<&[u8]> = clean.split(|byte| *byte == b'\n').filter(|line| speaks(line, words)).collect();
     let mut kept = Vec::new();
     let mut size = 0;

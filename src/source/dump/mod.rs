@@ -290,7 +290,7 @@ impl Builder {
 
     fn note(&mut self, kind: Option<Kind>, message: String) {
         // serde quotes the value that is wrong.
-        self.dump.trouble.entry(kind).or_default().add(|| redact::text(&message).into_owned());
+        self.dump.trouble.entry(kind).or_default().add(|| redact::own_words(&message).into_owned());
     }
 
     /// Whether no more is said of what is wrong with a kind.

@@ -3,6 +3,7 @@
 use std::io::{self, BufReader, BufWriter, Read, Write};
 
 use crate::archive::spool::{Blob, Spool};
+use crate::redact;
 use crate::source::diagnostics;
 
 /// How much of a file is looked at.
@@ -49,7 +50,8 @@ pub fn of_head(head: &[u8]) -> Text {
     if line.starts_with("==== START logs for ") || line.starts_with(['{', '[']) {
         return Text::Json;
     }
-    let shown = || line.trim_end().chars().take(60).collect::<String>();
+    // What a file that is not read begins with may be a password.
+    let shown = || redact::free_text(&line.trim_end().chars().take(60).collect::<String>()).into_owned();
     if line.starts_with("NAME ") || line.starts_with("NAMESPACE ") || line.starts_with("LAST SEEN ") {
         return Text::Neither("kubectl's table for people; get it with -o json or -o yaml".to_owned());
     }

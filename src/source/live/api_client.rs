@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 use super::broken::{Broken, broken};
 use super::call::{Accept, Call, is_protobuf};
 use super::flow::{Flow, Form};
-use super::quote::quote;
+use super::quote::{quote, quote_answer};
 use super::traffic::Meter;
 use crate::protobuf::{Message, REFUSAL, in_envelope};
 
@@ -429,7 +429,7 @@ fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> ErrorStat
         });
     ErrorStatus {
         status,
-        message: quote(&said.message, 400),
+        message: quote_answer(&said.message, 400),
         object: said.details.map(|details| details.name).filter(|name| !name.is_empty()),
         location: location.filter(|_| status.is_redirection()),
     }

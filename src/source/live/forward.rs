@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::api_client::{ApiClient, TRIES, pause};
 use super::broken::broken;
-use super::quote::quote;
+use super::quote::quote_answer;
 use crate::fetched::Why;
 
 /// How long a program has to answer: as long as the linkerd command gives it, or as one answer of the API server may take
@@ -197,13 +197,13 @@ fn unanswered(error: &hyper::Error) -> &'static str {
 }
 
 fn failed(words: &str) -> Why {
-    Why::Failed { message: format!("port-forward: {}", quote(words, 200)) }
+    Why::Failed { message: format!("port-forward: {}", quote_answer(words, 200)) }
 }
 
 fn refused(error: kube::Error) -> Why {
     match error {
         kube::Error::Api(status) if matches!(status.code, 401 | 403) => {
-            Why::Denied { message: quote(&status.message, 400) }
+            Why::Denied { message: quote_answer(&status.message, 400) }
         }
         kube::Error::Service(_) | kube::Error::HyperError(_) => failed(&broken(&error).words()),
         other => failed(&other.to_string()),

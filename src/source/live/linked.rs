@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use super::api_client::{ApiClient, RequestError};
 use super::forward::{PATIENCE, too_late};
 use super::kubeconfig::{Asked, configure, pick};
-use super::quote::quote;
+use super::quote::quote_answer;
 use super::traffic::Meter;
 use super::why::why;
 use super::{OBJECT_BODY, path};
@@ -142,7 +142,7 @@ fn remote(kubeconfig: &str) -> Result<ApiClient, NoWay> {
 }
 
 fn failed(words: &str) -> Why {
-    Why::Failed { message: quote(words, 200) }
+    Why::Failed { message: quote_answer(words, 200) }
 }
 
 #[cfg(test)]

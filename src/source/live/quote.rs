@@ -16,6 +16,11 @@ pub(super) fn quote(text: &str, longest: usize) -> String {
     }
 }
 
+/// As [`quote`], of what a server in the cluster answered, which may hold anything: what is known to be harmless of it.
+pub(super) fn quote_answer(text: &str, longest: usize) -> String {
+    quote(&redact::free_text(text), longest)
+}
+
 /// A sentence on one line has no use for how long a credential was.
 fn hide_markers(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

@@ -1,0 +1,463 @@
+//! Reads free text token by token and writes what passes of it. A token is what stands between blanks, quotes, brackets and
+//! the like; whether it passes depends on what it is made of and on the words before it.
+
+use super::keys::{Announced, announced, is_sensitive};
+use super::places::{
+    is_account, is_attachment, is_file, is_generated, is_range, is_revision, is_source_file,
+};
+use super::typed::{Numbers, is_hex, is_typed, is_uid};
+use super::value::{Until, closing, is_key, separates, without_signs};
+use super::words::{is_host, is_image, is_name, is_path, is_reference, is_url, is_words, lower};
+use crate::knowledge::{FreeText, Knowledge};
+use crate::redact::marker::{Marker, stand_in};
+
+/// A word that announces a secret keeps numbers and names away from so many tokens behind it.
+const NEAR: u8 = 5;
+/// A longer token is not one of a message.
+const LONGEST: usize = 512;
+
+/// What passes of a text.
+pub(super) fn lines(text: &str) -> String {
+    let known = Knowledge::embedded().free_text();
+    let mut out = String::with_capacity(text.len());
+    // The indent of the key whose value is on the lines below it.
+    let mut below: Option<usize> = None;
+    let mut near = 0;
+    for (at, line) in text.split('\n').enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        let indent = line.len() - line.trim_start().len();
+        if let Some(key) = below
+            && !line.trim().is_empty()
+        {
+            let first =
+                line.trim_start().split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+            let goes_on = indent > key;
+            below = goes_on.then_some(key);
+            if !known.begins_sentence(&lower(first)) {
+                replaced(&mut out, line);
+                continue;
+            }
+        }
+        let mut scan = Scan::new(known, line, &mut out, near);
+        scan.run();
+        // The value of the last word may be on the next line.
+        near = if scan.near == NEAR || line.trim().is_empty() { scan.near } else { 0 };
+        if scan.open {
+            below = Some(indent);
+        }
+    }
+    out
+}
+
+/// Writes a marker in place of a piece of text, between the blanks around it. What is a marker stays.
+fn replaced(out: &mut String, piece: &str) {
+    let inner = piece.trim();
+    let start = piece.len() - piece.trim_start().len();
+    out.push_str(&piece[..start]);
+    if inner.is_empty() || Marker::whole(inner.as_bytes()).is_some() || inner.bytes().all(is_mark) {
+        out.push_str(inner);
+    } else {
+        out.push_str(&stand_in(inner.as_bytes()));
+    }
+    out.push_str(&piece[start + inner.len()..]);
+}
+
+fn is_mark(byte: u8) -> bool {
+    byte.is_ascii_punctuation()
+}
+
+/// What the value of a key may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// A sentence.
+    Prose,
+    /// The value of a key that is known.
+    Value(Announced),
+    /// Behind an option of one letter: words alone.
+    Option,
+}
+
+struct Scan<'a> {
+    known: &'static FreeText,
+    line: &'a str,
+    at: usize,
+    out: &'a mut String,
+    place: Place,
+    /// The last token, where it can be a key, as it is written.
+    key: Option<&'a str>,
+    /// The last word that passed.
+    before: &'a str,
+    /// Whether the last token passed as a name, and the word before it.
+    named: bool,
+    /// Whether a preposition follows a name, so that another name may follow.
+    then: bool,
+    /// How many tokens are still near a word that announces a secret.
+    near: u8,
+    /// Whether a token of this run of characters was replaced.
+    glued: bool,
+    /// Whether a quote stands directly before.
+    quoted: bool,
+    /// Whether the line ends where the value of a secret would begin.
+    open: bool,
+}
+
+impl<'a> Scan<'a> {
+    fn new(known: &'static FreeText, line: &'a str, out: &'a mut String, near: u8) -> Scan<'a> {
+        Scan {
+            known,
+            line,
+            at: 0,
+            out,
+            place: Place::Prose,
+            key: None,
+            before: "",
+            named: false,
+            then: false,
+            near,
+            glued: false,
+            quoted: false,
+            open: false,
+        }
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.line[self.at..]
+    }
+
+    fn run(&mut self) {
+        while let Some(c) = self.rest().chars().next() {
+            if let Some(marker) = Marker::at(self.line.as_bytes(), self.at) {
+                self.out.push_str(&self.line[self.at..marker.end]);
+                self.at = marker.end;
+                self.hidden();
+            } else if c.is_whitespace() {
+                self.out.push(c);
+                self.at += c.len_utf8();
+                self.glued = false;
+                self.quoted = false;
+            } else if separates(c) || c == '\'' {
+                self.sign(c);
+            } else {
+                self.token();
+            }
+        }
+    }
+
+    /// After something that does not pass.
+    fn hidden(&mut self) {
+        self.glued = true;
+        self.key = Some("");
+        self.before = "";
+        self.named = false;
+        self.then = false;
+        self.quoted = false;
+        self.place = Place::Prose;
+        self.near = self.near.saturating_sub(1);
+    }
+
+    fn sign(&mut self, c: char) {
+        let next = self.line[self.at + c.len_utf8()..].chars().next();
+        if matches!(c, '"' | '\'' | '`')
+            && next.is_none_or(|next| separates(next) || matches!(next, ':' | '.'))
+        {
+            self.glued = false;
+        }
+        self.quoted = matches!(c, '"' | '\'' | '`');
+        match c {
+            '=' => return self.assigned(1),
+            '>' if self.is_element() => return self.assigned(1),
+            ',' if self.named => self.then = true,
+            '(' | '{' | ',' | ';' | '&' | '|' => self.key = None,
+            _ => {}
+        }
+        self.out.push(c);
+        self.at += c.len_utf8();
+    }
+
+    /// Whether a `>` ends the opening tag of an element.
+    fn is_element(&self) -> bool {
+        let Some(key) = self.key.filter(|key| !key.is_empty()) else { return false };
+        let before = &self.line[..self.at];
+        before.ends_with(key) && before[..before.len() - key.len()].ends_with('<')
+    }
+
+    fn token(&mut self) {
+        let rest = self.rest();
+        let mut end = rest.find(separates).unwrap_or(rest.len());
+        if let Some(marker) = rest.find("REDACTED(").filter(|at| *at < end) {
+            end = marker;
+        }
+        // The address of IPv6 in a URL.
+        if rest[..end].ends_with("://")
+            && let Some(close) = rest[end..].strip_prefix('[').and_then(|rest| rest.find(']'))
+        {
+            let behind = end + close + 2;
+            end = behind + rest[behind..].find(separates).unwrap_or(rest.len() - behind);
+        }
+        let token = &rest[..end];
+        // A quote ends a token, and an apostrophe does not.
+        let token = match token.find('\'') {
+            Some(at) if !is_apostrophe(token, at) => &token[..at],
+            _ => token,
+        };
+        let whole = token.trim_end_matches(['.', ':', '!', '?', '\'']);
+        // `10.0.0.1:80->10.0.0.2:80`
+        let arrow = whole.len() == token.len() && rest[end..].starts_with('>');
+        let whole = if arrow && whole.len() > 1 { whole.trim_end_matches('-') } else { whole };
+        if whole.is_empty() {
+            return self.signs(token);
+        }
+        let lead = whole.len() - whole.trim_start_matches([':', '.', '!']).len();
+        if lead > 0 && !whole.starts_with("::") && lead < whole.len() {
+            return self.signs(&whole[..lead]);
+        }
+        if self.passes(whole) {
+            return self.shown(whole);
+        }
+        // `key:value`
+        if whole.len() <= LONGEST
+            && let Some((key, _)) =
+                whole.split_once(':').filter(|(key, rest)| !key.is_empty() && !rest.starts_with("//"))
+            && self.place != Place::Option
+            && !self.glued
+            && is_key(key)
+        {
+            return self.pair(key);
+        }
+        self.hide(whole);
+    }
+
+    /// A key with its value directly behind a colon.
+    fn pair(&mut self, key: &'a str) {
+        let shows = is_words(self.known, key, true);
+        let class = announced(self.known, key);
+        if shows {
+            self.shown(key);
+        } else {
+            self.hide(key);
+        }
+        self.key = Some(key);
+        if shows && class != Announced::Unknown {
+            return self.assigned(1);
+        }
+        self.out.push(':');
+        self.at += 1;
+        self.glued = true;
+    }
+
+    /// Signs that are no token: only few pass at once.
+    fn signs(&mut self, signs: &str) {
+        if signs.starts_with(':') && signs.len() == 1 {
+            return self.assigned(1);
+        }
+        self.out.push_str(signs);
+        self.at += signs.len();
+    }
+
+    fn shown(&mut self, token: &'a str) {
+        self.out.push_str(token);
+        self.at += token.len();
+        self.quoted = false;
+        self.glued = false;
+        let named = is_generated(self.known, token) || self.names() && !is_words(self.known, token, true);
+        let preposition = matches!(token, "to" | "in" | "on" | "from" | "of" | "by" | "at" | "for" | "and");
+        self.then = self.named && preposition;
+        self.named =
+            named || self.names() && is_name(token) && !self.known.precedes_name(&lower(token), false);
+        self.before = token;
+        // An address or a time is not a key.
+        self.key = (!is_typed(token, Numbers::Any)).then_some(token);
+        self.near = self.near.saturating_sub(1);
+        let option = token.trim_start_matches('-');
+        let is_option = token.starts_with('-') && option.starts_with(|c: char| c.is_ascii_alphabetic());
+        self.place = Place::Prose;
+        if is_option && option.len() == 1 {
+            self.place = Place::Option;
+        } else if is_option && self.rest().starts_with([' ', '\t']) && is_sensitive(self.known, option) {
+            self.take(Until::Blank);
+        } else if is_option && self.known.takes_credentials(option) {
+            self.place = Place::Option;
+        } else if self.known.is_near(&lower(token))
+            || is_sensitive(self.known, token) && !self.known.precedes_name(&lower(token), false)
+        {
+            self.near = NEAR;
+        }
+    }
+
+    fn hide(&mut self, token: &str) {
+        self.out.push_str(&stand_in(token.as_bytes()));
+        self.at += token.len();
+        self.hidden();
+    }
+
+    /// Whether a name may stand here.
+    fn names(&self) -> bool {
+        let before = lower(self.before);
+        let kind = before.split_once('.').map_or(&*before, |(kind, _)| kind);
+        if self.near > 0 && !self.quoted {
+            return false;
+        }
+        if self.place == Place::Value(Announced::Name) || self.then {
+            return true;
+        }
+        if self.place != Place::Prose {
+            return false;
+        }
+        let said =
+            self.known.precedes_name(&before, self.quoted) || self.known.precedes_name(kind, self.quoted);
+        said && (!self.quoted || !self.known.needs_more(kind) || self.goes_on())
+    }
+
+    /// Whether a sentence goes on behind the quoted token here.
+    fn goes_on(&self) -> bool {
+        let rest = self.rest();
+        let close = rest.find(['"', '\'', '`']).unwrap_or(rest.len());
+        let behind = rest[close..].trim_start_matches(['"', '\'', '`', '\\']);
+        if let Some(colon) = behind.strip_prefix(':') {
+            return colon.starts_with(' ');
+        }
+        let word =
+            behind.strip_prefix(' ').and_then(|rest| rest.split(|c: char| !c.is_ascii_alphabetic()).next());
+        word.is_some_and(|word| self.known.follows_name(word))
+    }
+
+    fn passes(&self, token: &str) -> bool {
+        if self.glued || token.len() > LONGEST {
+            return false;
+        }
+        let known = self.known;
+        let numbers = match self.place {
+            Place::Value(Announced::Number) => Numbers::Any,
+            _ if self.near > 0 || self.place != Place::Prose => Numbers::Small,
+            Place::Prose | Place::Value(_) | Place::Option => Numbers::Usual,
+        };
+        let digits = self.near == 0 && self.place != Place::Option;
+        if is_typed(token, numbers) {
+            return true;
+        }
+        match self.place {
+            Place::Option => return is_words(known, token, false) && !token.contains(':'),
+            Place::Value(Announced::Unknown) => return false,
+            _ => {}
+        }
+        if token.contains(':') && token.split(':').rev().skip(1).any(|key| is_sensitive(known, key)) {
+            return false;
+        }
+        let is_option = token.starts_with('-') && token.trim_start_matches('-').len() == 1;
+        is_option
+            || is_words(known, token, digits)
+            || token.bytes().all(is_mark) && token.len() <= 3
+            || self.is_id(token)
+            || is_path(known, token)
+            || is_url(known, token)
+            || is_host(known, token)
+            || is_image(known, token, lower(self.before).starts_with("image") && self.names())
+            || is_account(known, token, &lower(self.before))
+            || is_source_file(token)
+            || is_file(known, token)
+            || self.near == 0 && is_generated(known, token)
+            || is_range(token)
+            || is_revision(token)
+            || self.out.ends_with('[') && is_attachment(known, token)
+            || self.names() && is_reference(token)
+    }
+
+    /// An id where one belongs: of a sandbox or a container in quotes, of an object in brackets or behind its kind.
+    fn is_id(&self, token: &str) -> bool {
+        let before = lower(self.before);
+        let bracket = self.out.ends_with('(') && self.named;
+        let key = matches!(self.place, Place::Value(Announced::Number | Announced::Name));
+        is_uid(token) && (bracket || key || matches!(&*before, "uid" | "pod" | "precondition" | "meta"))
+            || self.quoted
+                && token.len() == 64
+                && is_hex(token)
+                && matches!(&*before, "sandbox" | "container")
+    }
+
+    /// The value of the last token, behind `signs` bytes of `=`, `:` or the end of a tag.
+    fn assigned(&mut self, signs: usize) {
+        let sign = &self.line[self.at..self.at + signs];
+        let key = self.key.take();
+        self.out.push_str(sign);
+        self.at += signs;
+        // `=>`, `:=`, `==`
+        while let Some(more) = self.rest().chars().next().filter(|c| matches!(c, '=' | '>') && sign != ">") {
+            self.out.push(more);
+            self.at += 1;
+        }
+        let blank = self.rest().starts_with([' ', '\t']) || self.rest().is_empty();
+        let glued = sign != ":" || !blank;
+        let Some(key) = key else {
+            // A sign behind nothing that could be a key: `("":`.
+            return;
+        };
+        let class = if key.is_empty() { Announced::Unknown } else { announced(self.known, key) };
+        match class {
+            Announced::Secret => self.secret(glued),
+            Announced::Unknown if glued => self.take(Until::Blank),
+            Announced::Unknown => self.near = NEAR,
+            // Behind a colon and a blank a sentence goes on, or a name follows its kind.
+            Announced::Usual if !glued => {}
+            class => {
+                self.glued = false;
+                self.place = Place::Value(class);
+            }
+        }
+    }
+
+    /// Replaces the value of a key that announces a secret, unless a sentence follows.
+    fn secret(&mut self, glued: bool) {
+        let value = self.rest().trim_start_matches([' ', '\t']);
+        let first = value.trim_start_matches(['"', '\'', '\\']);
+        let word = first.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let nothing = ["true", "false", "null", "nil", "<nil>", "none", "{}", "[]"].iter().any(|nothing| {
+            first
+                .strip_prefix(nothing)
+                .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
+        });
+        if nothing || first.starts_with(['{', '[']) && first.len() == 1 {
+            self.near = NEAR;
+        } else if !glued && value == first && self.known.begins_sentence(&lower(word)) {
+            self.near = NEAR;
+        } else if value.is_empty()
+            || matches!(value, "|" | ">" | "|-" | ">-" | "|+" | "\\")
+            || Marker::whole(value.as_bytes()).is_some_and(|marker| marker.original_len <= 2)
+        {
+            self.open = true;
+            self.near = NEAR;
+        } else {
+            self.take(Until::Pair);
+            self.near = NEAR;
+        }
+    }
+
+    /// Replaces a value from here on.
+    fn take(&mut self, until: Until) {
+        let rest = self.rest();
+        let start = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+        let value = &rest[start..];
+        let quotes = value.len() - value.trim_start_matches(['"', '\'', '`', '\\']).len();
+        let end = if quotes > 0 { closing(value, quotes) } else { until.end(value) };
+        let inner = without_signs(&value[quotes.min(end)..end]);
+        self.out.push_str(&rest[..start + quotes.min(end)]);
+        self.at += start + quotes.min(end);
+        if inner.is_empty() {
+            self.key = None;
+            return;
+        }
+        replaced(self.out, inner);
+        self.at += inner.len();
+        self.hidden();
+        if inner.ends_with([':', '=']) {
+            self.near = NEAR;
+        }
+    }
+}
+
+/// Whether the quote at `at` is the apostrophe of a word: `couldn't`.
+fn is_apostrophe(token: &str, at: usize) -> bool {
+    let behind = token[at + 1..].bytes().take_while(u8::is_ascii_alphabetic).count();
+    at > 0 && token.as_bytes()[at - 1].is_ascii_alphabetic() && (1..=2).contains(&behind)
+}

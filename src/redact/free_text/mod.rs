@@ -1,0 +1,66 @@
+//! Free text: messages of events and conditions, last words of containers, journals, logs, errors. It passes by what is known
+//! to be harmless: words of messages (`free-text.yaml`), numbers, times, addresses, versions, and names in places for names.
+//! Structure stays; every other token becomes a marker. What a key announces passes by the key.
+//!
+//! Shapes of secrets ([`super::text`]) are looked for first: they span lines, and tokens keep their hash.
+
+mod characters;
+mod keys;
+mod line;
+mod places;
+mod typed;
+mod value;
+mod words;
+
+use std::borrow::Cow;
+
+use super::memo::Memo;
+use super::text;
+
+/// A result that still changes is judged again, at most so often.
+const ROUNDS: usize = 4;
+
+thread_local! {
+    /// Texts of which everything passes.
+    static CLEAN: Memo<()> = Memo::of(2048);
+}
+
+/// What passes of a text that another program wrote.
+pub fn free_text(input: &str) -> Cow<'_, str> {
+    if CLEAN.with(|known| known.get(input).is_some()) {
+        return Cow::Borrowed(input);
+    }
+    let mut current = Cow::Borrowed(input);
+    for _ in 0..ROUNDS {
+        match judged(&current) {
+            Some(next) => current = Cow::Owned(next),
+            None => break,
+        }
+    }
+    if matches!(current, Cow::Borrowed(_)) {
+        CLEAN.with(|known| known.put(input, ()));
+    }
+    current
+}
+
+/// As [`free_text`], for the bytes of a file.
+pub fn free_bytes(input: &[u8]) -> Cow<'_, [u8]> {
+    match String::from_utf8_lossy(input) {
+        Cow::Borrowed(plain) => match free_text(plain) {
+            Cow::Borrowed(_) => Cow::Borrowed(input),
+            Cow::Owned(clean) => Cow::Owned(clean.into_bytes()),
+        },
+        Cow::Owned(plain) => Cow::Owned(free_text(&plain).into_owned().into_bytes()),
+    }
+}
+
+/// One round; `None` if everything passes.
+fn judged(input: &str) -> Option<String> {
+    let visible = characters::visible(input);
+    let shaped = text::text(&visible);
+    let clean = line::lines(&shaped);
+    (clean != input).then_some(clean)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! Messages stay readable, and secrets in them do not.
+
+use super::*;
+use crate::knowledge::Knowledge;
+
+#[test]
+fn messages_of_kubernetes_and_linkerd_pass() {
+    for message in [
+        r#"Back-off restarting failed container linkerd-proxy in pod web-5d4f7b9c66-x7k2p_shop(0f7c5ae4-9a5c-4d9b-8a53-0d9cf0a2a3c1)"#,
+        r#"MountVolume.SetUp failed for volume "certs" : secret "linkerd-identity-issuer" not found"#,
+        "Successfully assigned shop/web-5d4f7b9c66-x7k2p to node-1",
+        "Readiness probe failed: HTTP probe failed with statuscode: 503",
+        "0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod.",
+        r#"Failed to pull image "registry.example/shop/web:v2": rpc error: code = NotFound desc = failed to pull and unpack image"#,
+        r#"plugin type="linkerd-cni" name="linkerd-cni" failed (add): Unauthorized"#,
+        "Scaled up replica set web-78dfd64795 from 0 to 2",
+        "dial tcp 10.96.0.1:443: connect: connection refused",
+        "bearer authentication required; invalid bearer token, the token has expired",
+    ] {
+        assert_eq!(free_text(message), message);
+    }
+}
+
+#[test]
+fn texts_of_knowledge_still_fit_their_rows() {
+    let knowledge = Knowledge::embedded();
+    for row in knowledge.mesh_logs().rows() {
+        let clean = free_text(&row.example);
+        assert!(row.matches(&clean), "{}: {}\n{clean}", row.id, row.example);
+    }
+    for row in knowledge.signatures().rows() {
+        let clean = free_text(&row.example);
+        assert!(row.matches(&clean), "{}: {}\n{clean}", row.id, row.example);
+    }
+}
+
+#[test]
+fn judging_twice_changes_nothing() {
+    for text in [
+        "password: hunter2, user app",
+        "NetworkReady=false reason:NetworkPluginNotReady",
+        "&{User:app Password:hunter2 Host:db}",
+        "token:\n  hunter2\nnext",
+        "key=\"a b\" and 'c'",
+    ] {
+        let once = free_text(text).into_owned();
+        assert!(!once.contains("hunter2"), "{once}");
+        assert_eq!(free_text(&once), once, "{text}");
+    }
+}
+
+#[test]
+fn time_grows_with_the_text() {
+    let line = "Readiness probe failed: Get \"http://10.42.0.9:4191/live\": password=\"x y\" {a=b,c=d} (z)\n";
+    let began = std::time::Instant::now();
+    _ = free_text(&line.repeat(20_000));
+    _ = free_text(&"a".repeat(1_000_000));
+    _ = free_text(&"a=\"".repeat(100_000));
+    _ = free_text(&"password=\"a ".repeat(50_000));
+    assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
+}
