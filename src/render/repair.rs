@@ -58,7 +58,7 @@ impl Steps {
         }
         let findings = || self.0.iter().map(|(&at, step)| (&report.findings[at], step));
         let errors = findings().filter(|(finding, _)| finding.severity == Severity::Error).count();
-        let mut lines = vec![format!("{}, repair in this order", look.bad(&format!("{errors} ERRORS")))];
+        let mut lines = vec![format!("{}, repair in this order", look.bad(&heading(errors, self.0.len())))];
         let numbers = self.0.len().to_string().len();
         let checks = findings().map(|(finding, _)| width(finding.check)).max().unwrap_or_default();
         for (finding, step) in findings() {
@@ -83,6 +83,15 @@ impl Steps {
             lines.push(line.trim_end().to_owned());
         }
         lines
+    }
+}
+
+/// `3 ERRORS`, and what has to be repaired before one of them.
+fn heading(errors: usize, steps: usize) -> String {
+    match steps - errors {
+        0 => format!("{errors} ERRORS"),
+        1 => format!("{errors} ERRORS and 1 WARNING"),
+        warnings => format!("{errors} ERRORS and {warnings} WARNINGS"),
     }
 }
 

@@ -26,12 +26,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let steps = dates::clocks_first(steps, [issuer.certificate()], ctx.now());
     let steps =
         if issuer.renewed_by() == Some("cert-manager") { steps } else { remedy::new_issuer(ctx, steps) };
-    let steps = remedy::put_issuer(ctx, steps, Some(&issuer));
+    let steps = remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(&issuer)));
+    let steps = match issuer.certificate().validity(ctx.now()) {
+        Validity::Over => remedy::renew_certificates(ctx, steps),
+        Validity::Current | Validity::NotYet => steps,
+    };
     let finding = ctx
         .finding(issuer.subject(), message)
         .evidence(issuer.quoted(said))
         .timeline(issuer.moments(ctx.now()))
-        .remedy(remedy::see_it_taken(ctx, steps))
+        .remedy(steps)
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())
 }

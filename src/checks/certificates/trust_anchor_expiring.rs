@@ -39,7 +39,11 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: Soon) -> Fi
         .remedy(steps)
         .tie(anchor_tie(anchor.certificate))
         .tie(identity_deployment(ctx));
-    soon.graded(finding)
+    // Only a new root brings a new issuer with it.
+    match role {
+        Role::Only | Role::Unknown => soon.graded(finding),
+        Role::OneOfSeveral | Role::Unused => soon.graded(finding).explains_nothing(),
+    }
 }
 
 /// Without a moment in which two proxies share no anchor: first the new one beside the old, then the issuer under it.
