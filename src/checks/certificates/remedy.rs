@@ -14,6 +14,8 @@ use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::objects::{Deployment, Pod};
 
+const NEW_ISSUER: &str =
+    "Put the new issuer in place (if cert-manager or another tool writes its Secret, there)";
 /// The certificate of a trust anchor that is made anew; `ca.crt` is that of the current one.
 pub(super) const NEW_ROOT: &str = "ca-new.crt";
 /// The current bundle with a new anchor.
@@ -93,13 +95,14 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
 
 /// Adds the step that puts the issuer under a new trust anchor in place.
 pub(super) fn put_new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    put_pair(ctx, remedy, "issuer-new.crt", "issuer-new.key")
+    // By then every proxy has the anchor.
+    let options = pair(Options::none(), "issuer-new.crt", "issuer-new.key");
+    upgrade::step(ctx, remedy, StepKind::Command, NEW_ISSUER, options)
 }
 
 fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &'static str) -> Remedy {
     let options = pair(Options::none(), certificate, key);
-    let act = "Put the new issuer in place (if cert-manager or another tool writes its Secret, there)";
-    unguarded(ctx, remedy, act, options)
+    unguarded(ctx, remedy, NEW_ISSUER, options)
 }
 
 /// Adds the step that restores an issuer that is kept in the values of the installation.
@@ -114,10 +117,7 @@ fn unguarded(ctx: &Context<'_>, remedy: Remedy, act: &str, options: Options<'_>)
     let by_cli = upgrade::managed_by(ctx).is_by_cli();
     match by_cli && is_refused(ctx) {
         true => {
-            let act = format!(
-                "{act}. Without --force the CLI refuses, since proxies have other trust anchors; those stay cut off until they are \
-                 created again"
-            );
+            let act = format!("{act}, forced because some proxies have other trust anchors");
             upgrade::step(ctx, remedy, StepKind::Command, &act, options.cli_only("--force"))
         }
         false => upgrade::step(ctx, remedy, StepKind::Command, act, options),
@@ -236,6 +236,12 @@ pub(in crate::checks) fn put_bundle(
 ) -> Remedy {
     let act = format!("{act} (if trust-manager writes it, there)");
     unguarded(ctx, remedy, &act, anchors(file))
+}
+
+/// As [`put_bundle`], once every proxy has the anchor that the issuer chains to.
+pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
+    let act = format!("{act} (if trust-manager writes it, there)");
+    upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file))
 }
 
 /// Adds the step that puts an issuer in place where the chart does not write the Secret. Only certificates and files are

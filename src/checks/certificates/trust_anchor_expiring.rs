@@ -56,7 +56,7 @@ fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
         remedy::WITH_NEW,
         remedy::NEW_ROOT,
     );
-    let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
+    let steps = remedy::put_known_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
     let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
     let steps = remedy::put_new_issuer(ctx, steps);
     let steps = remedy::read_bundle(
@@ -66,6 +66,6 @@ fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
          anchor from it",
         remedy::EDITED,
     );
-    let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place as well", remedy::EDITED);
+    let steps = remedy::put_known_bundle(ctx, steps, "Put that bundle in place as well", remedy::EDITED);
     remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
 }

@@ -13,6 +13,7 @@ use crate::finding::{Remedy, StepKind};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::objects::Pod;
+use crate::version::LinkerdVersion;
 
 /// How many lines a step prints.
 const LINES: usize = 24;
@@ -38,15 +39,26 @@ pub(in crate::checks) fn meshed_on(
     meshed(ctx, remedy, needs, act, &Of::Node(node))
 }
 
-/// As [`all_meshed`], without workloads that will be gone by then.
+/// As [`all_meshed`], without some workloads.
 pub(in crate::checks) fn meshed_but(
     ctx: &Context<'_>,
     remedy: Remedy,
     needs: Needs,
     act: &str,
-    gone: &dyn Fn(&Owner) -> bool,
+    left_out: &dyn Fn(&Owner) -> bool,
 ) -> Remedy {
-    meshed(ctx, remedy, needs, act, &Of::Without(gone))
+    meshed(ctx, remedy, needs, act, &Of::Without(left_out))
+}
+
+/// As [`meshed_but`], after an upgrade to a release.
+pub(in crate::checks) fn meshed_after(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    gone: &dyn Fn(&Owner) -> bool,
+    release: &LinkerdVersion,
+) -> Remedy {
+    meshed(ctx, remedy, Needs::NewProxy, act, &Of::After(gone, release))
 }
 
 /// Which workloads a step is about.
@@ -54,6 +66,7 @@ enum Of<'a> {
     Everywhere,
     Node(&'a str),
     Without(&'a dyn Fn(&Owner) -> bool),
+    After(&'a dyn Fn(&Owner) -> bool, &'a LinkerdVersion),
 }
 
 impl Of<'_> {
@@ -61,7 +74,7 @@ impl Of<'_> {
         match self {
             Of::Everywhere => true,
             Of::Node(node) => pod.node_name.as_str() == *node,
-            Of::Without(gone) => !gone(owner),
+            Of::Without(gone) | Of::After(gone, _) => !gone(owner),
         }
     }
 }
@@ -88,12 +101,18 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Of<'_
         let node = match of {
             Of::Node(node) => Some(*node),
             // All that is meshed is left out.
-            Of::Without(_) if has_left_out => return remedy,
-            Of::Everywhere | Of::Without(_) => None,
+            Of::Without(_) | Of::After(..) if has_left_out => return remedy,
+            Of::Everywhere | Of::Without(_) | Of::After(..) => None,
         };
         return remedy.run(StepKind::Command, format!("{act}. This lists their pods"), listed(ctx, node));
     }
-    of_workloads(ctx, remedy, needs, act, &found)
+    let cli = match of {
+        Of::After(_, release) => format!(" {release}"),
+        Of::Everywhere | Of::Node(_) | Of::Without(_) => release_of_cli(ctx),
+    };
+    let mut step = EveryStep { cli, ..EveryStep::default() };
+    found.iter().for_each(|(owner, pods)| step.add(ctx, owner, pods, needs));
+    step.finish(remedy, act)
 }
 
 /// Adds the step that creates the pods of workloads again, each with those of its pods that are meant.
@@ -104,9 +123,9 @@ pub(in crate::checks) fn of_workloads(
     act: &str,
     workloads: &BTreeMap<Owner, Vec<String>>,
 ) -> Remedy {
-    let mut step = EveryStep::default();
+    let mut step = EveryStep { cli: release_of_cli(ctx), ..EveryStep::default() };
     workloads.iter().for_each(|(owner, pods)| step.add(ctx, owner, pods, needs));
-    step.finish(ctx, remedy, act)
+    step.finish(remedy, act)
 }
 
 /// What lists all meshed pods with their owners, or those on a node: for steps that cannot name them.
@@ -125,6 +144,8 @@ pub(in crate::checks) fn listed(ctx: &Context<'_>, node: Option<&str>) -> Call {
 /// What the step says and prints.
 #[derive(Default)]
 struct EveryStep {
+    /// The release of the linkerd CLI to inject with.
+    cli: String,
     namespaces: BTreeMap<String, Meshed>,
     by_hand: BTreeSet<String>,
     in_git: BTreeSet<String>,
@@ -186,7 +207,7 @@ impl EveryStep {
         }
     }
 
-    fn text(&self, ctx: &Context<'_>, act: &str, left: usize) -> String {
+    fn text(&self, act: &str, left: usize) -> String {
         let mut text = act.to_owned();
         let mut add = |more: String| text = format!("{text}. {more}");
         if left > 0 {
@@ -195,7 +216,7 @@ impl EveryStep {
         if self.is_injected {
             add(format!(
                 "Where the proxy is in the pod template, a restart keeps it: inject the workload again, with the linkerd CLI{}",
-                release_of_cli(ctx)
+                self.cli
             ));
         }
         if self.is_paused {
@@ -224,10 +245,10 @@ impl EveryStep {
         text
     }
 
-    fn finish(&self, ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
+    fn finish(&self, remedy: Remedy, act: &str) -> Remedy {
         let lines: Vec<Line> =
             self.namespaces.iter().flat_map(|(namespace, meshed)| meshed.lines(namespace)).collect();
-        let text = self.text(ctx, act, lines.len().saturating_sub(LINES));
+        let text = self.text(act, lines.len().saturating_sub(LINES));
         if lines.is_empty() {
             return remedy.step(StepKind::Note, text);
         }

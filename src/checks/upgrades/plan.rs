@@ -240,7 +240,7 @@ fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion) -> Remedy {
     let remedy = Remedy::new().step(StepKind::Note, no_return(release));
     let successors = mirrors::successors(ctx, release);
     let is_gone = |owner: &Owner| successors.iter().any(|one| one.replaces(owner));
-    let remedy = restart::meshed_but(ctx, remedy, restart::Needs::NewProxy, act, &is_gone);
+    let remedy = restart::meshed_after(ctx, remedy, act, &is_gone, release);
     let remedy = match successors.is_empty() {
         true => remedy,
         false => remedy.run(
