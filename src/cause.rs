@@ -21,6 +21,8 @@ pub struct Relations<'a> {
     pub explains: &'a Related<'a>,
     /// Which checks' findings are to be repaired after its own.
     pub before: &'a Related<'a>,
+    /// Whether the whole mesh depends on what runs in a namespace.
+    pub is_central: &'a dyn Fn(&str) -> bool,
 }
 
 /// Links and merges; the result is sorted: roots before what they explain, and roots in the order of repair.
@@ -225,7 +227,7 @@ mod tests {
     }
 
     fn linked<'a>(findings: Vec<Finding>, explains: &'a Related<'a>) -> Vec<Finding> {
-        link(findings, &Relations { explains, before: &|_| &[] })
+        link(findings, &Relations { explains, before: &|_| &[], is_central: &|_| false })
     }
 
     #[test]

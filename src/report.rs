@@ -236,6 +236,9 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     let relations = Relations {
         explains: &|id| front(id).map_or(&[][..], |front| front.explains.as_slice()),
         before: &|id| front(id).map_or(&[][..], |front| front.before.as_slice()),
+        is_central: &|namespace| {
+            namespace == cluster.namespaces.control_plane || namespace == cluster.namespaces.cni
+        },
     };
     let mut findings = cause::link(found, &relations);
     verify_raised(&mut findings, question.settings);

@@ -1,6 +1,6 @@
 //! The order of repair: which finding is to be repaired before which, by what cards declare. What is repaired first comes
-//! first, whatever it explains; among what may come in any order the worst does. Infos wait for nothing and keep nothing
-//! waiting: they are no repairs.
+//! first, whatever it explains; among what may come in any order the worst does, and then what reaches the whole mesh. Infos wait
+//! for nothing and keep nothing waiting: they are no repairs.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use crate::finding::{Finding, Fingerprint, Severity, Subject};
 pub(super) fn sorted(mut findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
     let prints: Vec<Fingerprint> = findings.iter().map(Finding::fingerprint).collect();
     let earlier = earlier(&findings, relations);
-    let weights = weights(&findings, &prints, &earlier);
+    let weights = weights(&findings, &prints, &earlier, relations.is_central);
     for (at, earlier_ones) in earlier.iter().enumerate() {
         // Those that others of them wait for are meant by these.
         let direct = earlier_ones
@@ -67,10 +67,46 @@ fn later_than(check: &str, relations: &Relations<'_>) -> BTreeSet<String> {
 }
 
 /// By what findings are sorted where the order of repair leaves it open: roots first, then what is worst (or keeps the
-/// worst waiting), what explains most, and what runs in the cluster before what stands beside it.
-type Weight = (bool, Reverse<Severity>, Reverse<usize>, bool, &'static str, Vec<Subject>, Vec<String>);
+/// worst waiting), what reaches furthest, what explains most, and what runs in the cluster before what stands beside it.
+type Weight = (bool, Reverse<Severity>, Reach, Reverse<usize>, bool, &'static str, Vec<Subject>, Vec<String>);
 
-fn weights(findings: &[Finding], prints: &[Fingerprint], earlier: &[BTreeSet<usize>]) -> Vec<Weight> {
+/// How much of the mesh a finding is about. Ordered: the most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// All of it: the control plane, or an object that is in no namespace.
+    Mesh,
+    /// Workloads, in that many namespaces and nodes.
+    Places(Reverse<usize>),
+}
+
+impl Reach {
+    fn of(finding: &Finding, is_central: &dyn Fn(&str) -> bool) -> Reach {
+        let mut places: BTreeSet<&str> = BTreeSet::new();
+        for subject in &finding.subjects {
+            let namespace = match subject {
+                Subject::Object { kind, name, .. } if kind == "Namespace" => name.as_str(),
+                Subject::Object { namespace, .. } => namespace.as_str(),
+                Subject::Node { node, .. } => {
+                    places.insert(node);
+                    continue;
+                }
+                Subject::Thing { .. } => continue,
+            };
+            if namespace.is_empty() || is_central(namespace) {
+                return Reach::Mesh;
+            }
+            places.insert(namespace);
+        }
+        Reach::Places(Reverse(places.len()))
+    }
+}
+
+fn weights(
+    findings: &[Finding],
+    prints: &[Fingerprint],
+    earlier: &[BTreeSet<usize>],
+    is_central: &dyn Fn(&str) -> bool,
+) -> Vec<Weight> {
     let mut explained: BTreeMap<&Fingerprint, usize> = BTreeMap::new();
     for cause in findings.iter().flat_map(|finding| &finding.caused_by) {
         *explained.entry(cause).or_default() += 1;
@@ -87,6 +123,7 @@ fn weights(findings: &[Finding], prints: &[Fingerprint], earlier: &[BTreeSet<usi
         (
             !finding.caused_by.is_empty(),
             Reverse(severities[at]),
+            Reach::of(finding, is_central),
             Reverse(explained),
             beside,
             finding.check,
@@ -148,6 +185,7 @@ mod tests {
             &Relations {
                 explains: &|id| explains.get(id).map_or(&[], Vec::as_slice),
                 before: &|id| before.get(id).map_or(&[], Vec::as_slice),
+                is_central: &|namespace| namespace == "linkerd",
             },
         );
         let name =
@@ -160,6 +198,26 @@ mod tests {
             }
         };
         sorted.iter().map(line).collect()
+    }
+
+    #[test]
+    fn the_whole_mesh_comes_before_one_namespace() {
+        let of = |check: &'static str, kind: &str, namespace: &str, name: &str| Finding {
+            subjects: vec![Subject::object(kind, namespace, name)],
+            ..finding(check, Severity::Error)
+        };
+        let found = vec![
+            of("a", "AuthorizationPolicy", "shop", "a"),
+            of("b", "Namespace", "", "shop"),
+            of("y", "Deployment", "linkerd", "linkerd-destination"),
+            of("z", "MutatingWebhookConfiguration", "", "injector"),
+        ];
+        assert_eq!(said(found, &[], &[]), ["y", "z", "a", "b"]);
+        let wide = Finding {
+            subjects: ["a", "b"].map(|namespace| Subject::object("Pod", namespace, "p")).into(),
+            ..finding("wide", Severity::Error)
+        };
+        assert_eq!(said(vec![of("a", "Pod", "shop", "p"), wide], &[], &[]), ["wide", "a"]);
     }
 
     #[test]

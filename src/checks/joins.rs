@@ -6,6 +6,7 @@ use std::cell::OnceCell;
 
 use super::makers::Maker;
 use super::refused::Refused;
+use super::restart::Rollouts;
 use super::{Context, Unjudged, annotations, cni, data_plane, native_sidecar, policy};
 use crate::missing::Missing;
 use crate::model::owners::Owners;
@@ -18,6 +19,8 @@ pub(super) type Join<T> = OnceCell<(T, Vec<Missing>)>;
 pub struct Joins<'a> {
     /// From pods to what people made.
     pub(super) owners: Join<Owners<'a>>,
+    /// How workloads get new pods.
+    pub(super) rollouts: Join<Rollouts<'a>>,
     /// Workloads whose pods the API server refuses.
     pub(super) refusals: Join<Vec<Refused<'a>>>,
     /// What makes pods.

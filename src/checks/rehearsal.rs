@@ -15,7 +15,7 @@ use crate::version::{CniVersion, K8sVersion, LinkerdVersion, Minor};
 /// The chart of the control plane.
 pub(super) const CHART: &str = "linkerd-control-plane";
 /// The parameter of findings of the second world, which tells them from the same trouble of today.
-pub(super) const AFTER: &str = "after the upgrade";
+pub(crate) const AFTER: &str = "after the upgrade";
 
 /// An upgrade that is about to come.
 #[derive(Debug, Clone, PartialEq, Eq)]

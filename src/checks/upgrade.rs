@@ -198,6 +198,14 @@ pub(super) fn managed_by<'a>(ctx: &Context<'a>) -> ManagedBy<'a> {
     }
 }
 
+/// The release of the linkerd CLI that fits the control plane, as words behind its name: ` edge-25.4.4`; nothing if it is not
+/// known. Reads `deployments.apps`.
+pub(super) fn release_of_cli(ctx: &Context<'_>) -> String {
+    let home = ctx.namespaces().control_plane.as_str();
+    let version = installed(ctx.hints::<Deployment>(), None, home).map(|(version, _)| version);
+    version.map_or_else(String::new, |version| format!(" {version}"))
+}
+
 /// Runs a line only where the CLI is of a release. Of an unknown one it says at least which CLI there is.
 pub(super) fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
     let shown = linkerd().words("version --client --short").offline();

@@ -11,6 +11,7 @@ use super::output::say;
 use super::progress::Progress;
 use super::signals::Signals;
 use super::stop::Stop;
+use crate::checks::NODE_IMAGE;
 use crate::fetched::Why;
 use crate::source::live::Live;
 use crate::source::live::node_pods::{
@@ -18,15 +19,12 @@ use crate::source::live::node_pods::{
 };
 use crate::source::nodes::NodeEvidence;
 
-/// The image that a release was built to go with.
-const IMAGE: Option<&str> = option_env!("MESHDOCTOR_NODE_IMAGE");
-
 /// What the flags ask for, before anything is asked of the cluster.
 ///
 /// # Errors
 /// There is no image, or nobody to ask.
 pub(super) fn settings(flags: &NodePods) -> Result<NodePodSettings, Stop> {
-    let image = flags.node_image.as_deref().or(IMAGE).unwrap_or_default();
+    let image = flags.node_image.as_deref().or(NODE_IMAGE).unwrap_or_default();
     if image.is_empty() {
         return Err(Stop::usage(
             "--node-pods needs an image that holds meshdoctor, and this build knows none",

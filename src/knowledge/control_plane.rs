@@ -24,8 +24,16 @@ pub struct ControlPlane {
     definitions: Vec<Definition>,
     #[serde(default)]
     group_versions: Vec<GroupVersion>,
+    cluster_networks: Vec<DefaultNetworks>,
     #[serde(default)]
     late_algorithms: Vec<LateAlgorithm>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DefaultNetworks {
+    networks: Vec<String>,
+    releases: ReleaseRange,
 }
 
 /// A version of an API group that the policy controller cannot start without.
@@ -233,6 +241,12 @@ impl ControlPlane {
     pub fn verifies_late(&self, algorithm: &str, version: &LinkerdVersion, minors: &MinorTable) -> bool {
         let mut rows = self.late_algorithms.iter();
         rows.any(|row| row.name == algorithm && row.releases.covers(version, minors) == Contains::Yes)
+    }
+
+    /// The default of `clusterNetworks` in a release; empty if it is not known.
+    pub fn cluster_networks(&self, version: &LinkerdVersion, minors: &MinorTable) -> &[String] {
+        let of = |row: &&DefaultNetworks| row.releases.covers(version, minors) == Contains::Yes;
+        self.cluster_networks.iter().find(of).map_or(&[], |row| row.networks.as_slice())
     }
 
     /// Where the facts are from, and when they were read.

@@ -12,6 +12,7 @@ use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion, MinorTable};
 pub struct Upgrades {
     source: String,
     date: jiff::civil::Date,
+    issuer_guarded: EdgeTag,
     values: Vec<LostValue>,
     defaults: Vec<DefaultMatters>,
     init_in_proxy: EdgeTag,
@@ -151,6 +152,11 @@ impl Between<'_> {
 }
 
 impl Upgrades {
+    /// Whether `linkerd upgrade` of a release refuses an issuer that some proxy does not trust, unless it is forced.
+    pub fn guards_issuer(&self, version: &LinkerdVersion, minors: &MinorTable) -> bool {
+        version.contains(&Introduced::at_edge(self.issuer_guarded), minors) != Contains::No
+    }
+
     /// The values that the target does not take any more.
     pub fn values<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k LostValue> {
         self.values.iter().filter(move |row| between.begins(row.from))

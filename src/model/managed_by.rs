@@ -80,6 +80,11 @@ impl<'a> ManagedBy<'a> {
         ManagedBy { installer, gitops }
     }
 
+    /// Whether the linkerd CLI changes it, past no controller that would revert that.
+    pub fn is_by_cli(&self) -> bool {
+        self.installer == Some(Installer::Cli) && self.gitops.is_none()
+    }
+
     /// The Helm release, where Helm keeps one.
     pub fn release(&self) -> Option<Release<'a>> {
         match self.installer {

@@ -46,6 +46,7 @@ pub mod pod;
 mod pod_disruption_budget;
 pub mod rbac;
 mod resource_quota;
+mod rollout;
 mod route;
 mod secret;
 mod selector;

@@ -16,6 +16,21 @@ pub struct ResourceQuota {
     /// What was asked for.
     #[serde(deserialize_with = "nullable")]
     pub spec: QuotaSpec,
+    /// What the quota controller counted.
+    #[serde(deserialize_with = "nullable")]
+    pub status: QuotaStatus,
+}
+
+/// What the quota controller counted.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct QuotaStatus {
+    /// The limits that it enforces.
+    #[serde(deserialize_with = "quantities")]
+    pub hard: BTreeMap<String, String>,
+    /// The current use.
+    #[serde(deserialize_with = "quantities")]
+    pub used: BTreeMap<String, String>,
 }
 
 /// What was asked for.

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::condition::Condition;
 use super::meta::META;
 use super::meta::{Meta, nullable};
+use super::rollout::{DAEMON_SET_STRATEGY, DEPLOYMENT_STRATEGY, STATEFUL_SET_STRATEGY, Strategy};
 use super::template::{POD_TEMPLATE, PodTemplate};
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::protobuf::schema::schemas;
@@ -32,6 +33,12 @@ pub struct WorkloadSpec {
     /// The template.
     #[serde(deserialize_with = "nullable")]
     pub template: PodTemplate,
+    /// Whether a Deployment's rollout is paused.
+    #[serde(deserialize_with = "nullable")]
+    pub paused: bool,
+    /// How pods are replaced when the template changes.
+    #[serde(alias = "updateStrategy", deserialize_with = "nullable")]
+    pub strategy: Strategy,
 }
 
 /// How far it is.
@@ -159,6 +166,8 @@ schemas! {
     DEPLOYMENT_SPEC "DeploymentSpec" {
         1 replicas: Number,
         3 template: One(&POD_TEMPLATE),
+        4 strategy: One(&DEPLOYMENT_STRATEGY),
+        7 paused: Bool,
     }
 
     DEPLOYMENT_STATUS "DeploymentStatus" {
@@ -210,6 +219,7 @@ schemas! {
 
     DAEMON_SET_SPEC "DaemonSetSpec" {
         2 template: One(&POD_TEMPLATE),
+        3 updateStrategy: One(&DAEMON_SET_STRATEGY),
     }
 
     DAEMON_SET_STATUS "DaemonSetStatus" {
@@ -229,6 +239,7 @@ schemas! {
     STATEFUL_SET_SPEC "StatefulSetSpec" {
         1 replicas: Number,
         3 template: One(&POD_TEMPLATE),
+        7 updateStrategy: One(&STATEFUL_SET_STRATEGY),
     }
 
     STATEFUL_SET_STATUS "StatefulSetStatus" {

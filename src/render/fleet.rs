@@ -1,7 +1,7 @@
 //! The summary of several clusters: which findings where, versions by cluster, and the links between them.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use comfy_table::{ContentArrangement, Table, presets};
@@ -71,24 +71,56 @@ struct Spread<'a> {
     clusters: BTreeMap<&'a str, usize>,
 }
 
+/// One order out of several: what comes before another in all of them that have both comes before it, and the worst comes first
+/// among what they leave open.
+fn merged(orders: &[Vec<usize>], severities: &[Severity]) -> Vec<usize> {
+    let mut left: BTreeSet<usize> = (0..severities.len()).collect();
+    let mut found = Vec::with_capacity(left.len());
+    while !left.is_empty() {
+        let is_next = |at: &usize| {
+            let before = |order: &Vec<usize>| order.iter().find(|one| left.contains(one)) == Some(at);
+            orders.iter().filter(|order| order.contains(at)).all(before)
+        };
+        let key = |at: &usize| (Reverse(severities[*at]), *at);
+        // Orders may contradict each other; then the worst is next.
+        let next = left.iter().copied().filter(|at| is_next(at)).min_by_key(key);
+        let Some(next) = next.or_else(|| left.iter().copied().min_by_key(key)) else { break };
+        left.remove(&next);
+        found.push(next);
+    }
+    found
+}
+
 impl Fleet {
-    /// Findings that no other explains, the worst first: in which clusters, and how many.
+    /// Findings that no other explains, in the order in which the clusters' own reports have them repaired: in which clusters, and
+    /// how many.
     fn spread(&self) -> Vec<Spread<'_>> {
-        let mut all: BTreeMap<(Reverse<Severity>, &str), Spread<'_>> = BTreeMap::new();
+        let mut all: Vec<Spread<'_>> = Vec::new();
+        let mut orders: Vec<Vec<usize>> = Vec::new();
         for member in &self.members {
             let Some(document) = member.outcome.document() else { continue };
             let counts = |finding: &&super::document::Finding| {
                 finding.caused_by.is_empty() && matches!(finding.when, When::Now | When::AfterUpgrade)
             };
+            let mut order = Vec::new();
             for finding in document.findings.iter().filter(counts) {
                 let (severity, check) = (finding.severity, finding.check.as_str());
                 let title = finding.title.as_deref();
-                let new = || Spread { severity, check, title, clusters: BTreeMap::new() };
-                let spread = all.entry((Reverse(severity), check)).or_insert_with(new);
-                *spread.clusters.entry(&member.name).or_default() += 1;
+                let known = all.iter().position(|one| one.severity == severity && one.check == check);
+                let at = known.unwrap_or_else(|| {
+                    all.push(Spread { severity, check, title, clusters: BTreeMap::new() });
+                    all.len() - 1
+                });
+                *all[at].clusters.entry(&member.name).or_default() += 1;
+                if !order.contains(&at) {
+                    order.push(at);
+                }
             }
+            orders.push(order);
         }
-        all.into_values().collect()
+        let severities: Vec<Severity> = all.iter().map(|one| one.severity).collect();
+        let mut all: Vec<Option<Spread<'_>>> = all.into_iter().map(Some).collect();
+        merged(&orders, &severities).into_iter().filter_map(|at| all[at].take()).collect()
     }
 
     /// For people.
@@ -307,5 +339,21 @@ fn lines(text: &mut String, said: &str, indent: usize, look: Look) {
     for (at, line) in wrap(&said, look.prose().saturating_sub(indent + 2)).into_iter().enumerate() {
         let indent = if at == 0 { indent } else { indent + 2 };
         _ = writeln!(text, "{}{line}", " ".repeat(indent));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_keep_their_order_of_repair() {
+        use Severity::{Error, Warning};
+        assert_eq!(merged(&[vec![2, 0, 1], vec![0, 3]], &[Error, Warning, Warning, Error]), [2, 0, 3, 1]);
+        assert_eq!(
+            merged(&[vec![0, 1], vec![1, 0]], &[Error, Error]).len(),
+            2,
+            "a contradiction loses nothing"
+        );
     }
 }

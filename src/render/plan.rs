@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::text::clean;
 use super::{coverage, subject};
-use crate::checks::{Plan, find};
+use crate::checks::{AFTER, Plan, find};
 use crate::finding::{Finding, Remedy, Severity, When};
 use crate::report::Report;
 
@@ -62,18 +62,37 @@ pub fn markdown(report: &Report) -> String {
     };
     for (number, phase) in (1..).zip(&plan.phases) {
         _ = writeln!(text, "## {number}. {}\n", clean(&phase.title));
-        for finding in later().filter(|finding| plan.step_of(finding) == Some(number)) {
-            let subjects = subject::brief(finding.subjects.iter());
-            _ = writeln!(
-                text,
-                "- [ ] Deal with **{}** of {}, as said above",
-                finding.check,
-                clean(&subjects)
-            );
+        let here: Vec<&Finding> = later().filter(|finding| plan.step_of(finding) == Some(number)).collect();
+        for line in reminders(&here) {
+            _ = writeln!(text, "- [ ] {line}");
         }
         steps(&mut text, &phase.remedy);
     }
     text
+}
+
+/// A line for each finding that is dealt with in a phase. Those that are about the same objects name what sets them apart, and no
+/// line is there twice.
+fn reminders(findings: &[&Finding]) -> Vec<String> {
+    let plain = |finding: &Finding| {
+        format!("Deal with **{}** of {}", finding.check, clean(&subject::brief(finding.subjects.iter())))
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for finding in findings {
+        let line = plain(finding);
+        let several = findings.iter().filter(|other| plain(other) == line).count() > 1;
+        let own = finding.parameters.iter().filter(|one| *one != AFTER).map(String::as_str);
+        let own: Vec<&str> = own.collect();
+        let line = match several && !own.is_empty() {
+            true => format!("{line} ({})", clean(&own.join(", "))),
+            false => line,
+        };
+        let line = format!("{line}, as described above");
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 /// The Kubernetes that the cluster is said to run by then.

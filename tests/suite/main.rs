@@ -70,6 +70,7 @@ mod rehearsal;
 mod render;
 mod repair;
 mod repositories;
+mod restarts;
 mod restated;
 mod retold;
 #[cfg(unix)]

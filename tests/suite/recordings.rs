@@ -98,7 +98,7 @@ const FAILURES: &[(&str, &[&str])] = &[
         &[
             "error data-plane-anchors-disjoint Deployment shop/api and 1 more",
             "warning trust-anchor-expiring ConfigMap linkerd/linkerd-identity-trust-roots",
-            "warning issuer-expiring Secret linkerd/linkerd-identity-issuer",
+            "warning issuer-expiring Secret linkerd/linkerd-identity-issuer <- trust-anchor-expiring",
             "warning data-plane-anchors-stale Deployment shop/api and 1 more <- data-plane-anchors-disjoint",
         ],
     ),

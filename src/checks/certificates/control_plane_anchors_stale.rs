@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, config, need_control_plane, values};
 use super::proxies::anchors_since;
 use crate::certificates::{BundlePrint, Certificate, from_bundle};
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
@@ -60,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
         let of_pods = pods.iter().flat_map(|pod| moments::of_pod(pod, "created", |_| false));
         let mut remedy = Remedy::new();
-        remedy.steps.push(renew(&owner, &names, "what starts reads the current bundle"));
+        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "what starts reads the current bundle"));
         let pod = format!("Pod {namespace}/{}", names[0]);
         ctx.finding(
             owner.subject(names),
@@ -119,7 +119,7 @@ fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
     let findings = found.into_iter().map(|(owner, containers)| {
         let names: Vec<String> = containers.iter().map(|(pod, ..)| pod.metadata.name.clone()).collect();
         let mut remedy = Remedy::new();
-        remedy.steps.push(renew(&owner, &names, "what starts reads the current bundle"));
+        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "what starts reads the current bundle"));
         ctx.finding(
             owner.subject(names),
             "a container of the control plane started before a trust anchor of the current bundle was made, so it does not have that \

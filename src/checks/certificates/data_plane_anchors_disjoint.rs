@@ -4,7 +4,7 @@ use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, issuer};
 use super::proxies::{Holders, anchors_since, holders, since};
 use super::remedy;
 use crate::certificates::{Certificate, reach};
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Finding, Moment, Remedy, StepKind};
@@ -89,7 +89,7 @@ fn finding(
     let names = held.names();
     let because = "new pods get the current bundle; a connection fails until both of its ends have it";
     let mut remedy = first.clone();
-    remedy.steps.push(renew(&held.owner, &names, because));
+    remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, because));
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
     let message = match issuer {
         Some(_) => {

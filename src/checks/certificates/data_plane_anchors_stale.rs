@@ -3,7 +3,7 @@
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, need_control_plane};
 use super::proxies::{Hashed, Holders, anchors_since, hashed, holders, since};
 use crate::certificates::BundlePrint;
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Moment, Remedy, StepKind, Subject};
@@ -46,7 +46,7 @@ fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint, since_th
     let pod = held.pods.first().map(|pod| &pod.metadata);
     let pod = pod.map(|meta| format!("Pod {}/{}", meta.namespace, meta.name)).unwrap_or_default();
     let mut remedy = Remedy::new();
-    remedy.steps.push(renew(&held.owner, &names, "new pods get the current bundle"));
+    remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, "new pods get the current bundle"));
     ctx.finding(
         held.owner.subject(names),
         "the proxy was created with other trust anchors than the current ones, as an annotation of its pod says: which ones \
@@ -75,7 +75,7 @@ fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint, since_t
     let names = held.names();
     let because = "new pods get the current bundle";
     let mut remedy = Remedy::new();
-    remedy.steps.push(renew(&held.owner, &names, because));
+    remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, because));
     ctx.finding(held.owner.subject(names), message)
         .evidences(held.evidence())
         .timeline(since(since_then, held.pods.iter().copied()))

@@ -4,12 +4,8 @@ use super::identity::{identity_deployment, issuer};
 use super::remedy;
 use crate::certificates::Validity;
 use crate::checks::dates;
-use crate::checks::restart;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::Remedy;
-
-const RESTART: &str = "Restart every meshed workload whose proxy was running when the issuer expired: it does not renew a certificate \
-                       that has expired";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx)?;
@@ -29,10 +25,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let steps = dates::clocks_first(steps, [issuer.certificate()], ctx.now());
     let steps =
         if issuer.renewed_by() == Some("cert-manager") { steps } else { remedy::new_issuer(ctx, steps) };
-    let steps = remedy::put_issuer(ctx, steps, Some(&issuer));
-    let steps = remedy::see_it_taken(ctx, steps);
+    let steps = remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(&issuer)));
     let steps = match issuer.certificate().validity(ctx.now()) {
-        Validity::Over => restart::all_meshed(ctx, steps, RESTART),
+        Validity::Over => remedy::renew_certificates(ctx, steps),
         Validity::Current | Validity::NotYet => steps,
     };
     let finding = ctx

@@ -6,9 +6,10 @@ use super::identity::{
 use super::remedy;
 use crate::certificates::{from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
-use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
+use crate::checks::{Context, Judgement, upgrade};
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Scope;
+use crate::model::managed_by::Installer;
 use crate::objects::Secret;
 
 /// What this is asked about, and what comes of trust anchors that are not there.
@@ -115,6 +116,14 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
             );
             remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", remedy::IN_FORCE_FILE)
         }
+        Scheme::Linkerd if which == "missing" && is_kept(ctx) => {
+            let steps = remedy::see_it_taken(ctx, remedy::restore_issuer(ctx, steps));
+            steps.step(
+                StepKind::Note,
+                "If the installation does not keep it any more, make a new issuer under the trust anchor, and put it in place the same \
+                 way (step certificate create; identity.issuer.tls.crtPEM and keyPEM)",
+            )
+        }
         Scheme::Linkerd => remedy::put_issuer(ctx, remedy::new_issuer(ctx, steps), None),
         Scheme::External => remedy::by_owner(ctx, steps),
     };
@@ -124,4 +133,10 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
         .remedy(steps)
         .fails_rows([VALID])
         .tie(identity_deployment(ctx))
+}
+
+/// Whether the tool that installed the control plane keeps the issuer that it was given or made.
+fn is_kept(ctx: &Context<'_>) -> bool {
+    let by = upgrade::managed_by(ctx);
+    by.gitops.is_none() && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))
 }

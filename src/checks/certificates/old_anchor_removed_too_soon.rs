@@ -50,6 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = restart::all_meshed(
         ctx,
         remedy,
+        restart::Needs::NewPods,
         "Or restart what is meshed now: new pods have certificates of the new issuer",
     );
     let finding = ctx

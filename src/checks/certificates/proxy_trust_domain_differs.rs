@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::identity::{config, need_control_plane, trust_domain};
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Remedy};
 use crate::model::installed::CONTROL_PLANE_NS;
@@ -36,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = found.into_iter().map(|((owner, name), pods)| {
         let mut remedy = Remedy::new();
-        remedy.steps.push(renew(&owner, &pods, "new pods get the trust domain of today"));
+        remedy.steps.push(renew(ctx, &owner, &pods, Needs::NewProxy, "new pods get the trust domain of today"));
         let pod = format!("Pod {}/{}", owner.namespace, pods[0]);
         ctx.finding(
             owner.subject(pods),

@@ -3,11 +3,19 @@
 //! of two findings do not overwrite each other's.
 
 use super::identity::{DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, trust_domain};
+use crate::certificates::BundlePrint;
+use crate::checks::trust_roots::{in_force, written};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Call, Command, Line, kubectl, program};
 use crate::finding::{Remedy, StepKind};
+use crate::model::control_plane::installed;
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::owners::Owner;
+use crate::objects::{Deployment, Pod};
 
+const NEW_ISSUER: &str =
+    "Put the new issuer in place (if cert-manager or another tool writes its Secret, there)";
 /// The certificate of a trust anchor that is made anew; `ca.crt` is that of the current one.
 pub(super) const NEW_ROOT: &str = "ca-new.crt";
 /// The current bundle with a new anchor.
@@ -87,13 +95,65 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
 
 /// Adds the step that puts the issuer under a new trust anchor in place.
 pub(super) fn put_new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    put_pair(ctx, remedy, "issuer-new.crt", "issuer-new.key")
+    // By then every proxy has the anchor.
+    let options = pair(Options::none(), "issuer-new.crt", "issuer-new.key");
+    upgrade::step(ctx, remedy, StepKind::Command, NEW_ISSUER, options)
 }
 
 fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &'static str) -> Remedy {
     let options = pair(Options::none(), certificate, key);
-    let act = "Put the new issuer in place (if cert-manager or another tool writes its Secret, there)";
-    upgrade::step(ctx, remedy, StepKind::Command, act, options)
+    unguarded(ctx, remedy, NEW_ISSUER, options)
+}
+
+/// Adds the step that restores an issuer that is kept in the values of the installation.
+pub(super) fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let act = "Restore the Secret from the installation, which keeps the issuer (the CLI in the Secret linkerd-config-overrides, \
+               Helm in its release)";
+    unguarded(ctx, remedy, act, Options::none())
+}
+
+/// Adds a step of the control plane that the linkerd CLI would refuse while proxies have other trust anchors.
+fn unguarded(ctx: &Context<'_>, remedy: Remedy, act: &str, options: Options<'_>) -> Remedy {
+    let by_cli = upgrade::managed_by(ctx).is_by_cli();
+    match by_cli && is_refused(ctx) {
+        true => {
+            let act = format!("{act}, forced because some proxies have other trust anchors");
+            upgrade::step(ctx, remedy, StepKind::Command, &act, options.cli_only("--force"))
+        }
+        false => upgrade::step(ctx, remedy, StepKind::Command, act, options),
+    }
+}
+
+/// Whether `linkerd upgrade` refuses an issuer under the current trust anchors. Reads `pods` and the trust anchors, if they are
+/// available.
+fn is_refused(ctx: &Context<'_>) -> bool {
+    let home = ctx.namespaces().control_plane.as_str();
+    let version = installed(ctx.hints::<Deployment>(), None, home).map(|(version, _)| version);
+    let guards = |version| ctx.knowledge.upgrades().guards_issuer(version, ctx.knowledge.minors());
+    version.as_ref().is_none_or(guards) && foreign_pods(ctx).next().is_some()
+}
+
+/// The meshed pods outside the control plane's namespace that share no trust anchor with the current bundle.
+fn foreign_pods<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> + use<'a> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let current = in_force(ctx).ok().flatten();
+    let pods = ctx.hints::<Pod>().iter();
+    pods.filter(move |pod| {
+        let meta = &pod.metadata;
+        let held: Option<BundlePrint> = written(pod).and_then(|text| text.parse().ok());
+        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && meta.namespace != home;
+        own && current.as_ref().zip(held).is_some_and(|(current, held)| !current.overlaps(&held))
+    })
+}
+
+/// Adds the restart of the proxies whose certificates ended with the issuer's. Those with other trust anchors need more, which
+/// `data-plane-anchors-disjoint` describes.
+pub(super) fn renew_certificates(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let owners = ctx.owners();
+    let foreign: std::collections::HashSet<Owner> = foreign_pods(ctx).map(|pod| owners.of(pod)).collect();
+    let act = "Restart the meshed workloads: the certificates of their proxies ended with the issuer's, and a proxy without a valid \
+               certificate cannot request the next one";
+    restart::meshed_but(ctx, remedy, restart::Needs::NewPods, act, &|owner| foreign.contains(owner))
 }
 
 fn pair<'a>(options: Options<'a>, certificate: &'static str, key: &'static str) -> Options<'a> {
@@ -128,7 +188,7 @@ pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy
 /// Adds the restart of what is meshed: proxies keep the bundle that they were created with.
 pub(in crate::checks) fn restart_meshed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let act = "Then restart every meshed workload: a proxy keeps the trust anchors that it was created with";
-    restart::all_meshed(ctx, remedy, act)
+    restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, act)
 }
 
 /// Adds the steps that take an anchor out of the bundle.
@@ -174,6 +234,12 @@ pub(in crate::checks) fn put_bundle(
     act: &str,
     file: &'static str,
 ) -> Remedy {
+    let act = format!("{act} (if trust-manager writes it, there)");
+    unguarded(ctx, remedy, &act, anchors(file))
+}
+
+/// As [`put_bundle`], once every proxy has the anchor that the issuer chains to.
+pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
     let act = format!("{act} (if trust-manager writes it, there)");
     upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file))
 }

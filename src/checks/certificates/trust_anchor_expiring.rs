@@ -39,7 +39,11 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: Soon) -> Fi
         .remedy(steps)
         .tie(anchor_tie(anchor.certificate))
         .tie(identity_deployment(ctx));
-    soon.graded(finding)
+    // Only a new root brings a new issuer with it.
+    match role {
+        Role::Only | Role::Unknown => soon.graded(finding),
+        Role::OneOfSeveral | Role::Unused => soon.graded(finding).explains_nothing(),
+    }
 }
 
 /// Without a moment in which two proxies share no anchor: first the new one beside the old, then the issuer under it.
@@ -52,7 +56,7 @@ fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
         remedy::WITH_NEW,
         remedy::NEW_ROOT,
     );
-    let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
+    let steps = remedy::put_known_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
     let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
     let steps = remedy::put_new_issuer(ctx, steps);
     let steps = remedy::read_bundle(
@@ -62,6 +66,6 @@ fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
          anchor from it",
         remedy::EDITED,
     );
-    let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place as well", remedy::EDITED);
+    let steps = remedy::put_known_bundle(ctx, steps, "Put that bundle in place as well", remedy::EDITED);
     remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
 }

@@ -177,7 +177,12 @@ pub(super) fn without_plugin(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         "Or have linkerd-init redirect traffic instead: set cniEnabled of the control plane to false",
         Options::none().set("cniEnabled", "false"),
     );
-    restart::all_meshed(ctx, remedy, "Restart the meshed workloads, so that their pods get the rules")
+    restart::all_meshed(
+        ctx,
+        remedy,
+        restart::Needs::NewProxy,
+        "Restart the meshed workloads, so that their pods get the rules",
+    )
 }
 
 /// What shows why an installer's pod does not run.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::installers::{installers, no_daemon_set, shown, subject};
 use super::nodes::expected;
 use super::pods::relies_on_plugin;
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
@@ -76,10 +76,16 @@ fn quoted(groups: &Groups<'_>, container: &str) -> Evidence {
 }
 
 /// Makes the pods of workloads again, a step each.
-fn renewed(mut remedy: Remedy, groups: &Groups<'_>) -> Remedy {
+fn renewed(ctx: &Context<'_>, mut remedy: Remedy, groups: &Groups<'_>) -> Remedy {
     for (owner, pods) in groups.iter().take(QUOTED) {
         let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-        remedy.steps.push(renew(owner, &names, "its pods are injected for the mode of today then"));
+        remedy.steps.push(renew(
+            ctx,
+            owner,
+            &names,
+            Needs::NewProxy,
+            "its pods are injected for the mode of today then",
+        ));
     }
     if groups.len() > QUOTED {
         remedy = remedy.step(StepKind::Note, "Restart the others likewise");
@@ -99,7 +105,7 @@ fn earlier(ctx: &Context<'_>, because: Evidence, by_init: &Groups<'_>) -> Findin
     .parameter("init")
     .evidence(because)
     .evidence(quoted(by_init, INIT_CONTAINER))
-    .remedy(renewed(Remedy::new(), by_init))
+    .remedy(renewed(ctx, Remedy::new(), by_init))
 }
 
 /// The plugin is there, and new pods do not use it.
@@ -112,7 +118,7 @@ fn unused(ctx: &Context<'_>, set: &Workload, by_plugin: &Groups<'_>) -> Finding 
         "Where linkerd-cni is to redirect traffic: turn cniEnabled on, once it is ready on every node",
         Options::none().set("cniEnabled", "true"),
     );
-    let remedy = renewed(remedy, by_plugin);
+    let remedy = renewed(ctx, remedy, by_plugin);
     let remedy = remedy.step(
         StepKind::Note,
         "Where it is not to: uninstall linkerd-cni, after the last pod that has no linkerd-init is restarted",
@@ -144,7 +150,7 @@ fn left_behind(ctx: &Context<'_>, by_plugin: &Groups<'_>) -> Finding {
         .evidence(setting)
         .evidence(no_daemon_set())
         .evidence(quoted(by_plugin, VALIDATOR_CONTAINER))
-        .remedy(renewed(Remedy::new(), by_plugin));
+        .remedy(renewed(ctx, Remedy::new(), by_plugin));
     by_plugin.iter().fold(finding, |finding, (owner, pods)| {
         let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
         finding.subject(owner.subject(names))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::nodes::Nodes;
 use super::places::in_file;
 use crate::annotations::POD_ENI;
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, Severity, StepKind, Tie};
@@ -69,7 +69,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             set,
         );
         let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-        remedy.steps.push(renew(&owner, &names, "its pods get the mode when they are created"));
+        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "its pods get the mode when they are created"));
         let finding = ctx
             .finding(
                 owner.subject(names),

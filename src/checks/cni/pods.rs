@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::Context;
+use crate::checks::{Context, restart};
 use crate::command::{Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
-use crate::model::owners::Owners;
+use crate::model::owners::Owner;
 use crate::model::sandbox::AddFailure;
 use crate::objects::Pod;
 use crate::objects::container::INIT_CONTAINER;
@@ -47,35 +47,17 @@ pub(super) fn deleted<'p>(
 }
 
 /// Adds the step that replaces the meshed pods that get their rules from linkerd-cni, on those nodes, or on all where none is named: their
-/// workloads are restarted, and pods of others deleted. Where pods are not known, it says how to list them. Reads `pods`.
+/// workloads are restarted, and pods of others deleted. Where pods are not known, it says how to list them. Reads the evidence
+/// of [`restart::Rollouts`].
 pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on: &[&str]) -> Remedy {
-    let owners = Owners::default();
-    let (mut workloads, mut others) = (BTreeSet::new(), BTreeMap::<String, BTreeSet<&str>>::new());
+    let owners = ctx.owners();
+    let mut found: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
     let pods = ctx.hints::<Pod>().iter().filter(|pod| relies_on_plugin(pod));
     for pod in pods.filter(|pod| on.is_empty() || on.contains(&pod.node_name.as_str())) {
-        let owner = owners.of(pod);
-        match owner.restartable() {
-            Some(target) => {
-                workloads.insert((owner.namespace, target));
-            }
-            None => {
-                others.entry(owner.namespace).or_default().insert(pod.metadata.name.as_str());
-            }
-        }
+        found.entry(owners.of(pod)).or_default().push(pod.metadata.name.clone());
     }
-    let restarts = workloads.into_iter().map(|(namespace, target)| {
-        Line::from(kubectl().namespace(&namespace).words("rollout restart").operand(target))
-    });
-    let deletions = others.into_iter().flat_map(|(namespace, pods)| {
-        let pods: Vec<&str> = pods.into_iter().collect();
-        let lines = pods.chunks(NAMED).map(|pods| {
-            Line::from(kubectl().namespace(&namespace).words("delete pod").operands(pods.iter().copied()))
-        });
-        lines.collect::<Vec<_>>()
-    });
-    let lines: Vec<Line> = restarts.chain(deletions).collect();
-    if !lines.is_empty() {
-        return remedy.run(StepKind::Command, words, Command::lines(lines));
+    if !found.is_empty() {
+        return restart::of_workloads(ctx, remedy, restart::Needs::NewPods, words, &found);
     }
     if !ctx.hints::<Pod>().is_empty() {
         // Every pod there is has its rules from elsewhere.

@@ -56,6 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = restart::all_meshed(
         ctx,
         remedy,
+        restart::Needs::NewProxy,
         "Restart the meshed workloads: proxies are told the names when their pod is created",
     );
     let finding = ctx

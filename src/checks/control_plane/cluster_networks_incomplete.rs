@@ -44,8 +44,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let message = "clusterNetworks leaves out addresses of pods or Services: proxies do not discover what has such an \
                    address, so traffic to it goes without mTLS, policy and load balancing";
-    let outside = finding(ctx, &networks, message, evidence, Add::Unknown).fails_rows(rows);
+    let addresses = addresses(ctx, &networks);
+    let outside = finding(ctx, &networks, message, evidence, Add::Addresses(&addresses)).fails_rows(rows);
     Ok(others.chain([outside]).collect::<Vec<_>>().into())
+}
+
+/// The addresses of pods and Services outside the networks.
+fn addresses(ctx: &Context<'_>, networks: &ClusterNetworks) -> Vec<std::net::IpAddr> {
+    let is_outside = |address: &std::net::IpAddr| !networks.contains(*address);
+    let pods = ctx.hints::<Pod>().iter().filter(|pod| !pod.spec.host_network && !pod.is_finished());
+    let pods = pods.filter_map(|pod| pod.status.pod_ip.filter(is_outside));
+    let services = ctx.hints::<Service>().iter();
+    pods.chain(services.filter_map(|service| service.spec.cluster_ip.filter(is_outside))).collect()
 }
 
 /// Pods with an address of their own outside the networks, those that have ended or the others: the first few, and how many

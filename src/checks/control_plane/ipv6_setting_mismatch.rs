@@ -75,6 +75,7 @@ fn set(ctx: &Context<'_>, act: &str, value: &str) -> Remedy {
     restart::all_meshed(
         ctx,
         remedy,
+        restart::Needs::NewProxy,
         "Restart the meshed workloads: proxies are told when their pod is created",
     )
 }

@@ -7,7 +7,9 @@ use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Unjudged, restart};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::model::control_plane::installed;
 use crate::model::networks::Network;
+use crate::objects::Deployment;
 
 /// What stands in linkerd-config, and what of it can be read.
 pub(super) struct ClusterNetworks {
@@ -82,6 +84,8 @@ pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Optio
 pub(super) enum Add<'a> {
     /// These.
     These(&'a [&'a str]),
+    /// The networks of these addresses.
+    Addresses(&'a [IpAddr]),
     /// Something that only the operator knows.
     Unknown,
     /// Nothing: what cannot be read is to go.
@@ -98,14 +102,15 @@ pub(super) fn finding(
 ) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let object = format!("ConfigMap {namespace}/{CONFIG}");
-    let mut wanted: Vec<String> = networks.networks.iter().map(ToString::to_string).collect();
     let remedy = Remedy::new();
+    let (wanted, is_whole) = wanted(ctx, networks, add);
     let (remedy, act) = match add {
-        Add::These(these) => {
-            wanted.extend(these.iter().map(|network| (*network).to_owned()));
-            (remedy, "Add the missing networks to clusterNetworks of the control plane")
-        }
-        Add::Unknown => (
+        Add::Nothing => (remedy, "Remove from clusterNetworks what is no network, or write it as ADDRESS/BITS"),
+        Add::These(_) | Add::Addresses(_) if is_whole => (
+            remedy,
+            "Set clusterNetworks of the control plane to the default of the chart, with your own networks and those that are missing",
+        ),
+        Add::These(_) | Add::Addresses(_) | Add::Unknown => (
             remedy.step(
                 StepKind::Note,
                 "Find out the networks to add, from which your network plugin or cloud gives pods and Services addresses, and \
@@ -114,20 +119,50 @@ pub(super) fn finding(
             ),
             "Add them to clusterNetworks of the control plane",
         ),
-        Add::Nothing => (remedy, "Remove from clusterNetworks what is no network, or write it as ADDRESS/BITS"),
     };
-    let options = match add {
-        Add::Unknown => Options::none().set_with("clusterNetworks", wanted.join(","), "NETWORKS"),
-        Add::These(_) | Add::Nothing => Options::none().set("clusterNetworks", wanted.join(",")),
+    let options = match is_whole {
+        false => Options::none().set_with("clusterNetworks", wanted.join(","), "NETWORKS"),
+        true => Options::none().set("clusterNetworks", wanted.join(",")),
     };
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
     let remedy = restart::all_meshed(
         ctx,
         remedy,
+        restart::Needs::NewProxy,
         "Restart the meshed workloads: a proxy is told the networks when its pod is created",
     );
     ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message)
         .evidence(Evidence::field(object, "data.values: clusterNetworks", &networks.written))
         .evidences(proof)
         .remedy(remedy)
+}
+
+/// The networks to set, and whether nothing is left for the operator to add: those of today and the default of the chart, and what
+/// is missing from both.
+fn wanted(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add<'_>) -> (Vec<String>, bool) {
+    let own = networks.networks.iter().copied();
+    let more: Vec<Network> = match add {
+        Add::Nothing => return (own.map(|network| network.to_string()).collect(), true),
+        Add::These(these) => these.iter().filter_map(|network| network.parse().ok()).collect(),
+        Add::Addresses(_) | Add::Unknown => Vec::new(),
+    };
+    let home = ctx.namespaces().control_plane.as_str();
+    let version = installed(ctx.hints::<Deployment>(), None, home).map(|(version, _)| version);
+    let usual = version
+        .iter()
+        .flat_map(|version| ctx.knowledge.control_plane().cluster_networks(version, ctx.knowledge.minors()));
+    let usual = usual.filter_map(|network| network.parse().ok());
+    let mut wanted: Vec<Network> = Vec::new();
+    for network in usual.chain(own).chain(more) {
+        if !wanted.iter().any(|known| known.covers(&network)) {
+            wanted.retain(|known| !network.covers(known));
+            wanted.push(network);
+        }
+    }
+    let is_whole = match add {
+        Add::These(_) | Add::Nothing => true,
+        Add::Unknown => false,
+        Add::Addresses(all) => all.iter().all(|one| wanted.iter().any(|network| network.contains(*one))),
+    };
+    (wanted.iter().map(ToString::to_string).collect(), is_whole)
 }

@@ -31,6 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             false => restart::meshed_on(
                 ctx,
                 remedy.step(StepKind::Note, "Or move the node to containerd, and leave linkerd-init as it is"),
+                restart::Needs::NewProxy,
                 "Restart the workloads with meshed pods on the node",
                 &node.metadata.name,
             ),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::program;
@@ -152,6 +152,6 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[String], signature: &Signatu
             (remedy.step(StepKind::Note, or), again)
         }
     };
-    remedy.steps.push(renew(owner, pods, because));
+    remedy.steps.push(renew(ctx, owner, pods, Needs::NewProxy, because));
     remedy
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::checks::renew::renew;
+use jiff::SignedDuration;
+
+use crate::checks::restart::{Needs, renew};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
 use crate::command::{Command, kubectl};
@@ -229,7 +231,7 @@ fn finding(
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
             let mut remedy = more_memory(remedy);
-            remedy.steps.push(renew(owner, &names, "new pods have the new limit"));
+            remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, "new pods have the new limit"));
             remedy
         }
         Stage::Unready | Stage::Ended | Stage::Killed => remedy.run(

@@ -46,7 +46,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             until.as_deref().unwrap_or("a later release")
         ),
     );
-    let remedy = restart::all_meshed(ctx, remedy, "Then restart the meshed workloads");
+    let remedy =
+        restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, "Then restart the meshed workloads");
     let finding = ctx
         .finding(
             Subject::object("ConfigMap", home, "linkerd-config"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::wanted::{ChartImage, Runs, SWITCH, Wanted};
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade;
 use crate::checks::written::{MAKE_PODS, Reader, Written, config, go_bool, values};
 use crate::checks::{Context, Judgement, Unjudged};
@@ -189,7 +189,7 @@ impl Judge<'_, '_> {
                 "Only pods that are created from then on have it: the image is set when a pod is created";
             return remedy.step(StepKind::Note, later);
         }
-        remedy.steps.push(renew(owner, pods, because));
+        remedy.steps.push(renew(self.ctx, owner, pods, Needs::NewProxy, because));
         remedy
     }
 }

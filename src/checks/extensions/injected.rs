@@ -1,7 +1,7 @@
 //! Whether the pods of an extension have a proxy.
 
 use super::{by_owner, installed_in, names, own};
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
@@ -49,7 +49,13 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed
                 .namespace(&ctx.namespaces().control_plane)
                 .words("get pods -l linkerd.io/control-plane-component=proxy-injector"),
         );
-        remedy.steps.push(renew(&owner, &names, "a proxy is only added when a pod is created"));
+        remedy.steps.push(renew(
+            ctx,
+            &owner,
+            &names,
+            Needs::NewPods,
+            "a proxy is only added when a pod is created",
+        ));
         ctx.finding(owner.subject(names), message.clone())
             .evidence(Evidence::field(&object, "spec.containers", containers.join(", ")))
             .evidences(asked.map(|v| Evidence::field(&object, format!("metadata.annotations[{INJECT}]"), v)))

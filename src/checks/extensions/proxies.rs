@@ -4,7 +4,7 @@ use super::running::{evicted, status};
 use super::{by_owner, is_installing, names};
 use crate::certificates::BundlePrint;
 use crate::checks::grace::spared;
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, in_force, written};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
@@ -95,7 +95,13 @@ fn stale<'a>(
         let mut remedy = Remedy::new();
         match current {
             Some(_) => {
-                remedy.steps.push(renew(owner, &names(pods), "new pods get the current trust anchors"));
+                remedy.steps.push(renew(
+                    ctx,
+                    owner,
+                    &names(pods),
+                    Needs::NewProxy,
+                    "new pods get the current trust anchors",
+                ));
             }
             None => remedy = remedy.step(StepKind::Note, "Restore the ConfigMap first"),
         }

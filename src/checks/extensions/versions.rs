@@ -1,7 +1,7 @@
 //! Whether the proxies in an extension's namespaces are of the expected release, and of that of the operator's linkerd CLI.
 
 use super::{by_owner, names};
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::versions::compared::{Same, differs, tag};
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
@@ -83,7 +83,7 @@ fn others<'a>(
         let names = names(pods);
         let object = format!("Pod {}/{}", owner.namespace, names[0]);
         let mut remedy = Remedy::new();
-        remedy.steps.push(renew(owner, &names, because));
+        remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, because));
         ctx.finding(owner.subject(names), message)
             .evidence(Evidence::field(object, "containers[linkerd-proxy].image", said))
             .remedy(remedy)

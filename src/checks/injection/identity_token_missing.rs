@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::unmeshed::{CREATED_ONLY, counts};
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
@@ -109,7 +109,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: Fault, pods: &[&Pod]) -> Fin
         "Find what changes pods after the injector, a webhook or an operator, and have it leave Linkerd's volumes and containers alone",
         kubectl().words("get mutatingwebhookconfigurations"),
     );
-    remedy.steps.push(renew(owner, &names, CREATED_ONLY));
+    remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, CREATED_ONLY));
     let finding = ctx.finding(owner.subject(names), message).evidence(evidence).remedy(remedy);
     match ready {
         true => finding.severity(Severity::Warning).likely(),

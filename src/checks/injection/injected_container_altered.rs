@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::unmeshed::{CREATED_ONLY, counts, injector_webhook};
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
@@ -125,7 +125,7 @@ fn finding(
         "Have the webhook or operator that does it leave out the containers linkerd-init and linkerd-proxy and Linkerd's volumes: most have a \
          setting or an annotation for that. With linkerd-cni there is no linkerd-init to be changed",
     );
-    remedy.steps.push(renew(owner, &names, CREATED_ONLY));
+    remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, CREATED_ONLY));
     let fails = group.iter().any(|(pod, _)| unhealthy(pod).is_some());
     let finding = ctx
         .finding(

@@ -151,7 +151,7 @@ fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
 
 fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
     let mut remedy = Remedy::new();
-    remedy.steps.extend(renewals(victims));
+    remedy.steps.extend(renewals(ctx, victims));
     if !victims.is_empty() && no_gap {
         remedy = remedy.step(
             StepKind::Note,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::passed_over::{PassedOver, passed_over};
 use super::unmeshed::CREATED_ONLY;
 use crate::checks::admission::Rules;
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -152,7 +152,8 @@ fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedO
 pub(super) fn restart(ctx: &Context<'_>, remedy: &mut Remedy, passed: &[PassedOver<'_>]) {
     let mut steps: Vec<crate::finding::Step> = Vec::new();
     for passed in passed.iter().take(RESTARTED) {
-        let step = renew(&passed.maker.owner, &pods_of(ctx, &passed.maker.owner), CREATED_ONLY);
+        let step =
+            renew(ctx, &passed.maker.owner, &pods_of(ctx, &passed.maker.owner), Needs::NewPods, CREATED_ONLY);
         match steps.iter_mut().find(|held| held.text == step.text) {
             None => steps.push(step),
             Some(crate::finding::Step { command: Some(held), .. }) => held.join(&step.command),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::unmeshed::{Asked, CREATED_ONLY, Unmeshed, injector_webhook, unmeshed};
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::serving::silent_injector;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -52,7 +52,7 @@ fn finding(
             .namespace(&ctx.namespaces().control_plane)
             .words("get pods -l linkerd.io/control-plane-component=proxy-injector"),
     );
-    remedy.steps.push(renew(owner, &names, CREATED_ONLY));
+    remedy.steps.push(renew(ctx, owner, &names, Needs::NewPods, CREATED_ONLY));
     // What is broken when an extension's pod has no proxy is the extension, which its own rows of `linkerd check` judge.
     let (severity, message) = if let Some(part) = Part::of(ctx, first.pod) {
         (Severity::Error, part.without_proxy())

@@ -6,7 +6,7 @@ use super::injector_not_called::restart;
 use super::passed_over::passed_over;
 use super::unmeshed::{CREATED_ONLY, counts};
 use crate::checks::admission::Rules;
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
@@ -83,7 +83,7 @@ fn of_pods(ctx: &Context<'_>, owner: &Owner, pods: &[Left<'_>]) -> Finding {
     };
     let account = &first.spec.service_account_name;
     let mut remedy = remedy(ctx);
-    remedy.steps.push(renew(owner, &names, CREATED_ONLY));
+    remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, CREATED_ONLY));
     ctx.finding(owner.subject(names), MESSAGE)
         .evidence(Evidence::field(asks, format!("metadata.annotations[{INJECT}]"), value))
         .evidence(Evidence::field(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::checks::Context;
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::command::meshdoctor;
 use crate::finding::{Remedy, Step, StepKind, Tie};
 use crate::item::{EXTENSION_LABEL, Scope};
@@ -152,14 +152,14 @@ impl<'a> Templates<'a> {
 }
 
 /// How pods without a proxy get one: a step for each kind of workload.
-pub(super) fn renewals(victims: &[Unmeshed<'_>]) -> Vec<Step> {
+pub(super) fn renewals(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Step> {
     let mut by_owner: BTreeMap<&Owner, Vec<String>> = BTreeMap::new();
     for victim in victims {
         by_owner.entry(&victim.owner).or_default().push(victim.pod.metadata.name.clone());
     }
     let mut steps: Vec<Step> = Vec::new();
     for (owner, pods) in by_owner {
-        let step = renew(owner, &pods, CREATED_ONLY);
+        let step = renew(ctx, owner, &pods, Needs::NewPods, CREATED_ONLY);
         match steps.iter_mut().find(|held| held.text == step.text) {
             None => steps.push(step),
             Some(Step { command: Some(held), .. }) => held.join(&step.command),
@@ -198,6 +198,6 @@ pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: O
             meshdoctor().words("check --only pod-missing-proxy"),
         );
     }
-    remedy.steps.extend(renewals(&victims));
+    remedy.steps.extend(renewals(ctx, &victims));
     remedy
 }

@@ -14,7 +14,7 @@ use crate::objects::service::REMOTE_DISCOVERY;
 use crate::objects::{
     CustomResourceDefinition, Deployment, EndpointSlice, Link, Service, Workload, is_undefined,
 };
-use crate::version::Contains;
+use crate::version::{Contains, LinkerdVersion};
 
 /// The label of a mirror service.
 pub(in crate::checks) const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
@@ -152,11 +152,13 @@ pub(super) fn chart_makes_controllers(ctx: &Context<'_>) -> Contains {
         installed(deployments, None, &ctx.namespaces().control_plane).map(|(release, _)| release)
     };
     let release = ctx.upgraded().map(|upgrade| upgrade.to.clone()).or_else(installed);
+    release.map_or(Contains::Unknown, |release| made_by_chart(ctx, &release))
+}
+
+/// Whether the chart of a release makes the controllers of links.
+pub(in crate::checks) fn made_by_chart(ctx: &Context<'_>, release: &LinkerdVersion) -> Contains {
     let row = ctx.knowledge.linkerd_check().row(CHART_ROW.0, CHART_ROW.1);
-    match (release, row) {
-        (Some(release), Some(row)) => row.releases.covers(&release, ctx.knowledge.minors()),
-        (None, _) | (_, None) => Contains::Unknown,
-    }
+    row.map_or(Contains::Unknown, |row| row.releases.covers(release, ctx.knowledge.minors()))
 }
 
 /// Adds the steps that give a link a controller with all that belongs to it.

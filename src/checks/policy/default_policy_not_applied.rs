@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::survey::survey;
+use crate::checks::restart::{Needs, Rollouts, renew};
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::owners::Owner;
 use crate::model::policy::DefaultPolicy;
@@ -40,19 +40,19 @@ fn finding(
     (wanted, general): (DefaultPolicy, DefaultPolicy),
     pods: &[&Pod],
 ) -> Finding {
-    let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let first = pods.first().map_or_else(String::new, |pod| format!("Pod {namespace}/{}", pod.metadata.name));
-    let remedy = match owner.restartable() {
-        Some(target) => Remedy::new().run(
-            StepKind::Command,
-            "Restart the workload; what the namespace says is copied when a pod is created",
-            kubectl().namespace(namespace).words("rollout restart").operand(target),
-        ),
-        None => Remedy::new().step(
-            StepKind::Note,
-            "Create the pods again; what the namespace says is copied when a pod is created",
-        ),
-    };
+    let mut remedy = Remedy::new();
+    if Rollouts::of(ctx).is_in_template(owner) {
+        remedy = remedy.step(
+            StepKind::Annotation,
+            format!(
+                "Set {KEY} in the pod template: linkerd inject does not read the annotations of a namespace"
+            ),
+        );
+    }
+    let because = "what the namespace says is copied when a pod is created";
+    remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, because));
     ctx.finding(
         owner.subject(names),
         format!(

@@ -9,6 +9,10 @@ use crate::objects::{Kind, Route, Service, ServiceProfile};
 const OF_SERVICE: [&str; 4] =
     ["balancer.linkerd.io/", "retry.linkerd.io/", "timeout.linkerd.io/", "balancer.alpha.linkerd.io/"];
 
+/// A proxy decides once for a target, profile or routes, and keeps that as long as it uses the target.
+pub(super) const CLIENTS: &str =
+    "Restart the meshed clients of the Service: a proxy that uses it already keeps to the profile until then";
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let services = ctx.every::<Service>()?;
@@ -65,7 +69,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .remedy(
                 Remedy::new()
                     .step(StepKind::Note, "Write what the profile does as routes or annotations: timeouts, retries, splits")
-                    .run(StepKind::Command, "Then delete the profile", on("delete", Kind::ServiceProfile, meta)),
+                    .run(StepKind::Command, "Then delete the profile", on("delete", Kind::ServiceProfile, meta))
+                    .step(StepKind::Note, CLIENTS),
             ),
         );
     }

@@ -11,6 +11,7 @@ use crate::version::LinkerdVersion;
 mod back;
 mod gitops;
 mod held;
+mod mirrors;
 pub(super) mod phases;
 pub(super) mod plan;
 mod reached;
@@ -31,6 +32,7 @@ mod upgrade_path;
 mod upgrade_pinned_proxy;
 mod upgrade_refuses_undeclared_port;
 mod upgrade_renames_port;
+mod upgrade_rollout_blocked;
 mod upgrade_target_not_recommended;
 
 /// In alphabetical order.
@@ -51,6 +53,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("upgrades", "upgrade-pinned-proxy", upgrade_pinned_proxy),
     row!("upgrades", "upgrade-refuses-undeclared-port", upgrade_refuses_undeclared_port),
     row!("upgrades", "upgrade-renames-port", upgrade_renames_port),
+    row!("upgrades", "upgrade-rollout-blocked", upgrade_rollout_blocked),
     row!("upgrades", "upgrade-target-not-recommended", upgrade_target_not_recommended),
 ];
 

@@ -3,6 +3,7 @@
 
 use super::back;
 use super::held::HeldDefinitions;
+use super::mirrors;
 use super::phases::{Phase, Plan};
 use super::reached::Reached;
 use super::release;
@@ -22,6 +23,7 @@ use crate::knowledge::{Between, ReleaseRow};
 use crate::model::cni;
 use crate::model::control_plane::CORE;
 use crate::model::managed_by::ManagedBy;
+use crate::model::owners::Owner;
 use crate::objects::{DaemonSet, Namespace};
 use crate::version::LinkerdVersion;
 
@@ -42,16 +44,13 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
         return None;
     }
     let mut phases = vec![before()];
-    let data_plane = data_plane(ctx);
     let mut reached = Reached::now(ctx);
     let hops = hops(ctx, &from, &upgrade.to)?;
     let mut earlier = from.clone();
     for release in hops.clone() {
         hop(ctx, (&earlier, &release), &mut reached, &mut phases);
         earlier = release.clone();
-        let remedy =
-            Remedy { steps: Vec::new(), ..data_plane.clone() }.step(StepKind::Note, no_return(&release));
-        let remedy = Remedy { steps: [remedy.steps, data_plane.steps.clone()].concat(), ..remedy };
+        let remedy = data_plane(ctx, &release);
         let title = format!("Data plane to {release}");
         phases.push(Phase { title, part: Part::DataPlane, release: Some(release), remedy });
     }
@@ -164,16 +163,25 @@ fn hop(
         watched(ctx),
     );
     let checked = linkerd().control_plane(&ctx.namespaces().control_plane).words("check");
-    let remedy =
-        remedy.run(StepKind::Command, "Have Linkerd check itself", checked).shown_by(Command::lines([
-            meshdoctor()
-                .words("check --expected-version")
-                .arg(to.to_string())
-                .words("--only")
-                .arg(CONTROL_PLANE)
-                .words("--fail-on warning"),
-            meshdoctor().words("check"),
-        ]));
+    let remedy = remedy.run(StepKind::Command, "Have Linkerd check itself", checked);
+    let all = meshdoctor().words("check");
+    let (remedy, all) = match mirrors::link_version_changes(ctx, from, to) {
+        false => (remedy, all),
+        true => (
+            remedy.step(
+                StepKind::Note,
+                "Until the next step brings the Link CRD of this release, linkerd check fails on it and existing links go on as before",
+            ),
+            all.words("--skip multicluster"),
+        ),
+    };
+    let of_control_plane = meshdoctor()
+        .words("check --expected-version")
+        .arg(to.to_string())
+        .words("--only")
+        .arg(CONTROL_PLANE)
+        .words("--fail-on warning");
+    let remedy = remedy.shown_by(Command::lines([of_control_plane, all]));
     let remedy = release::pruned(ctx, remedy, to);
     phases.push(phase(format!("Control plane to {to}"), Part::ControlPlane, remedy));
 
@@ -226,10 +234,22 @@ fn no_return(release: &LinkerdVersion) -> String {
     )
 }
 
-/// What brings the data plane along, the same after each control plane.
-fn data_plane(ctx: &Context<'_>) -> Remedy {
+/// What brings the data plane along after the control plane of a release.
+fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion) -> Remedy {
     let act = "Restart what is meshed, a namespace at a time: each pod gets the new proxy when it is created";
-    restart::all_meshed(ctx, Remedy::new(), act)
+    let remedy = Remedy::new().step(StepKind::Note, no_return(release));
+    let successors = mirrors::successors(ctx, release);
+    let is_gone = |owner: &Owner| successors.iter().any(|one| one.replaces(owner));
+    let remedy = restart::meshed_after(ctx, remedy, act, &is_gone, release);
+    let remedy = match successors.is_empty() {
+        true => remedy,
+        false => remedy.run(
+            StepKind::Command,
+            "Restart the controllers of the chart, which took the place of those that `linkerd multicluster link` made",
+            Command::lines(successors.iter().map(mirrors::Successor::restart)),
+        ),
+    };
+    remedy
         // A proxy that is one minor behind is an info, and would be left as it is.
         .shown_by(meshdoctor().words("check --only").arg(DATA_PLANE).words("--fail-on info"))
 }

@@ -1,7 +1,7 @@
 //! How the control plane and its extensions are brought to another release: by the tool that installed them, with the values
 //! that were given and the defaults of the target for all others.
 
-use super::gitops;
+use super::{gitops, mirrors};
 use crate::checks::Context;
 use crate::checks::upgrade::{
     self, CONTROL_PLANE, Chart, apply, chart_number, chart_of, guarded, managed_by, which_tool,
@@ -85,6 +85,12 @@ pub(super) fn extension(
             let call =
                 linkerd().control_plane(&ctx.namespaces().control_plane).words(command).words("install");
             let text = format!("{act}, with the values that it was installed with");
+            let successors = if name == "multicluster" { mirrors::successors(ctx, to) } else { Vec::new() };
+            let call = mirrors::settings(&successors).fold(call, |call, set| call.option("--set", set));
+            let text = match successors.is_empty() {
+                true => text,
+                false => format!("{text}, and a controller of the chart for each link"),
+            };
             remedy.run(StepKind::Upgrade, text, guarded(Some(to), call.pipe(apply())))
         }
         (None, _) => remedy.step(StepKind::Upgrade, format!("{act}, with what installed it")),

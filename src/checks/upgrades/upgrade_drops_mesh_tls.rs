@@ -2,6 +2,7 @@
 
 use super::Way;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::ExternalWorkload;
@@ -25,11 +26,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ctx.finding(subject.clone(), message)
                     .evidence(Evidence::field(subject, "spec.meshTls.identity", identity.identity.as_str()))
                     .evidence(way.target.clone())
-                    .remedy(Remedy::new().step(
-                        StepKind::Note,
-                        "Once the target's CRDs are there, and before its control plane: apply it again as \
-                         workload.linkerd.io/v1beta1, with meshTLS in place of meshTls",
-                    )),
+                    .remedy(
+                        Remedy::new()
+                            .run(
+                                StepKind::Command,
+                                "Before the target's CRDs: save the ExternalWorkloads. With those CRDs the API server drops meshTls as \
+                                 soon as it stores such an object again",
+                                kubectl()
+                                    .words("get externalworkloads.v1alpha1.workload.linkerd.io -A -o yaml")
+                                    .to_file("externalworkloads.yaml"),
+                            )
+                            .step(
+                                StepKind::Note,
+                                "Once the target's CRDs are installed, and before its control plane: apply it again as \
+                                 workload.linkerd.io/v1beta1, with meshTLS in place of meshTls",
+                            ),
+                    ),
             )
         },
     );

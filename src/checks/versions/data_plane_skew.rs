@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::compared::{DATA_PLANE, failed, tag};
 use crate::checks::control_plane::installation::{minors, of_control_plane};
-use crate::checks::renew::renew;
+use crate::checks::restart::{Needs, renew};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::control_plane::{proxy_version, tag_version};
@@ -170,7 +170,7 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
         .severity(severity)
         .parameter(parameter)
         .evidences(pods.first().into_iter().flat_map(|pod| proxy_seen(pod, pods.len())))
-        .remedy(remedy(gap, pinned, owner, &names))
+        .remedy(remedy(ctx, gap, pinned, owner, &names))
 }
 
 /// What tells the version of a pod's proxy: its image, what the injector wrote where that has no readable tag, and what
@@ -189,7 +189,7 @@ fn proxy_seen(pod: &Pod, count: usize) -> Vec<Evidence> {
     std::iter::once(seen).chain(written).chain(annotation(PIN)).collect()
 }
 
-fn remedy(gap: Gap, pinned: bool, owner: &Owner, pods: &[String]) -> Remedy {
+fn remedy(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[String]) -> Remedy {
     let mut remedy = Remedy::new();
     if gap == Gap::OddTag {
         let words = "Mirror images under the tag of their release, or by digest, where linkerd check is to be content";
@@ -206,6 +206,12 @@ fn remedy(gap: Gap, pinned: bool, owner: &Owner, pods: &[String]) -> Remedy {
             "Finish the control plane's upgrade, or, if it was rolled back on purpose, go on with the next step",
         );
     }
-    remedy.steps.push(renew(owner, pods, "new pods get the proxy of the installed control plane"));
+    remedy.steps.push(renew(
+        ctx,
+        owner,
+        pods,
+        Needs::NewProxy,
+        "new pods get the proxy of the installed control plane",
+    ));
     remedy
 }

@@ -1,0 +1,274 @@
+//! The step that creates the pods of every meshed workload again, with the list of them. The settings that a proxy gets when its
+//! pod is created change only with a new pod. One line for each namespace, as whole lines as there is room for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::one::each_deleted;
+use super::rollouts::{Inject, Needs, Rollouts};
+use crate::checks::Context;
+use crate::checks::upgrade::release_of_cli;
+use crate::checks::words::some;
+use crate::command::{Call, Command, Line, kubectl};
+use crate::finding::{Remedy, StepKind};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::model::owners::Owner;
+use crate::objects::Pod;
+use crate::version::LinkerdVersion;
+
+/// How many lines a step prints.
+const LINES: usize = 24;
+/// How many workloads a line restarts.
+const A_LINE: usize = 24;
+/// How many objects words name.
+const NAMED: usize = 5;
+
+/// Adds the step that creates the pods of all that is meshed outside the control plane again. `act` says it, and why. Reads the
+/// evidence of [`Rollouts`], if it is available.
+pub(in crate::checks) fn all_meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str) -> Remedy {
+    meshed(ctx, remedy, needs, act, &Of::Everywhere)
+}
+
+/// As [`all_meshed`], of the workloads with a pod on a node.
+pub(in crate::checks) fn meshed_on(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    needs: Needs,
+    act: &str,
+    node: &str,
+) -> Remedy {
+    meshed(ctx, remedy, needs, act, &Of::Node(node))
+}
+
+/// As [`all_meshed`], without some workloads.
+pub(in crate::checks) fn meshed_but(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    needs: Needs,
+    act: &str,
+    left_out: &dyn Fn(&Owner) -> bool,
+) -> Remedy {
+    meshed(ctx, remedy, needs, act, &Of::Without(left_out))
+}
+
+/// As [`meshed_but`], after an upgrade to a release.
+pub(in crate::checks) fn meshed_after(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    gone: &dyn Fn(&Owner) -> bool,
+    release: &LinkerdVersion,
+) -> Remedy {
+    meshed(ctx, remedy, Needs::NewProxy, act, &Of::After(gone, release))
+}
+
+/// Which workloads a step is about.
+enum Of<'a> {
+    Everywhere,
+    Node(&'a str),
+    Without(&'a dyn Fn(&Owner) -> bool),
+    After(&'a dyn Fn(&Owner) -> bool, &'a LinkerdVersion),
+}
+
+impl Of<'_> {
+    fn includes(&self, pod: &Pod, owner: &Owner) -> bool {
+        match self {
+            Of::Everywhere => true,
+            Of::Node(node) => pod.node_name.as_str() == *node,
+            Of::Without(gone) | Of::After(gone, _) => !gone(owner),
+        }
+    }
+}
+
+fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Of<'_>) -> Remedy {
+    let home = ctx.namespaces().control_plane.as_str();
+    let owners = ctx.owners();
+    let mut found: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
+    let mut has_left_out = false;
+    for pod in ctx.hints::<Pod>() {
+        let meta = &pod.metadata;
+        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
+        if !own || meta.namespace == home || pod.is_finished() || meta.deletion_timestamp.is_some() {
+            continue;
+        }
+        let owner = owners.of(pod);
+        if of.includes(pod, &owner) {
+            found.entry(owner).or_default().push(meta.name.clone());
+        } else {
+            has_left_out = true;
+        }
+    }
+    if found.is_empty() {
+        let node = match of {
+            Of::Node(node) => Some(*node),
+            // All that is meshed is left out.
+            Of::Without(_) | Of::After(..) if has_left_out => return remedy,
+            Of::Everywhere | Of::Without(_) | Of::After(..) => None,
+        };
+        return remedy.run(StepKind::Command, format!("{act}. This lists their pods"), listed(ctx, node));
+    }
+    let cli = match of {
+        Of::After(_, release) => format!(" {release}"),
+        Of::Everywhere | Of::Node(_) | Of::Without(_) => release_of_cli(ctx),
+    };
+    let mut step = EveryStep { cli, ..EveryStep::default() };
+    found.iter().for_each(|(owner, pods)| step.add(ctx, owner, pods, needs));
+    step.finish(remedy, act)
+}
+
+/// Adds the step that creates the pods of workloads again, each with those of its pods that are meant.
+pub(in crate::checks) fn of_workloads(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    needs: Needs,
+    act: &str,
+    workloads: &BTreeMap<Owner, Vec<String>>,
+) -> Remedy {
+    let mut step = EveryStep { cli: release_of_cli(ctx), ..EveryStep::default() };
+    workloads.iter().for_each(|(owner, pods)| step.add(ctx, owner, pods, needs));
+    step.finish(remedy, act)
+}
+
+/// What lists all meshed pods with their owners, or those on a node: for steps that cannot name them.
+pub(in crate::checks) fn listed(ctx: &Context<'_>, node: Option<&str>) -> Call {
+    let home = ctx.namespaces().control_plane.as_str();
+    let pods = kubectl().words("get pods -A -l").arg(format!("{CONTROL_PLANE_NS}={home}"));
+    let pods = match node {
+        Some(node) => pods.words("--field-selector").arg(format!("spec.nodeName={node}")),
+        None => pods,
+    };
+    pods.words(
+        "-o custom-columns=NAMESPACE:.metadata.namespace,POD:.metadata.name,OWNER:.metadata.ownerReferences[*].name",
+    )
+}
+
+/// What the step says and prints.
+#[derive(Default)]
+struct EveryStep {
+    /// The release of the linkerd CLI to inject with.
+    cli: String,
+    namespaces: BTreeMap<String, Meshed>,
+    by_hand: BTreeSet<String>,
+    in_git: BTreeSet<String>,
+    full: BTreeSet<String>,
+    is_injected: bool,
+    is_paused: bool,
+    is_on_delete: bool,
+}
+
+/// The lines of a namespace.
+#[derive(Default)]
+struct Meshed {
+    /// Paused Deployments, which refuse a restart.
+    paused: BTreeSet<String>,
+    /// Workloads that `kubectl rollout restart` takes.
+    restartable: BTreeSet<String>,
+    /// Lines that inject a workload again.
+    injected: Vec<Line>,
+    /// Pods whose owner makes new ones.
+    deletable: BTreeSet<String>,
+    /// Lines that delete pods one at a time.
+    one_at_a_time: Vec<Line>,
+}
+
+impl EveryStep {
+    fn add(&mut self, ctx: &Context<'_>, owner: &Owner, pods: &[String], needs: Needs) {
+        let way = Rollouts::of(ctx).way(ctx, owner, needs);
+        let named = format!("{}: {} {}", owner.namespace, owner.kind, owner.name);
+        match way.inject {
+            Inject::Webhook | Inject::Manual => {}
+            Inject::ManualInGit(_) => {
+                self.in_git.insert(named);
+                return;
+            }
+            Inject::ManualByHand => {
+                self.by_hand.insert(named);
+                return;
+            }
+        }
+        self.full.extend(way.full.clone());
+        let lines = self.namespaces.entry(owner.namespace.clone()).or_default();
+        if let Some(target) = way.target.as_ref().filter(|_| way.paused) {
+            lines.paused.insert(target.clone());
+            self.is_paused = true;
+        }
+        let injected = way.inject_again(ctx, owner);
+        let is_injected = injected.is_some();
+        self.is_injected |= is_injected;
+        lines.injected.extend(injected);
+        match (&way.target, owner.kind.as_str()) {
+            (Some(_), _) if way.on_delete => {
+                self.is_on_delete = true;
+                lines.one_at_a_time.extend(each_deleted(ctx, owner, pods));
+            }
+            (Some(_), _) if is_injected => {}
+            (Some(target), _) => _ = lines.restartable.insert(target.clone()),
+            (None, "Pod" | "Job" | "CronJob") => _ = self.by_hand.insert(named),
+            (None, _) => lines.deletable.extend(pods.iter().cloned()),
+        }
+    }
+
+    fn text(&self, act: &str, left: usize) -> String {
+        let mut text = act.to_owned();
+        let mut add = |more: String| text = format!("{text}. {more}");
+        if left > 0 {
+            add(format!("These are the first; {left} more lines follow when meshdoctor is run again"));
+        }
+        if self.is_injected {
+            add(format!(
+                "Where the proxy is in the pod template, a restart keeps it: inject the workload again, with the linkerd CLI{}",
+                self.cli
+            ));
+        }
+        if self.is_paused {
+            add("Paused Deployments refuse a restart: resume them first".to_owned());
+        }
+        if self.is_on_delete {
+            add("The update strategy of some sets replaces no pod: delete theirs one at a time, each once the one before is \
+                 ready again"
+                .to_owned());
+        }
+        if !self.full.is_empty() {
+            add(format!(
+                "No room for the additional pod of a rollout: raise {} first",
+                some(&self.full, NAMED)
+            ));
+        }
+        if !self.in_git.is_empty() {
+            add(format!(
+                "Run linkerd inject --manual on these manifests in Git: {}",
+                some(&self.in_git, NAMED)
+            ));
+        }
+        if !self.by_hand.is_empty() {
+            add(format!("Create again by hand what nothing else does: {}", some(&self.by_hand, NAMED)));
+        }
+        text
+    }
+
+    fn finish(&self, remedy: Remedy, act: &str) -> Remedy {
+        let lines: Vec<Line> =
+            self.namespaces.iter().flat_map(|(namespace, meshed)| meshed.lines(namespace)).collect();
+        let text = self.text(act, lines.len().saturating_sub(LINES));
+        if lines.is_empty() {
+            return remedy.step(StepKind::Note, text);
+        }
+        remedy.run(StepKind::Command, text, Command::lines(lines.into_iter().take(LINES)))
+    }
+}
+
+impl Meshed {
+    fn lines(&self, namespace: &str) -> Vec<Line> {
+        let each = |all: &BTreeSet<String>, verb: &'static str, at_once: usize| -> Vec<Line> {
+            let all: Vec<&String> = all.iter().collect();
+            let line =
+                |some: &[&String]| kubectl().namespace(namespace).words(verb).operands(some.iter().copied());
+            all.chunks(at_once).map(|some| Line::from(line(some))).collect()
+        };
+        let mut lines = each(&self.paused, "rollout resume", A_LINE);
+        lines.extend(each(&self.restartable, "rollout restart", A_LINE));
+        lines.extend(self.injected.iter().cloned());
+        lines.extend(each(&self.deletable, "delete pod", A_LINE));
+        lines.extend(self.one_at_a_time.iter().cloned());
+        lines
+    }
+}

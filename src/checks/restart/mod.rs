@@ -1,0 +1,11 @@
+//! How the pods of workloads are created again, so that a change reaches them. The commands depend on how the proxy came into
+//! the pod (the injector, or `linkerd inject --manual` in the pod template) and on whether the workload rolls at all: a paused
+//! Deployment, an OnDelete set, a pod without an owner and a namespace without room for one more pod each need another step.
+
+mod every;
+mod one;
+mod rollouts;
+
+pub(super) use every::{all_meshed, listed, meshed_after, meshed_but, meshed_on, of_workloads};
+pub(super) use one::renew;
+pub(super) use rollouts::{Needs, Rollouts};

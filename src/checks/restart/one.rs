@@ -1,0 +1,111 @@
+//! The step that creates the pods of one workload again. Its text holds for every workload of that kind; its command names this
+//! one.
+
+use super::rollouts::{Inject, Needs, Rollouts, Way};
+use crate::checks::Context;
+use crate::checks::upgrade::release_of_cli;
+use crate::command::{Command, Line, kubectl};
+use crate::finding::{Step, StepKind};
+use crate::model::owners::Owner;
+use crate::objects::Pod;
+
+/// How the pods of a workload are created again; `because` is a clause that says what that brings. Reads the evidence of
+/// [`Rollouts`], if it is available.
+pub(in crate::checks) fn renew(
+    ctx: &Context<'_>,
+    owner: &Owner,
+    pods: &[String],
+    needs: Needs,
+    because: &str,
+) -> Step {
+    let way = Rollouts::of(ctx).way(ctx, owner, needs);
+    let (kind, text, lines) = match way.inject {
+        Inject::Webhook => restarted(ctx, owner, pods, &way),
+        Inject::Manual => injected(ctx, owner, pods, &way),
+        Inject::ManualInGit(tool) => (
+            StepKind::Note,
+            format!(
+                "Run linkerd inject --manual on the workload's manifest in Git ({tool} reverts changes in the cluster). The \
+                 proxy is in its pod template, so a restart keeps it"
+            ),
+            Vec::new(),
+        ),
+        Inject::ManualByHand => (
+            StepKind::Note,
+            "Run linkerd inject --manual on the manifest of the workload, apply it, and create the pods again. The proxy is in \
+             the pod template, so a restart keeps it"
+                .to_owned(),
+            Vec::new(),
+        ),
+    };
+    let full = way.full.as_ref().map_or_else(String::new, |full| {
+        format!(". No room for the additional pod of a rollout: raise {full} first")
+    });
+    let command = (!lines.is_empty()).then(|| Command::lines(lines));
+    Step { kind, text: format!("{text}; {because}{full}"), command }
+}
+
+type Parts = (StepKind, String, Vec<Line>);
+
+fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -> Parts {
+    let namespace = &owner.namespace;
+    let delete = || vec![Line::from(kubectl().namespace(namespace).words("delete pod").operands(pods))];
+    let (kind, text, lines) = match (&way.target, owner.kind.as_str()) {
+        (Some(_), _) if way.on_delete => (StepKind::Command, ONE_AT_A_TIME, each_deleted(ctx, owner, pods)),
+        (Some(target), _) => {
+            let restart = kubectl().namespace(namespace).words("rollout restart").operand(target);
+            let lines = way.resume(namespace).into_iter().chain([Line::from(restart)]).collect();
+            let text = if way.paused {
+                "Resume the paused rollout and restart the workload"
+            } else {
+                "Restart the workload"
+            };
+            (StepKind::Command, text, lines)
+        }
+        (None, "Pod") => (
+            StepKind::Note,
+            "Delete the pod and create it again from its manifest, since nothing else does",
+            Vec::new(),
+        ),
+        (None, "Job" | "CronJob") => (
+            StepKind::Command,
+            "Delete the pod once its work may start again: the Job makes a new one",
+            delete(),
+        ),
+        (None, _) => (StepKind::Command, "Delete the pods: what owns them makes new ones", delete()),
+    };
+    (kind, text.to_owned(), lines)
+}
+
+const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once the one before is ready again: the update strategy replaces no pod otherwise";
+
+fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -> Parts {
+    let mut text = format!(
+        "Inject the workload again, with the linkerd CLI{}: the proxy is in its pod template, so a restart keeps it",
+        release_of_cli(ctx)
+    );
+    if way.paused {
+        text.push_str(". Its rollout is paused: resume it");
+    }
+    let mut lines: Vec<Line> = way.resume(&owner.namespace).into_iter().collect();
+    lines.extend(way.inject_again(ctx, owner));
+    let keeps_pods = way.on_delete || way.target.is_none();
+    if keeps_pods {
+        text.push_str(". Then delete the pods one at a time, each once the one before is ready again");
+        lines.extend(each_deleted(ctx, owner, pods));
+    }
+    (StepKind::Command, text, lines)
+}
+
+/// A line for each pod of a workload.
+pub(super) fn each_deleted(ctx: &Context<'_>, owner: &Owner, pods: &[String]) -> Vec<Line> {
+    let owners = ctx.owners();
+    let all = ctx.hints::<Pod>().iter();
+    let own = all.filter(|pod| pod.metadata.namespace == owner.namespace && owners.of(pod) == *owner);
+    let found: Vec<String> = match pods {
+        [] => own.filter(|pod| !pod.is_finished()).map(|pod| pod.metadata.name.clone()).collect(),
+        pods => pods.to_vec(),
+    };
+    let delete = |pod: &String| kubectl().namespace(&owner.namespace).words("delete pod").operand(pod);
+    found.iter().map(|pod| Line::from(delete(pod))).collect()
+}

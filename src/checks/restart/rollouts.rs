@@ -1,0 +1,157 @@
+//! How each workload gets new pods: read from its pods, its own object and the quotas of its namespace.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::checks::{Context, quota};
+use crate::command::{Line, kubectl, linkerd};
+use crate::model::control_plane::CREATED_BY;
+use crate::model::installed::COMPONENT;
+use crate::model::managed_by::{GitOps, ManagedBy};
+use crate::model::owners::Owner;
+use crate::objects::{DaemonSet, Deployment, Pod, StatefulSet, Workload};
+
+/// What new pods have to bring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::checks) enum Needs {
+    /// Pods from the same template: new certificates, new rules in their network, another node.
+    NewPods,
+    /// A proxy as the injector writes it today: another version, other trust anchors, other settings.
+    NewProxy,
+}
+
+/// What is known about the workloads of the cluster; built once for a run.
+#[derive(Debug)]
+pub(in crate::checks) struct Rollouts<'a> {
+    workloads: HashMap<(&'static str, &'a str, &'a str), &'a Workload>,
+    /// Workloads whose pod template holds the proxy.
+    in_template: HashSet<Owner>,
+}
+
+/// How the proxy of a workload is written again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inject<'a> {
+    /// By the injector, for each new pod.
+    Webhook,
+    /// By `linkerd inject --manual`, in the pod template.
+    Manual,
+    /// The same, in the repository that this tool applies.
+    ManualInGit(GitOps<'a>),
+    /// The same, of a kind that the linkerd CLI does not inject.
+    ManualByHand,
+}
+
+/// How a workload gets new pods.
+#[derive(Debug, Clone)]
+pub(super) struct Way<'a> {
+    /// The argument of `kubectl rollout`, if it takes the kind: `deployment/web`.
+    pub(super) target: Option<String>,
+    /// How the proxy gets into new pods.
+    pub(super) inject: Inject<'a>,
+    /// Whether its rollout is paused.
+    pub(super) paused: bool,
+    /// Whether its pods stay until they are deleted.
+    pub(super) on_delete: bool,
+    /// The quota that has no room for the pod that a rollout starts first.
+    pub(super) full: Option<String>,
+}
+
+/// Kinds whose templates `linkerd inject` changes and that keep their pods running.
+const INJECTABLE: [&str; 4] = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"];
+
+/// Whether the proxy is in the pod's template: the annotation of the linkerd CLI, which the injector overwrites with its own.
+fn is_injected_by_hand(pod: &Pod) -> bool {
+    let meta = &pod.metadata;
+    pod.spec.proxy().is_some()
+        && meta.label(COMPONENT).is_none()
+        && meta.annotation(CREATED_BY).is_some_and(|by| by.starts_with("linkerd/cli"))
+}
+
+impl<'a> Rollouts<'a> {
+    /// Reads `pods`, `deployments.apps`, `statefulsets.apps`, `daemonsets.apps`, `replicasets.apps` and `jobs.batch`, if they are
+    /// available.
+    pub(in crate::checks) fn of(ctx: &Context<'a>) -> &'a Rollouts<'a> {
+        ctx.once(&ctx.joins.rollouts, Rollouts::build)
+    }
+
+    fn build(ctx: &Context<'a>) -> Rollouts<'a> {
+        let lists = [
+            ("Deployment", ctx.hints::<Deployment>()),
+            ("StatefulSet", ctx.hints::<StatefulSet>()),
+            ("DaemonSet", ctx.hints::<DaemonSet>()),
+        ];
+        let each = lists.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one)));
+        let workloads: HashMap<_, _> = each
+            .map(|(kind, one)| ((kind, one.metadata.namespace.as_str(), one.metadata.name.as_str()), one))
+            .collect();
+        let owners = ctx.owners();
+        let by_hand = ctx.hints::<Pod>().iter().filter(|pod| is_injected_by_hand(pod));
+        let mut in_template: HashSet<Owner> = by_hand.map(|pod| owners.of(pod)).collect();
+        // Another tool may write the proxy into a template without the CLI's annotation.
+        let with_proxy = workloads.iter().filter(|(_, one)| {
+            one.spec.template.spec.proxy().is_some() && one.spec.template.metadata.label(COMPONENT).is_none()
+        });
+        in_template.extend(with_proxy.map(|(&(kind, namespace, name), _)| Owner {
+            kind: kind.to_owned(),
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+        }));
+        Rollouts { workloads, in_template }
+    }
+
+    /// Whether the pod template of a workload holds the proxy.
+    pub(in crate::checks) fn is_in_template(&self, owner: &Owner) -> bool {
+        self.in_template.contains(owner)
+    }
+
+    fn workload(&self, owner: &Owner) -> Option<&'a Workload> {
+        let kind = ["Deployment", "StatefulSet", "DaemonSet"].into_iter().find(|kind| *kind == owner.kind)?;
+        self.workloads.get(&(kind, owner.namespace.as_str(), owner.name.as_str())).copied()
+    }
+
+    fn inject(&self, owner: &Owner) -> Inject<'a> {
+        if !self.in_template.contains(owner) {
+            return Inject::Webhook;
+        }
+        let git = self.workload(owner).and_then(|one| ManagedBy::of(&one.metadata).gitops);
+        match git {
+            Some(tool) => Inject::ManualInGit(tool),
+            None if INJECTABLE.contains(&owner.kind.as_str()) => Inject::Manual,
+            None => Inject::ManualByHand,
+        }
+    }
+
+    /// How a workload gets new pods. Reads `resourcequotas` in addition to what is read for all workloads.
+    pub(super) fn way(&self, ctx: &Context<'_>, owner: &Owner, needs: Needs) -> Way<'a> {
+        let workload = self.workload(owner);
+        let inject = match needs {
+            Needs::NewPods => Inject::Webhook,
+            Needs::NewProxy => self.inject(owner),
+        };
+        Way {
+            target: owner.restartable(),
+            inject,
+            paused: workload.is_some_and(|one| one.spec.paused),
+            on_delete: workload.is_some_and(|one| one.spec.strategy.waits_for_deletion()),
+            full: workload.filter(|_| owner.kind == "Deployment").and_then(|one| quota::full_for(ctx, one)),
+        }
+    }
+}
+
+impl Way<'_> {
+    /// The line that continues a paused rollout.
+    pub(super) fn resume(&self, namespace: &str) -> Option<Line> {
+        let target = self.target.as_ref().filter(|_| self.paused)?;
+        Some(kubectl().namespace(namespace).words("rollout resume").operand(target).into())
+    }
+
+    /// The line that writes today's proxy into the pod template.
+    pub(super) fn inject_again(&self, ctx: &Context<'_>, owner: &Owner) -> Option<Line> {
+        if self.inject != Inject::Manual {
+            return None;
+        }
+        let target = format!("{}/{}", owner.kind.to_ascii_lowercase(), owner.name);
+        let get = kubectl().namespace(&owner.namespace).words("get").operand(target).words("-o yaml");
+        let inject = linkerd().control_plane(&ctx.namespaces().control_plane).words("inject --manual -");
+        Some(get.pipe(inject).pipe(kubectl().words("apply -f -")))
+    }
+}

@@ -1,0 +1,124 @@
+//! `upgrade-rollout-blocked`: a Deployment that the upgrade changes or restarts cannot replace its pods.
+
+use std::collections::HashSet;
+
+use super::Way;
+use crate::checks::control_plane::installation::values;
+use crate::checks::{Context, Judgement, quota};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
+use crate::model::owners::Owner;
+use crate::objects::{Deployment, Node, Pod, ResourceQuota, Workload};
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let way = Way::of(ctx)?;
+    let quotas = ctx.seen::<ResourceQuota>();
+    let pods = ctx.seen::<Pod>()?;
+    let deployments = ctx.seen::<Deployment>()?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let owners = ctx.owners();
+    let meshed = pods.iter().filter(|pod| {
+        pod.spec.proxy().is_some() && pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && !pod.is_finished()
+    });
+    let meshed: HashSet<Owner> = meshed.map(|pod| owners.of(pod)).collect();
+    let spread = spread_over(ctx);
+    let mut findings = Vec::new();
+    for deployment in deployments {
+        let meta = &deployment.metadata;
+        let is_own = meta.namespace == home && meta.label(COMPONENT).is_some();
+        let is_meshed = || {
+            let (namespace, name) = (meta.namespace.to_string(), meta.name.clone());
+            meshed.contains(&Owner { kind: "Deployment".to_owned(), namespace, name })
+        };
+        if !is_own && !(ctx.judges(&meta.namespace) && is_meshed()) {
+            continue;
+        }
+        let severity = if is_own { Severity::Error } else { Severity::Warning };
+        let found = [
+            is_own.then(|| paused(ctx, deployment)).flatten(),
+            quota::full_for(ctx, deployment).map(|full| without_room(ctx, deployment, &full)),
+            spread.filter(|_| is_own).and_then(|nodes| without_node(ctx, deployment, nodes)),
+        ];
+        let found = found.into_iter().flatten();
+        findings.extend(found.map(|one| one.severity(severity).evidence(way.target.clone())));
+    }
+    match quotas {
+        Err(missing) if findings.is_empty() => return Err(missing.into()),
+        Err(missing) => ctx.gap(missing),
+        Ok(_) => {}
+    }
+    Ok(findings.into())
+}
+
+fn shown(deployment: &Workload) -> String {
+    format!("Deployment {}/{}", deployment.metadata.namespace, deployment.metadata.name)
+}
+
+fn finding(ctx: &Context<'_>, deployment: &Workload, message: &str, remedy: Remedy) -> Finding {
+    let (namespace, name) = deployment.metadata.key();
+    let watch = kubectl().namespace(namespace).words("rollout status").operand(format!("deployment/{name}"));
+    ctx.finding(Subject::object("Deployment", namespace, name), message)
+        .remedy(remedy.shown_by(watch.words("--timeout=5m")))
+}
+
+/// A Deployment whose rollout is paused takes a new template and starts no pod.
+fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
+    let (namespace, name) = deployment.metadata.key();
+    let resume = kubectl().namespace(namespace).words("rollout resume").operand(format!("deployment/{name}"));
+    let message = "its rollout is paused: the upgrade is applied without an error, and no pod of the new release starts";
+    let remedy = Remedy::new().run(StepKind::Command, "Resume the rollout before the upgrade", resume);
+    deployment.spec.paused.then(|| {
+        finding(ctx, deployment, message, remedy).parameter("paused").evidence(Evidence::field(
+            shown(deployment),
+            "spec.paused",
+            "true",
+        ))
+    })
+}
+
+fn without_room(ctx: &Context<'_>, deployment: &Workload, full: &str) -> Finding {
+    let message = "its rollout starts a new pod before it stops an old one, and the namespace's quota has no room for it: the API \
+                   server refuses the pod, and the rollout hangs";
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            "See what the quota allows and what uses it",
+            kubectl().namespace(&deployment.metadata.namespace).words("describe resourcequota"),
+        )
+        .step(
+            StepKind::Note,
+            "Raise the quota by one pod of the Deployment for the time of the upgrade, or set maxUnavailable of its update strategy to 1",
+        );
+    finding(ctx, deployment, message, remedy).parameter("quota").evidence(Evidence::other("Quota", full))
+}
+
+/// The nodes that take new pods, if replicas of the control plane must not share one.
+fn spread_over(ctx: &Context<'_>) -> Option<usize> {
+    let is_spread = values(ctx).ok()?.bool("enablePodAntiAffinity") == Some(true);
+    let nodes = is_spread.then(|| ctx.every::<Node>().ok())??;
+    let takes_pods = |node: &&Node| {
+        let ready = node.status.conditions.iter().any(|one| one.kind == "Ready" && one.status == "True");
+        ready && !node.spec.unschedulable
+    };
+    Some(nodes.iter().filter(takes_pods).count())
+}
+
+fn without_node(ctx: &Context<'_>, deployment: &Workload, nodes: usize) -> Option<Finding> {
+    let spec = &deployment.spec;
+    let replicas = spec.replicas.unwrap_or(1);
+    let is_stuck = spec.strategy.starts_before_it_stops(replicas)
+        && usize::try_from(replicas).is_ok_and(|replicas| replicas >= nodes && nodes > 0);
+    let message = "its replicas must not share a node, every node has one, and its rollout starts a new pod before it stops an old \
+                   one: that pod stays pending, and the rollout hangs";
+    let remedy = Remedy::new().step(
+        StepKind::Note,
+        "Add a node for the time of the upgrade, or set maxUnavailable of its update strategy to 1",
+    );
+    is_stuck.then(|| {
+        finding(ctx, deployment, message, remedy)
+            .parameter("nodes")
+            .evidence(Evidence::field(shown(deployment), "spec.replicas", replicas.to_string()))
+            .evidence(Evidence::other("Nodes that take pods", nodes.to_string()))
+    })
+}

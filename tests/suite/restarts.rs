@@ -1,0 +1,201 @@
+//! Remedies that create pods again: on recorded clusters each one fits how the proxy came into the pod and whether the workload
+//! rolls at all. The recordings lie outside the repository; without them, the tests are skipped.
+
+use meshdoctor::card::Mode;
+use meshdoctor::checks::{Settings, Upgrade};
+use meshdoctor::knowledge::Knowledge;
+use meshdoctor::render;
+use meshdoctor::report::Report;
+use meshdoctor::source::memory::Memory;
+use serde_json::{Value, json};
+
+use crate::recordings::{folder, memory, report_on};
+
+/// Checks whose restart brings a new certificate or new rules, which the proxy of the template gets as well.
+const NEW_PODS: [&str; 1] = ["issuer-expired"];
+
+/// Every line that the remedies of a check print.
+fn lines(report: &Report, check: &str) -> Vec<String> {
+    let own = report.findings.iter().filter(|finding| finding.check == check);
+    let commands =
+        own.flat_map(|finding| finding.remedy.steps.iter().filter_map(|step| step.command.as_ref()));
+    commands.flat_map(|command| command.rendered()).collect()
+}
+
+/// Workloads whose template holds the proxy: namespace and `deployment/NAME`.
+fn with_proxy_in_template(memory: &Memory) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (kind, held) in &memory.objects {
+        let kind = kind.info().kind.to_lowercase();
+        for object in held {
+            let value: Value = serde_json::from_slice(&object.json).unwrap();
+            let containers = value["spec"]["template"]["spec"]["containers"].as_array().into_iter().flatten();
+            if containers.into_iter().any(|one| one["name"] == "linkerd-proxy") {
+                let name = value["metadata"]["name"].as_str().unwrap();
+                found.push((object.namespace.clone(), format!("{kind}/{name}")));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_restart_is_printed_for_a_proxy_in_the_pod_template() {
+    let Some(folder) = folder() else { return };
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.join("cluster.json").is_file() {
+            continue;
+        }
+        let memory = memory(&path);
+        let manual = with_proxy_in_template(&memory);
+        let report = report_on(&memory, &Settings::default());
+        for finding in report.findings.iter().filter(|finding| !NEW_PODS.contains(&finding.check)) {
+            let commands = finding.remedy.steps.iter().filter_map(|step| step.command.as_ref());
+            for line in commands.flat_map(|command| command.rendered()) {
+                seen += usize::from(line.contains("linkerd inject --manual"));
+                let restarts = |(namespace, target): &&(String, String)| {
+                    line.contains(&format!("-n {namespace} rollout restart"))
+                        && line.split(' ').any(|word| word == target)
+                        && namespace != "linkerd"
+                };
+                if let Some((namespace, target)) = manual.iter().find(restarts) {
+                    wrong.push(format!(
+                        "{}: {}: {namespace} {target}: {line}",
+                        path.display(),
+                        finding.check
+                    ));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(seen > 10, "only {seen} workloads are injected again");
+}
+
+#[test]
+fn an_old_proxy_in_the_template_is_injected_again() {
+    let Some(folder) = folder() else { return };
+    let report = report_on(&memory(&folder.join("data-plane-three-minors-behind")), &Settings::default());
+    let again =
+        "kubectl -n legacy get deployment/billing -o yaml | linkerd inject --manual - | kubectl apply -f -";
+    assert_eq!(lines(&report, "data-plane-skew"), [again]);
+}
+
+#[test]
+fn an_upgrade_that_its_guard_would_refuse_is_forced() {
+    let Some(folder) = folder() else { return };
+    for (recording, check) in [("issuer-expired", "issuer-expired"), ("issuer-rsa", "issuer-unsupported")] {
+        let report = report_on(&memory(&folder.join(recording)), &Settings::default());
+        let upgrade: Vec<String> =
+            lines(&report, check).into_iter().filter(|line| line.contains("linkerd upgrade")).collect();
+        assert!(!upgrade.is_empty() && upgrade.iter().all(|line| line.contains(" --force ")), "{upgrade:?}");
+    }
+    let report = report_on(&memory(&folder.join("issuer-secret-missing")), &Settings::default());
+    let steps = lines(&report, "issuer-secret-invalid");
+    assert!(steps[0].contains("linkerd upgrade | kubectl apply -f -"), "{steps:?}");
+}
+
+/// Changes a Deployment of a recording.
+fn changed(memory: &mut Memory, name: &str, change: &dyn Fn(&mut Value)) {
+    for (kind, held) in &mut memory.objects {
+        for object in held.iter_mut().filter(|_| kind.info().kind == "Deployment") {
+            let mut value: Value = serde_json::from_slice(&object.json).unwrap();
+            if value["metadata"]["name"] == name {
+                change(&mut value);
+                object.json = value.to_string().into_bytes();
+            }
+        }
+    }
+}
+
+fn plan_of(memory: &Memory, to: &str) -> String {
+    let upgrade = Upgrade::new(to, None, None, Knowledge::embedded().releases()).unwrap();
+    let settings = Settings { mode: Mode::Upgrade, upgrade: Some(upgrade), ..Settings::default() };
+    render::plan::markdown(&report_on(memory, &settings))
+}
+
+#[test]
+fn the_plan_resumes_paused_deployments_and_deletes_pods_that_stay() {
+    let Some(folder) = folder() else { return };
+    let mut memory = memory(&folder.join("healthy-2.18"));
+    changed(&mut memory, "api", &|api| api["spec"]["paused"] = json!(true));
+    memory
+        .add(&json!({
+            "apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db", "namespace": "shop"},
+            "spec": {"replicas": 1, "updateStrategy": {"type": "OnDelete"},
+                     "template": {"spec": {"containers": [{"name": "db", "image": "db:1"}]}}},
+        }))
+        .unwrap();
+    memory
+        .add(&json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "db-0", "namespace": "shop", "labels": {"linkerd.io/control-plane-ns": "linkerd"},
+                         "annotations": {"linkerd.io/created-by": "linkerd/proxy-injector edge-25.4.4"},
+                         "ownerReferences": [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "u",
+                                              "controller": true}]},
+            "spec": {"containers": [{"name": "linkerd-proxy", "image": "cr.l5d.io/linkerd/proxy:edge-25.4.4"}]},
+            "status": {"phase": "Running"},
+        }))
+        .unwrap();
+    let plan = plan_of(&memory, "2.19");
+    assert!(plan.contains("kubectl -n shop rollout resume deployment/api\n"), "{plan}");
+    assert!(plan.contains("kubectl -n shop delete pod db-0\n"), "{plan}");
+    assert!(!plan.contains("rollout restart statefulset/db"), "{plan}");
+    assert!(plan.contains("Paused Deployments refuse a restart"), "{plan}");
+    assert!(plan.contains("with the linkerd CLI edge-25.10.7."), "{plan}");
+}
+
+#[test]
+fn the_plan_follows_link_controllers_to_the_chart() {
+    let Some(folder) = folder() else { return };
+    let mut memory = memory(&folder.join("healthy-2.18-multicluster"));
+    let mirror = json!({"component": "service-mirror", "mirror.linkerd.io/cluster-name": "east"});
+    memory
+        .add(&json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "linkerd-service-mirror-east", "namespace": "linkerd-multicluster", "labels": mirror},
+            "spec": {"replicas": 1, "template": {"metadata": {"labels": mirror},
+                     "spec": {"containers": [{"name": "service-mirror", "image": "cr.l5d.io/linkerd/controller:edge-25.4.4"}]}}},
+        }))
+        .unwrap();
+    memory
+        .add(&json!({
+            "apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "linkerd-service-mirror-east-5d9f-x", "namespace": "linkerd-multicluster",
+                         "labels": {"linkerd.io/control-plane-ns": "linkerd", "pod-template-hash": "5d9f"},
+                         "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet",
+                                              "name": "linkerd-service-mirror-east-5d9f", "uid": "u", "controller": true}]},
+            "spec": {"containers": [{"name": "linkerd-proxy", "image": "cr.l5d.io/linkerd/proxy:edge-25.4.4"}]},
+            "status": {"phase": "Running"},
+        }))
+        .unwrap();
+    let plan = plan_of(&memory, "2.19");
+    assert!(
+        plan.contains("linkerd multicluster install --set 'controllers[0].link.ref.name=east'"),
+        "{plan}"
+    );
+    assert!(
+        plan.contains("kubectl -n linkerd-multicluster rollout restart deployment/controller-east\n"),
+        "{plan}"
+    );
+    assert!(!plan.contains("rollout restart deployment/linkerd-service-mirror-east"), "{plan}");
+}
+
+#[test]
+fn the_gate_before_the_extensions_leaves_out_their_link_definition() {
+    let Some(folder) = folder() else { return };
+    let mut memory = memory(&folder.join("healthy-2.17"));
+    memory
+        .add(&json!({
+            "apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": "linkerd-multicluster", "labels": {"linkerd.io/extension": "multicluster"}},
+        }))
+        .unwrap();
+    let plan = plan_of(&memory, "2.18");
+    assert!(plan.contains("meshdoctor check --skip multicluster\n"), "{plan}");
+    assert!(plan.contains("linkerd check fails on it"), "{plan}");
+    let same = plan_of(&crate::recordings::memory(&folder.join("healthy-2.18-multicluster")), "2.19");
+    assert!(!same.contains("--skip multicluster"), "{same}");
+}
