@@ -20,6 +20,7 @@ mod node;
 mod platforms;
 mod policy_controller;
 mod protocols;
+mod proxy_metrics;
 mod range;
 mod redaction;
 mod releases;
@@ -56,6 +57,7 @@ pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
 pub use policy_controller::PolicyController;
 pub use protocols::{First, KnownProtocol, Protocols};
+pub use proxy_metrics::{MetricMeaning, ProxyMetricNames};
 pub use range::ReleaseRange;
 pub use redaction::{Field, Fields, META, Redaction, Sort};
 pub use releases::{
@@ -83,6 +85,7 @@ pub struct Knowledge {
     node: Part<NodePlaces>,
     policy_controller: Part<PolicyController>,
     protocols: Part<Protocols>,
+    proxy_metrics: Part<ProxyMetricNames>,
     linkerd_check: Part<LinkerdCheck>,
     mesh_logs: Part<MeshLogs>,
     control_plane: Part<ControlPlane>,
@@ -123,6 +126,7 @@ impl Knowledge {
                 NodePlaces::NAME,
                 PolicyController::NAME,
                 Protocols::NAME,
+                ProxyMetricNames::NAME,
                 LinkerdCheck::NAME,
                 MeshLogs::NAME,
                 ControlPlane::NAME,
@@ -147,6 +151,7 @@ impl Knowledge {
             protocols: Part::load(dir)?,
             linkerd_check: Part::load(dir)?,
             mesh_logs: Part::fixed(dir)?,
+            proxy_metrics: Part::fixed(dir)?,
             control_plane: Part::load(dir)?,
             chart_values: Part::load(dir)?,
             charts: Part::load(dir)?,
@@ -214,6 +219,11 @@ impl Knowledge {
     /// `protocols.yaml`: protocols that detection holds up.
     pub fn protocols(&self) -> &Protocols {
         self.protocols.get()
+    }
+
+    /// `proxy-metrics.yaml`: the names of the proxy's metrics that are read.
+    pub fn proxy_metrics(&self) -> &ProxyMetricNames {
+        self.proxy_metrics.get()
     }
 
     /// `platforms.yaml`: directories and binaries by platform.
