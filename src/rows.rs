@@ -1,10 +1,10 @@
 //! The rows of `linkerd check`, carrying our verdict: each row is answered by the cards that name it, in the order and
 //! under the words of the real command. This file maps; it judges nothing again.
 //!
-//! A row fails by the findings of its cards, as severe as they are; an info leaves it a success. Where evidence that was
-//! asked for could not be had, or another check's findings keep a row from being judged, the row is a warning that says
-//! so, never a success. A row that nobody provided evidence for is left out, as is one that does not apply where the real
-//! command prints none.
+//! A row fails by the findings of its cards, as severe as they are; an info leaves it a success. If requested evidence was
+//! unavailable, if another check's findings keep a row from being judged, or if only a part of a row could be judged, the row
+//! is a warning that begins with `not checked:`, never a success. A row without any evidence is left out, as is one that does
+//! not apply if the real command prints none.
 
 use std::collections::BTreeMap;
 
@@ -154,18 +154,14 @@ fn verdict(
     let worst = failing.iter().map(|finding| weight(finding)).max().unwrap_or(Severity::Info);
     // A row that only ever warns stays a warning where a finding is about more than what the row asks.
     let worst = if row.severity == RowSeverity::Warning { worst.min(Severity::Warning) } else { worst };
-    let unjudged = not_judged(answers);
+    let judged = answers.iter().any(|judged| has_verdict(judged, row, category));
+    let unjudged = not_judged(answers, judged);
     let result = match worst {
         Severity::Error => RowResult::Error,
         Severity::Warning => RowResult::Warning,
         Severity::Info if !unjudged.is_empty() => RowResult::Warning,
-        Severity::Info => {
-            let judged = answers.iter().any(|judged| has_verdict(judged, row, category));
-            if !judged {
-                return None;
-            }
-            RowResult::Success
-        }
+        Severity::Info if !judged => return None,
+        Severity::Info => RowResult::Success,
     };
     let said = failing.iter().filter(|finding| weight(finding) >= Severity::Warning).map(|f| in_words(f));
     let error = match result {
@@ -195,10 +191,11 @@ fn has_verdict(judged: &Judged, row: &Row, category: &RowCategory) -> bool {
     }
 }
 
-/// What keeps the checks from judging, in words, each reason once; nothing where nobody provided the evidence.
-fn not_judged(answers: &[&Judged]) -> Vec<String> {
+/// What keeps the checks from judging, each reason once. Evidence that was not provided counts only if a part of the row was
+/// judged (`partly`): without any evidence the row is left out.
+fn not_judged(answers: &[&Judged], partly: bool) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
-    for reason in answers.iter().flat_map(|judged| reasons_of(judged)) {
+    for reason in answers.iter().flat_map(|judged| reasons_of(judged, partly)) {
         let reason = format!("not checked: {reason}");
         if !reasons.contains(&reason) {
             reasons.push(reason);
@@ -207,8 +204,9 @@ fn not_judged(answers: &[&Judged]) -> Vec<String> {
     reasons
 }
 
-fn reasons_of(judged: &Judged) -> Vec<String> {
-    let missing = judged.gaps.iter().zip(&judged.closes).filter(|(missing, _)| missing.was_asked_for());
+fn reasons_of(judged: &Judged, all: bool) -> Vec<String> {
+    let missing =
+        judged.gaps.iter().zip(&judged.closes).filter(|(missing, _)| all || missing.was_asked_for());
     let mut reasons: Vec<String> = missing.map(|(missing, close)| format!("{missing}; {close}")).collect();
     match &judged.outcome {
         Outcome::Crashed(message) => reasons.push(format!("{} crashed: {message}", judged.id)),
@@ -315,6 +313,10 @@ mod tests {
             assert!(row.starts_with("Warning not checked: ") && row.lines().count() == 1, "{row}");
         }
         assert_eq!(said(judged(Outcome::Unknown, gap(Why::NotOffered)), &[]), ["-", "-"]);
+        // A finding of one row proves nothing about the other one.
+        let ready = finding(Severity::Error).fails_rows([READY]);
+        let [_, scheduled] = said(judged(Outcome::Findings, gap(Why::NotOffered)), &[ready]);
+        assert!(scheduled.starts_with("Warning not checked: "), "{scheduled}");
         for row in said(judged(Outcome::Crashed("oops".to_owned()), vec![]), &[]) {
             assert!(row.starts_with("Warning not checked: ") && row.contains("oops"), "{row}");
         }

@@ -148,6 +148,7 @@ pub(super) fn key_trouble(matches: KeyMatches) -> Option<(&'static str, &'static
             Some(("does not belong to its certificate", "it is the key of another certificate"))
         }
         KeyMatches::Absent => Some(("is missing", "the Secret holds no key")),
+        KeyMatches::Empty => Some(("is empty", "the Secret's entry for the key is empty")),
         KeyMatches::Unreadable => Some((
             "is in a form that Linkerd cannot read",
             "the key's text does not begin with an ECDSA or RSA key in plain PEM (EC PARAMETERS in front of it, an encrypted \

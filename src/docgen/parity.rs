@@ -32,6 +32,9 @@ pub struct Difference {
     /// never the weaker one.
     #[serde(default)]
     pub their_error: Option<String>,
+    /// What ours says there, in part.
+    #[serde(default)]
+    pub our_error: Option<String>,
     /// Why ours is right.
     pub why: String,
 }
@@ -59,8 +62,8 @@ pub fn page() -> String {
         "{GENERATED}# `linkerd check`, row by row\n\n\
          Every row of `linkerd check` is answered by one or more checks of meshdoctor. `meshdoctor check -o linkerd` prints\n\
          the rows with meshdoctor's verdict as the JSON document of `linkerd check -o json`, `-o linkerd-table` as its table.\n\
-         Rows that the real command skips after a failure are there as well: nothing stops at the first one. What could not\n\
-         be judged is a warning that begins with `not checked:`; what nobody provided evidence for is left out.\n"
+         Rows that the real command skips after a failure are there as well: nothing stops at the first one. A row that could\n\
+         not be judged, or only in part, is a warning that begins with `not checked:`. Rows without any evidence are left out.\n"
     );
     let (source, date) = known.source();
     _ = write!(page, "\nThe rows were read from {source}, on {date}.\n\n## Rows\n\n");
@@ -95,10 +98,12 @@ pub fn page() -> String {
             RowResult::Warning => "warning",
             RowResult::Error => "error",
         };
-        let said = entry.their_error.as_ref().map(|text| format!(": `{text}`")).unwrap_or_default();
+        let quoted =
+            |text: &Option<String>| text.as_ref().map(|text| format!(": `{text}`")).unwrap_or_default();
+        let (said, our_text) = (quoted(&entry.their_error), quoted(&entry.our_error));
         _ = writeln!(
             page,
-            "| {} / {} | {}{said} | {} | {} | {} |",
+            "| {} / {} | {}{said} | {}{our_text} | {} | {} |",
             entry.category,
             entry.description,
             entry.theirs.map_or("left out", word),

@@ -22,6 +22,7 @@ mod node;
 mod platforms;
 mod policy_controller;
 mod protocols;
+mod proxy_metrics;
 mod range;
 mod redaction;
 mod releases;
@@ -60,6 +61,7 @@ pub use node::{Containerd, Crictl, Crio, Kubelet, Log, LogPlaces, NodePlaces};
 pub use platforms::{Certainty, Network, Platform, Platforms, System};
 pub use policy_controller::PolicyController;
 pub use protocols::{First, KnownProtocol, Protocols};
+pub use proxy_metrics::{MetricMeaning, ProxyMetricNames};
 pub use range::ReleaseRange;
 pub use redaction::{Field, Fields, META, Redaction, Sort};
 pub use releases::{
@@ -88,6 +90,7 @@ pub struct Knowledge {
     policy_controller: Part<PolicyController>,
     protocols: Part<Protocols>,
     calls: Part<Calls>,
+    proxy_metrics: Part<ProxyMetricNames>,
     linkerd_check: Part<LinkerdCheck>,
     mesh_logs: Part<MeshLogs>,
     control_plane: Part<ControlPlane>,
@@ -130,6 +133,7 @@ impl Knowledge {
                 PolicyController::NAME,
                 Protocols::NAME,
                 Calls::NAME,
+                ProxyMetricNames::NAME,
                 LinkerdCheck::NAME,
                 MeshLogs::NAME,
                 ControlPlane::NAME,
@@ -156,6 +160,7 @@ impl Knowledge {
             calls: Part::load(dir)?,
             linkerd_check: Part::load(dir)?,
             mesh_logs: Part::fixed(dir)?,
+            proxy_metrics: Part::fixed(dir)?,
             control_plane: Part::load(dir)?,
             chart_values: Part::load(dir)?,
             charts: Part::load(dir)?,
@@ -229,6 +234,11 @@ impl Knowledge {
     /// `protocols.yaml`: protocols that detection holds up.
     pub fn protocols(&self) -> &Protocols {
         self.protocols.get()
+    }
+
+    /// `proxy-metrics.yaml`: the names of the proxy's metrics that are read.
+    pub fn proxy_metrics(&self) -> &ProxyMetricNames {
+        self.proxy_metrics.get()
     }
 
     /// `platforms.yaml`: directories and binaries by platform.

@@ -11,7 +11,8 @@ use super::{Kind, KindInfo, Listed, object};
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Secret {
-    /// Name, labels; the annotation `meshdoctor.io/key-matches` says `true`, `false` or `unknown`.
+    /// Name, labels; the annotation `meshdoctor.io/key-matches` is one of the words of
+    /// [`crate::redact::KeyMatches`].
     pub metadata: Meta,
     /// What it is for: `kubernetes.io/tls`, `Opaque`.
     #[serde(rename = "type", deserialize_with = "nullable")]

@@ -25,6 +25,8 @@ pub enum KeyMatches {
     Unreadable,
     /// The Secret was read first-hand, and has no entry for a key.
     Absent,
+    /// The Secret was read first-hand, and its entry for the key is empty.
+    Empty,
     /// No key in what was given, no certificate, or a form that is not understood.
     Unknown,
 }
@@ -37,6 +39,7 @@ impl KeyMatches {
             KeyMatches::False => "false",
             KeyMatches::Unreadable => "unreadable",
             KeyMatches::Absent => "absent",
+            KeyMatches::Empty => "empty",
             KeyMatches::Unknown => "unknown",
         }
     }
@@ -45,8 +48,8 @@ impl KeyMatches {
 impl KeyMatches {
     /// What an annotation says.
     pub fn of(annotation: Option<&str>) -> KeyMatches {
-        use KeyMatches::{Absent, False, True, Unknown, Unreadable};
-        let known = [True, False, Unreadable, Absent];
+        use KeyMatches::{Absent, Empty, False, True, Unknown, Unreadable};
+        let known = [True, False, Unreadable, Absent, Empty];
         known.into_iter().find(|answer| annotation == Some(answer.as_str())).unwrap_or(Unknown)
     }
 }

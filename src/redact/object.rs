@@ -317,8 +317,9 @@ fn secret(value: &mut Value, counts: &mut Counts) {
     let decoded =
         |key: &str| data.get(key).and_then(Value::as_str).and_then(|text| STANDARD.decode(text.trim()).ok());
     let first = |names: &[&str]| names.iter().find_map(|name| decoded(name));
-    let had_key = PRIVATE_KEYS.iter().any(|key| data.contains_key(*key));
-    let matches = match (first(&["tls.crt", "crt.pem"]), first(&PRIVATE_KEYS)) {
+    let key = private_key(&data);
+    let had_key = key.is_some();
+    let matches = match (first(&["tls.crt", "crt.pem"]), key.and_then(entry_bytes)) {
         (Some(certificate), Some(key)) => key_matches(&certificate, &key),
         _ => KeyMatches::Unknown,
     };
@@ -357,23 +358,36 @@ fn secret(value: &mut Value, counts: &mut Counts) {
     }
 }
 
-/// Notes of a Secret with a certificate that it has no entry for a key, or one with a text in which there is no key at all.
-/// Only for what was read first-hand: others leave the key out of what they hand on, or put a word in its place. Before
+/// The entry with the private key to a Secret's certificate: the one of the certificate's own layout, if both exist.
+fn private_key(data: &Map<String, Value>) -> Option<&Value> {
+    let [tls, pem] = PRIVATE_KEYS;
+    let order = if data.contains_key("tls.crt") { [tls, pem] } else { [pem, tls] };
+    order.into_iter().find_map(|name| data.get(name))
+}
+
+/// The content of an entry of a Secret; `None` if it is not base64, which no API server serves.
+fn entry_bytes(entry: &Value) -> Option<Vec<u8>> {
+    match entry {
+        Value::Null => Some(Vec::new()),
+        entry => STANDARD.decode(entry.as_str()?.trim()).ok(),
+    }
+}
+
+/// Notes of a Secret with a certificate that its private key is missing, empty, or a text without a key.
+/// Only for what was read first-hand: dumps often leave the key out, blank it, or replace it by a word. Before
 /// [`object`], which drops the entries.
 pub fn note_absent_key(value: &mut Value) {
     let Some(Value::Object(data)) = value.get_mut("data") else { return };
     let certified = ["tls.crt", "crt.pem"].iter().any(|name| data.contains_key(*name));
-    let texts: Vec<Vec<u8>> = PRIVATE_KEYS
-        .iter()
-        .filter_map(|name| STANDARD.decode(data.get(*name)?.as_str()?.trim()).ok())
-        .collect();
-    let keyless = PRIVATE_KEYS.iter().all(|name| !data.contains_key(*name));
-    let garbage = !texts.is_empty()
-        && texts.iter().all(|text| !text.is_empty() && block(&String::from_utf8_lossy(text)).is_none());
-    if !certified || !(keyless || garbage) || value["kind"] != "Secret" {
+    let said = match private_key(data).map(entry_bytes) {
+        None => KeyMatches::Absent,
+        Some(Some(key)) if key.trim_ascii().is_empty() => KeyMatches::Empty,
+        Some(Some(key)) if block(&String::from_utf8_lossy(&key)).is_none() => KeyMatches::Unreadable,
+        Some(_) => return,
+    };
+    if !certified || value["kind"] != "Secret" {
         return;
     }
-    let said = if keyless { KeyMatches::Absent } else { KeyMatches::Unreadable };
     if let Some(Value::Object(data)) = value.get_mut("data") {
         data.retain(|name, _| !PRIVATE_KEYS.contains(&name.as_str()));
     }

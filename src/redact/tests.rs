@@ -305,6 +305,24 @@ fn a_secret_keeps_certificates_and_whether_the_key_fits() {
     note_absent_key(&mut garbage);
     sanitize(&mut garbage);
     assert_eq!(garbage["metadata"]["annotations"][KEY_MATCHES], "unreadable");
+    for empty in [json!(""), json!(null), json!(encode("\n"))] {
+        let mut emptied = mk(&own);
+        emptied["data"]["tls.key"] = empty;
+        let mut handed_on = emptied.clone();
+        sanitize(&mut handed_on);
+        assert_eq!(handed_on["metadata"]["annotations"][KEY_MATCHES], "unknown", "dumps blank the key");
+        note_absent_key(&mut emptied);
+        sanitize(&mut emptied);
+        assert_eq!(emptied["metadata"]["annotations"][KEY_MATCHES], "empty");
+        sanitize(&mut emptied);
+        assert_eq!(emptied["metadata"]["annotations"][KEY_MATCHES], "empty", "a bundle keeps it");
+    }
+    let mut both_layouts = mk(&own);
+    both_layouts["data"]["key.pem"] = both_layouts["data"]["tls.key"].take();
+    both_layouts["data"]["tls.key"] = json!("");
+    note_absent_key(&mut both_layouts);
+    sanitize(&mut both_layouts);
+    assert_eq!(both_layouts["metadata"]["annotations"][KEY_MATCHES], "empty", "tls.key belongs to tls.crt");
     let mut whole = mk(&own);
     note_absent_key(&mut whole);
     sanitize(&mut whole);

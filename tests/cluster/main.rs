@@ -20,6 +20,7 @@ mod doctor;
 mod forms;
 mod harness;
 mod installs;
+mod keys;
 mod node_pods;
 mod pages;
 #[cfg(unix)]

@@ -90,10 +90,12 @@ fn explains(
     ours: Option<&Said>,
 ) -> bool {
     let says = |text: &str| theirs.is_some_and(|theirs| theirs.error.contains(text));
+    let we_say = |text: &str| ours.is_some_and(|own| own.error.contains(text));
     (entry.recordings.is_empty() || entry.recordings.iter().any(|recording| recording == state))
         && entry.category == name.0
         && entry.description == name.1
         && entry.theirs == theirs.map(|theirs| theirs.result)
         && entry.ours == ours.map(|own| own.result)
         && entry.their_error.as_deref().is_none_or(says)
+        && entry.our_error.as_deref().is_none_or(we_say)
 }

@@ -9,8 +9,8 @@ use std::io::Write as _;
 pub enum Need {
     /// Recorded clusters, which lie outside the repository.
     Recordings,
-    /// Recorded calls through real proxies, which lie outside the repository.
-    RealCalls,
+    /// Recorded calls and metrics of real proxies, which are outside the repository.
+    Lab,
     /// Manifests of releases, which lie outside the repository.
     Manifests,
     /// The programs of a cluster, built with Go from the module proxy.
@@ -32,7 +32,7 @@ impl Need {
     fn word(self) -> &'static str {
         match self {
             Need::Recordings => "recordings",
-            Need::RealCalls => "real-calls",
+            Need::Lab => "lab",
             Need::Manifests => "manifests",
             Need::ApiServer => "api-server",
             Need::Linkerd => "linkerd",

@@ -2,15 +2,17 @@
 //! bundles without anything that no check reads, and what is not read of it.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 
 use crate::binary::{meshdoctor, ran, ran_to, write};
+use crate::skip::{Need, skipped};
 
 const PODS: &str = r#"{"apiVersion":"v1","kind":"List","items":[
 {"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"shop","name":"web-1","labels":{"linkerd.io/control-plane-ns":"linkerd"}},
  "spec":{"containers":[{"name":"linkerd-proxy"}]},"status":{"phase":"Running","podIP":"10.1.0.4"}}]}"#;
 const METRICS: &str = "#\n# POD web-1 (1 of 1)\n#\nprocess_start_time_seconds 1768294800\n\
-    process_clock_time_seconds 1768478280\nidentity_cert_expiration_timestamp_seconds 1768474680\n\
+    process_clock_time_seconds 1768478280\ncontrol_identity_cert_expiration_timestamp_seconds 1768474680.0\n\
     request_total{authority=\"private.example\",client_id=\"someone\"} 30\n";
 const ENDPOINTS: &str = r#"[{"namespace":"shop","ip":"10.1.0.9","port":8080,"pod":"web-0","service":"web.shop","weight":1,
  "labels":{"private":"label"}}]"#;
@@ -117,4 +119,23 @@ fn what_is_no_output_of_it_is_an_error_that_names_it_and_the_next_step() {
         assert_eq!(said.status, status, "{given}: {}", said.err);
         assert!(said.err.contains(part) && said.err.contains("--diagnostics"), "{given}: {}", said.err);
     }
+}
+
+/// The metrics of a real proxy whose certificate had run out, as they were read.
+#[test]
+fn real_metrics_of_an_expired_certificate_are_an_error() {
+    let named = std::env::var_os("MESHDOCTOR_LAB").map(PathBuf::from);
+    let lab = named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/lab"));
+    let read = lab.join("identity-down-expired/metrics/shop_web_32.proxy.after.txt.gz");
+    let Ok(packed) = fs::File::open(&read) else {
+        return skipped(Need::Lab, &format!("no {} (set MESHDOCTOR_LAB)", read.display()));
+    };
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let pods = write(folder.path(), "pods.json", PODS);
+    let metrics = write(folder.path(), "metrics.txt", format!("#\n# POD web-1 (1 of 1)\n#\n{text}"));
+    let words = ["check", "--bundle", &pods, "--diagnostics", &metrics];
+    let said = ran(meshdoctor(&[&words[..], &JUDGED].concat()));
+    assert!(said.status == 1 && said.out.contains("error proxy-certificate-expired "), "{said:?}");
 }

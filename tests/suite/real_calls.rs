@@ -79,7 +79,7 @@ fn folder() -> Option<PathBuf> {
     if folder.is_dir() {
         return Some(folder);
     }
-    skipped(Need::RealCalls, &format!("no recorded calls in {} (set MESHDOCTOR_LAB)", folder.display()));
+    skipped(Need::Lab, &format!("no recorded calls in {} (set MESHDOCTOR_LAB)", folder.display()));
     None
 }
 

@@ -14,7 +14,6 @@ use crate::objects::container::PROXY_CONTAINER;
 
 /// The time in which a proxy has its first certificate, in seconds.
 const FIRST: i64 = 60;
-const EXPIRES: &str = "identity_cert_expiration_timestamp_seconds";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
@@ -54,7 +53,7 @@ fn finding(ctx: &Context<'_>, pod: &Pod, metrics: &ProxyMetrics, message: &str) 
     let logs = kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name);
     ctx.finding(ctx.owners().of(pod).subject(vec![meta.name.clone()]), message)
         .evidence(Evidence::other(
-            format!("{of}, {EXPIRES}"),
+            format!("{of}, certificate expiration"),
             format!("{}; the metrics were read at {}", at(metrics.expires_at), at(metrics.read_at)),
         ))
         .remedy(

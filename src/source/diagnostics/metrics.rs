@@ -2,6 +2,7 @@
 
 use super::Unread;
 use crate::item::diagnostic::{Answer, Denied, ProxyMetrics};
+use crate::knowledge::{Knowledge, MetricMeaning};
 use crate::names::is_subdomain;
 
 /// How the output of `proxy-metrics` and `controller-metrics` begins.
@@ -52,36 +53,36 @@ struct Reading {
 impl Reading {
     /// One line of metrics, if it is of a series that is read.
     fn sample(&mut self, line: &str) {
-        let proxy = &mut self.proxy;
         let name = line.split(['{', ' ']).next().unwrap_or_default();
         let value = || line.rsplit_once(['}', ' ']).and_then(|(_, value)| value.trim().parse::<f64>().ok());
         #[allow(clippy::cast_possible_truncation, reason = "seconds of a clock; a cast saturates")]
         let seconds = || value().filter(|value| value.is_finite()).map(|value| value as i64);
-        match name {
-            "process_clock_time_seconds" => proxy.read_at = seconds(),
-            "process_start_time_seconds" => proxy.started_at = seconds(),
-            "process_uptime_seconds_total" => self.uptime = seconds(),
-            "identity_cert_expiration_timestamp_seconds" => proxy.expires_at = seconds(),
-            "inbound_http_authz_deny_total" | "inbound_tcp_authz_deny_total" => {
-                let label = |name: &str| label(line, name).unwrap_or_default();
-                #[allow(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "a cast saturates"
-                )]
-                let count = value().map_or(0, |value| value as u64);
-                if count > 0 && proxy.denied.len() < MOST_DENIED {
-                    proxy.denied.push(Denied {
-                        port: label("target_port").parse().unwrap_or_default(),
-                        what: if name.contains("http") { "requests" } else { "connections" }.to_owned(),
-                        kind: label("srv_kind").to_owned(),
-                        name: label("srv_name").to_owned(),
-                        client: label("client_id").to_owned(),
-                        count,
-                    });
-                }
-            }
-            _ => {}
+        let Some(meaning) = Knowledge::embedded().proxy_metrics().meaning(name) else { return };
+        let proxy = &mut self.proxy;
+        match meaning {
+            MetricMeaning::ReadAt => proxy.read_at = seconds(),
+            MetricMeaning::StartedAt => proxy.started_at = seconds(),
+            MetricMeaning::Uptime => self.uptime = seconds(),
+            MetricMeaning::CertificateExpiresAt => proxy.expires_at = seconds(),
+            MetricMeaning::DeniedRequests => self.denied(line, "requests", value()),
+            MetricMeaning::DeniedConnections => self.denied(line, "connections", value()),
+        }
+    }
+
+    /// A sample of a counter of denials.
+    fn denied(&mut self, line: &str, what: &str, value: Option<f64>) {
+        let label = |name: &str| label(line, name).unwrap_or_default();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+        let count = value.map_or(0, |value| value as u64);
+        if count > 0 && self.proxy.denied.len() < MOST_DENIED {
+            self.proxy.denied.push(Denied {
+                port: label("target_port").parse().unwrap_or_default(),
+                what: what.to_owned(),
+                kind: label("srv_kind").to_owned(),
+                name: label("srv_name").to_owned(),
+                client: label("client_id").to_owned(),
+                count,
+            });
         }
     }
 

@@ -19,9 +19,29 @@ pub struct ObjectSet {
     pub version: Option<String>,
 }
 
+/// A private key of an unknown algorithm, as an entry of a Secret: whether it belongs to a certificate is not known.
+/// It replaces the blank keys of recordings, as an empty entry on a server is a broken key.
+pub const UNKNOWN_KEY: &str = "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1BMENBUUF3QlFZREtnTUVCQUVBCi0tLS0tRU5EIFBS\
+     SVZBVEUgS0VZLS0tLS0K";
+
+/// Gives a Secret whose private key was blanked one of which nothing is known.
+fn unblank_key(object: &mut Value) {
+    if object["kind"] != "Secret" {
+        return;
+    }
+    for name in ["tls.key", "key.pem"] {
+        if let Some(key) =
+            object.get_mut("data").and_then(|data| data.get_mut(name)).filter(|key| **key == "")
+        {
+            *key = UNKNOWN_KEY.into();
+        }
+    }
+}
+
 impl ObjectSet {
     /// These objects.
     pub fn of(mut objects: Vec<Value>) -> ObjectSet {
+        objects.iter_mut().for_each(unblank_key);
         objects.sort_by_key(rank);
         ObjectSet { objects, version: None }
     }
@@ -34,6 +54,7 @@ impl ObjectSet {
                 set.take(document);
             }
         }
+        set.objects.iter_mut().for_each(unblank_key);
         set.objects.sort_by_key(rank);
         set
     }

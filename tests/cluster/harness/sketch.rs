@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::objects::UNKNOWN_KEY;
 use serde_json::{Value, json};
 
 use super::api::text;
@@ -59,13 +60,12 @@ fn complete(object: &mut Value, templates: &Templates) {
         "Pod" => pod(&mut object["spec"], "Always"),
         "Service" => fill(&mut object["spec"], "ports", json!([{ "port": 80 }])),
         "Secret" if object["type"] == "kubernetes.io/tls" => {
-            for key in ["tls.crt", "tls.key"] {
-                fill(&mut object["data"], key, json!(""));
-            }
+            fill(&mut object["data"], "tls.crt", json!(""));
+            fill(&mut object["data"], "tls.key", json!(UNKNOWN_KEY));
         }
-        // A story has no keys. An entry without a text is one of which nothing is known.
+        // A demo has no keys.
         "Secret" if object["data"].get("crt.pem").is_some() => {
-            fill(&mut object["data"], "key.pem", json!(""))
+            fill(&mut object["data"], "key.pem", json!(UNKNOWN_KEY))
         }
         "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
             for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
