@@ -7,6 +7,7 @@ use super::coverage;
 use super::look::Look;
 use super::text::{clean, count, pad, shortened, some_fitting, some_of, width, wrap};
 use crate::checks::Outcome;
+use crate::command::own;
 use crate::fetched::Why;
 use crate::item::{Asked, Item};
 use crate::report::{Gap, Report, Unread};
@@ -92,17 +93,18 @@ impl Way {
         }
     }
 
-    fn words(self) -> &'static str {
-        match self {
+    fn words(self) -> String {
+        let words = match self {
             Way::Nodes => "--nodes DIR",
             Way::Probe => "--probe",
-            Way::Collect => "meshdoctor collect",
+            Way::Collect => return own("collect"),
             Way::Cli => "--linkerd-cli VERSION",
             Way::Logs => "--logs [NAME=FILE]",
             Way::Diagnostics => "--diagnostics FILE",
             Way::With => "check --with",
             Way::Cluster => "a cluster or --bundle",
-        }
+        };
+        words.to_owned()
     }
 }
 
@@ -124,7 +126,7 @@ fn unasked(report: &Report, look: Look) -> Vec<String> {
     let unread = unread(&report.coverage.unread, look);
     let room = MOST - usize::from(unread.is_some());
     let shown = if ways.len() <= room { ways.len() } else { room - 1 };
-    let column = ways.keys().take(shown).map(|way| width(way.words())).max().unwrap_or_default();
+    let column = ways.keys().take(shown).map(|way| width(&way.words())).max().unwrap_or_default();
     let columns = look.prose() - INDENT;
     let mut lines: Vec<String> = ways
         .iter()
@@ -136,7 +138,7 @@ fn unasked(report: &Report, look: Look) -> Vec<String> {
                 n => format!(" on {}", count(n, "node", "nodes")),
             };
             let room = columns.saturating_sub(column + 2 + width(&nodes));
-            format!("{}  {}{nodes}", pad(way.words(), column), some_fitting(&checks, room))
+            format!("{}  {}{nodes}", pad(&way.words(), column), some_fitting(&checks, room))
         })
         .collect();
     if shown < ways.len() {
