@@ -108,6 +108,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --disable-compression 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link'
             cand --probe 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
             cand --all-contexts 'Judge the cluster of every context of the kubeconfig, as with several --context'
+            cand -A 'Check workloads in all namespaces, as without --namespace'
+            cand --all-namespaces 'Check workloads in all namespaces, as without --namespace'
             cand --pre 'Check whether the cluster can take Linkerd, before it is installed'
             cand --crds 'Check the custom resource definitions, before the control plane is installed'
             cand --linkerd-cni-enabled 'With --pre: the installation will use linkerd-cni, which must be installed and ready'
@@ -216,9 +218,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'meshdoctor;reach'= {
-            cand --traffic 'What is sent. Without it, the answer names the kinds of traffic that fail'
-            cand -n 'The namespace of --matrix'
-            cand --namespace 'The namespace of --matrix'
+            cand -n 'The namespace of names that state none, and of --matrix'
+            cand --namespace 'The namespace of names that state none, and of --matrix'
             cand -o 'The form of the answer'
             cand --output 'The form of the answer'
             cand --bundle 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster'

@@ -112,6 +112,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--disable-compression', '--disable-compression', [CompletionResultType]::ParameterName, 'Ask for uncompressed answers: faster on the API server''s own machine or a very fast link')
             [CompletionResult]::new('--probe', '--probe', [CompletionResultType]::ParameterName, 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links')
             [CompletionResult]::new('--all-contexts', '--all-contexts', [CompletionResultType]::ParameterName, 'Judge the cluster of every context of the kubeconfig, as with several --context')
+            [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'Check workloads in all namespaces, as without --namespace')
+            [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'Check workloads in all namespaces, as without --namespace')
             [CompletionResult]::new('--pre', '--pre', [CompletionResultType]::ParameterName, 'Check whether the cluster can take Linkerd, before it is installed')
             [CompletionResult]::new('--crds', '--crds', [CompletionResultType]::ParameterName, 'Check the custom resource definitions, before the control plane is installed')
             [CompletionResult]::new('--linkerd-cni-enabled', '--linkerd-cni-enabled', [CompletionResultType]::ParameterName, 'With --pre: the installation will use linkerd-cni, which must be installed and ready')
@@ -224,9 +226,8 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;reach' {
-            [CompletionResult]::new('--traffic', '--traffic', [CompletionResultType]::ParameterName, 'What is sent. Without it, the answer names the kinds of traffic that fail')
-            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace of --matrix')
-            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace of --matrix')
+            [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace of names that state none, and of --matrix')
+            [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace of names that state none, and of --matrix')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the answer')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'The form of the answer')
             [CompletionResult]::new('--bundle', '--bundle', [CompletionResultType]::ParameterName, 'Read a bundle or dump instead of a cluster: a file, a folder or ''-'' for standard input. Repeatable; all of them together are one cluster')

@@ -241,6 +241,12 @@ impl Front {
         self.heals.then_some("may go by itself, so it is waited for")
     }
 
+    /// Whether manifests can hold everything that it needs.
+    pub fn judges_manifests(&self) -> bool {
+        self.needs.iter().all(Item::is_in_manifests)
+            && !self.requires.contains(&Requirement::BeforeInstallation)
+    }
+
     /// Whether it is asked before an upgrade and at no other moment, so that what it finds begins with that.
     pub fn is_of_an_upgrade_alone(&self) -> bool {
         self.modes == [Mode::Upgrade]

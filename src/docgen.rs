@@ -8,5 +8,5 @@ pub mod parity;
 mod rbac;
 
 pub use cli::{cli, exit_codes, exit_table};
-pub use index::{fill, index, parameters};
+pub use index::{fill, index, manifest_checks, parameters};
 pub use rbac::{Bound, Homes, cluster_role, optional_roles, role_of};

@@ -10,9 +10,11 @@ pub const USAGE: u8 = 2;
 pub const COULD_NOT_RUN: u8 = 3;
 /// No failing finding, but evidence that was asked for could not be had, or a check crashed.
 pub const NOT_CHECKED: u8 = 4;
+/// Interrupted, by Ctrl-C or a signal that ends it: 128 and the number of SIGINT, as shells count.
+pub const INTERRUPTED: u8 = 130;
 
 /// Each status with what it means, for help and documentation.
-pub const ALL: [(u8, &str); 5] = [
+pub const ALL: [(u8, &str); 6] = [
     (
         FINE,
         "no finding is at or above the gate (--fail-on, by default error), and no evidence that was asked for is missing; checks whose evidence nobody provided are listed as not checked",
@@ -24,10 +26,14 @@ pub const ALL: [(u8, &str); 5] = [
         NOT_CHECKED,
         "no failing finding, but something was not checked: evidence that was asked for could not be had, a check crashed, or none of the checks could run; --on-not-checked=pass turns the first two into 0",
     ),
+    (INTERRUPTED, STOPPED),
 ];
 
+/// The meaning of [`INTERRUPTED`].
+const STOPPED: &str = "interrupted, by Ctrl-C or a signal that ends the run";
+
 /// The same for `check --verify`, which repeats the judgement of an earlier report.
-pub const VERIFY: [(u8, &str); 5] = [
+pub const VERIFY: [(u8, &str); 6] = [
     (FINE, "every finding of the earlier report is fixed (infos do not count, unless --fail-on info)"),
     (FINDINGS, "at least one is still there"),
     (USAGE, "wrong usage: the file is no report, has no findings, or is of another cluster"),
@@ -36,6 +42,7 @@ pub const VERIFY: [(u8, &str); 5] = [
         NOT_CHECKED,
         "none is still there, but some were not checked: the evidence is missing, or not newer than the report",
     ),
+    (INTERRUPTED, STOPPED),
 ];
 
 /// What a status depends on.

@@ -159,6 +159,22 @@ impl Item {
         }
     }
 
+    /// Whether manifests can hold it: objects that people or charts write, and the version that `--kubernetes-version` states.
+    pub fn is_in_manifests(&self) -> bool {
+        match self {
+            Item::List(kind) => !kind.is_of_running_cluster(),
+            Item::Named { scope, .. } => !matches!(scope, Scope::Fixed(_)),
+            Item::ServerVersion => true,
+            Item::Access(_)
+            | Item::Probe(_)
+            | Item::Served(_)
+            | Item::CliVersion
+            | Item::NodeFiles
+            | Item::Logs
+            | Item::Diagnostics => false,
+        }
+    }
+
     /// What its answers say they are: `Pod`, `ProbeAnswer`.
     pub fn answers(&self) -> &'static str {
         self.asked().map_or_else(|| self.kind().map_or("", |kind| kind.info().kind), Asked::answers)

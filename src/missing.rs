@@ -5,14 +5,16 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 pub use crate::close::Close;
-use crate::command::{Arg, Command, Line, kubectl, meshdoctor};
+use crate::command::{Arg, Command, Line, kubectl, meshdoctor, own};
 use crate::fetched::Why;
 use crate::item::{Asked, Item, Kind, Scope};
 use crate::objects::is_built_in;
 use crate::request::Request;
 
 /// What prints the role where a kind is one that only checks of users read.
-pub(crate) const OF_BROUGHT: &str = "meshdoctor rbac --checks DIR";
+pub(crate) fn rbac_of_brought() -> String {
+    own("rbac --checks DIR")
+}
 
 /// A piece of evidence that a check needed and did not get, or not all of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,7 +102,7 @@ impl Missing {
     fn rule(&self) -> String {
         match &self.request.item {
             Item::List(kind @ Kind::Foreign(_)) => {
-                format!("list on {} ({OF_BROUGHT} prints the role)", kind.resource())
+                format!("list on {} ({} prints the role)", kind.resource(), rbac_of_brought())
             }
             Item::List(kind) => format!("list on {} (see docs/rbac.yaml)", kind.resource()),
             Item::Named { kind, name, .. } => {
@@ -152,7 +154,7 @@ pub(crate) fn get_each(kinds: &BTreeSet<Kind>) -> Vec<Line> {
 }
 
 fn capture(item: &Item, request: &Request) -> Close {
-    let collect = "capture it, or everything with meshdoctor collect";
+    let collect = format!("capture it, or everything with {}", own("collect"));
     match item {
         // Whatever is said to print a Secret prints a private key.
         Item::Named { kind: Kind::Secret, .. } | Item::List(Kind::Secret) => Close::run(

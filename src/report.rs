@@ -260,6 +260,12 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         ..coverage(cluster, &results, none_ran, connection)
     };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
+    // Everything that the manifests hold was set aside: that is not fine.
+    let none_ran = none_ran
+        || (question.origin.kind == "manifests"
+            && read_nothing
+            && !coverage.set_aside.is_empty()
+            && question.settings.values.is_empty());
     let verdict = RunResult {
         inferred: inferred.len(),
         ..verdict(question.policy, &question.origin, &findings, &results, read_nothing, none_ran)

@@ -164,7 +164,8 @@ impl Scene {
             BlockKind::Cluster { on } => {
                 for name in on.iter().flat_map(|names| names.split(',')) {
                     let text = base(name).ok_or_else(|| {
-                        format!("there is no base cluster {name:?}; docs/your-own-checks.md names them")
+                        let page = crate::page::document_url("your-own-checks.md");
+                        format!("there is no base cluster {name:?}; {page} names them")
                     })?;
                     let text = self.replace.iter().fold(text, |text, (old, new)| text.replace(old, new));
                     self.add(&text).map_err(|e| format!("base {name}: {e}"))?;

@@ -48,6 +48,9 @@ pub struct Installed {
     pub absent: Vec<String>,
 }
 
+/// The beginning of an expression of a template.
+const TEMPLATE: &str = "{{";
+
 /// What a text has to hold to be looked at.
 const MARKS: [&str; 5] = ["HelmRelease", "argoproj.io", "helmCharts", "releases:", "dependencies:"];
 
@@ -56,7 +59,9 @@ pub fn found(texts: &[Text], charts: &[&str]) -> Vec<Installed> {
     let set = Set { texts, charts };
     let mut found = Vec::new();
     for text in texts {
-        let named = charts.iter().any(|chart| text.text.contains(chart));
+        // What an ApplicationSet installs may be named by its generators, outside of this file.
+        let named =
+            charts.iter().any(|chart| text.text.contains(chart)) || text.text.contains("ApplicationSet");
         if !named || !MARKS.iter().any(|mark| text.text.contains(mark)) {
             continue;
         }
@@ -67,7 +72,7 @@ pub fn found(texts: &[Text], charts: &[&str]) -> Vec<Installed> {
                 ("helm.toolkit.fluxcd.io", "HelmRelease") => found.extend(flux::release(&set, &document)),
                 ("argoproj.io", "Application") => found.extend(argo::sources(&set, &document, "spec")),
                 ("argoproj.io", "ApplicationSet") => {
-                    found.extend(argo::sources(&set, &document, "spec.template.spec"));
+                    found.extend(argo::application_set(&set, &document));
                 }
                 ("" | "kustomize.config.k8s.io", "" | "Kustomization" | "Component") => {
                     found.extend(kustomize::charts(&set, &document));
@@ -256,6 +261,11 @@ fn whole(text: &Text) -> Result<ValuesFile, String> {
 }
 
 impl Installed {
+    /// Whether a template names the chart, so that it is not known which it is.
+    pub fn is_templated(&self) -> bool {
+        self.chart.contains(TEMPLATE)
+    }
+
     /// One without values.
     fn of(object: String, place: String, chart: String, version: Option<(String, String)>) -> Installed {
         Installed {

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::joins::Joins;
 use super::settings::Settings;
-use crate::card::{Card, Unit};
+use crate::card::{Card, Requirement, Unit};
 use crate::fetched::{Fetched, Why};
 use crate::finding::{Finding, Subject};
 use crate::item::ReviewStatus;
@@ -20,10 +20,11 @@ use crate::knowledge::Knowledge;
 use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
+use crate::model::control_plane::components;
 use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::owners::Owners;
-use crate::objects::{Job, KindOf, Link, Listed, Object, ReplicaSet, Secret};
+use crate::objects::{Deployment, Job, KindOf, Link, Listed, Object, ReplicaSet, Secret, is_built_in};
 use crate::request::Request;
 use crate::version::{K8sVersion, LinkerdVersion};
 
@@ -197,10 +198,42 @@ impl<'a> Context<'a> {
     /// As [`Context::seen`].
     pub fn seen_of<T: Object>(&self, kind: KindOf<T>) -> Result<&'a [T], Missing> {
         let (answer, reasons) = self.answer(Item::List(kind.kind()))?;
-        for why in reasons {
+        self.gaps_of_list(answer, reasons);
+        Ok(answer.objects())
+    }
+
+    /// Whether manifests are judged and hold nothing of the kinds that the check is about: those that a definition brings in, if
+    /// its card names any, else any that it names.
+    pub(super) fn lacks_objects_in_manifests(&self) -> bool {
+        let answers: Vec<_> = self
+            .card
+            .front
+            .needs
+            .iter()
+            .filter_map(|item| Some((item.kind()?, self.cluster.answer(item)?)))
+            .collect();
+        let of_manifests = answers.iter().any(|(_, answer)| match &answer.fetched {
+            Fetched::Partial { reasons } => reasons.contains(&Why::NotInManifests),
+            Fetched::Complete | Fetched::Missing { .. } => false,
+        });
+        let has_custom = answers.iter().any(|(kind, _)| !is_built_in(*kind));
+        let about = answers.iter().filter(|(kind, _)| !has_custom || !is_built_in(*kind));
+        let none = about.map(|(_, answer)| answer.count()).sum::<usize>() == 0;
+        of_manifests && (none || (!has_custom && self.lacks_its_control_plane()))
+    }
+
+    /// Whether it is about a control plane and none is among the objects.
+    fn lacks_its_control_plane(&self) -> bool {
+        self.card.front.requires.contains(&Requirement::ControlPlane)
+            && components(self.hints::<Deployment>(), &self.cluster.namespaces.control_plane).is_empty()
+    }
+
+    /// Notes that more objects of a list may exist. Manifests are the whole subject of their run: objects that they do not hold
+    /// are not part of it.
+    fn gaps_of_list(&self, answer: &crate::model::Answer, reasons: &[Why]) {
+        for why in reasons.iter().filter(|why| **why != Why::NotInManifests) {
             self.gap(Missing::part(answer.request.clone(), why.clone(), "some of them"));
         }
-        Ok(answer.objects())
     }
 
     /// Every object of a kind: the list to conclude absence from.
@@ -230,9 +263,7 @@ impl<'a> Context<'a> {
     /// None of them is there.
     pub(super) fn whole(&self, kind: crate::item::Kind) -> Result<&'a [serde_json::Value], Missing> {
         let (answer, reasons) = self.answer(Item::List(kind))?;
-        for why in reasons {
-            self.gap(Missing::part(answer.request.clone(), why.clone(), "some of them"));
-        }
+        self.gaps_of_list(answer, reasons);
         Ok(answer.whole())
     }
 

@@ -31,6 +31,8 @@ pub struct Joins<'a> {
     pub(super) native_sidecar: Join<native_sidecar::Survey<'a>>,
     /// Inbound policy, and what it is about.
     pub(super) policy: Join<Result<policy::Survey<'a>, Unjudged>>,
+    /// Policy objects, each by itself.
+    pub(super) policy_objects: Join<Result<policy::Survey<'a>, Unjudged>>,
     /// Which pods Services select.
     pub(super) selected: Join<data_plane::Selected<'a>>,
     /// The pods that linkerd-cni refuses.

@@ -200,6 +200,12 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
     let judged = catch_unwind(AssertUnwindSafe(|| {
         let context = Context::new(check.id, card, *run);
         let judgement = requires::judge(&context, &card.front.requires).and_then(|()| check.judge(&context));
+        let judgement = match judgement {
+            Ok(Verdict(findings)) if findings.is_empty() && context.lacks_objects_in_manifests() => {
+                Err(Unjudged::not_applicable("the manifests hold no object that it judges"))
+            }
+            judgement => judgement,
+        };
         (judgement, context.into_gaps())
     }));
     let (judgement, mut gaps) = match judged {

@@ -7,6 +7,7 @@ use super::extensions::{absent, extension_namespace, runs};
 use super::multicluster::links::{links, no_links};
 use super::{Context, Unjudged};
 use crate::card::{Mode, Requirement};
+use crate::fetched::Why;
 use crate::item::Extension;
 
 /// Whether everything that the card requires is there.
@@ -28,10 +29,15 @@ fn holds(ctx: &Context<'_>, requirement: Requirement) -> Result<(), Unjudged> {
             }
         },
         Requirement::ControlPlane => {
-            if about_to_be(ctx) || present(ctx)? {
-                Ok(())
-            } else {
-                Err(none_installed())
+            if about_to_be(ctx) {
+                return Ok(());
+            }
+            match present(ctx) {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(none_installed()),
+                // Manifests for a mesh rarely hold the mesh itself.
+                Err(missing) if missing.why == Why::NotInManifests => Ok(()),
+                Err(missing) => Err(missing.into()),
             }
         }
         Requirement::Viz => extension(ctx, Extension::Viz),

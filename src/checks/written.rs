@@ -132,6 +132,8 @@ pub(super) struct Written<'a> {
     pub(super) objects: Vec<Annotated<'a>>,
     /// Every namespace, judged or not.
     pub(super) namespaces: BTreeMap<&'a str, &'a Meta>,
+    /// Whether they were read from manifests that hold only a part of a cluster.
+    pub(super) is_of_manifests: bool,
 }
 
 impl<'a> Written<'a> {
@@ -169,7 +171,9 @@ impl<'a> Written<'a> {
             }
         }
         objects.retain(|object| ctx.judges(object.namespace_name()));
-        Written { objects, namespaces }
+        let is_of_manifests = kinds.contains(&Kind::Namespace)
+            && ctx.every::<Namespace>().is_err_and(|missing| missing.why == Why::NotInManifests);
+        Written { objects, namespaces, is_of_manifests }
     }
 
     /// What the namespace of an object says under a key; nothing for namespaces themselves.

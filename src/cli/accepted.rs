@@ -5,6 +5,7 @@ use std::path::Path;
 use super::args::Check;
 use super::stop::Stop;
 use super::{config, verify};
+use crate::command::own;
 use crate::policy::{Baseline, Waiver, read_waivers};
 use crate::render::document::About;
 
@@ -19,7 +20,10 @@ pub(super) fn waivers(args: &Check) -> Result<Vec<Waiver>, Stop> {
         verify::apart(args, path, "--waivers")?;
         let text = text(path, &flag)?;
         let read = read_waivers(&path.display().to_string(), &text).map_err(|error| {
-            Stop::usage(format!("{flag}: {error}"), "docs/waivers.md says what a waiver says")
+            Stop::usage(
+                format!("{flag}: {error}"),
+                format!("see {} for the form of waivers", crate::page::document_url("waivers.md")),
+            )
         })?;
         all.extend(read);
     }
@@ -83,8 +87,8 @@ pub(super) fn baseline(args: &Check) -> Result<Option<Earlier>, Stop> {
 fn first(path: &Path) -> String {
     let path = path.display();
     let without = match config::place("baseline", &path.to_string()) {
-        Some(_) => "meshdoctor check --no-config, with what else the file says as flags,",
-        None => "meshdoctor check without it,",
+        Some(_) => format!("{}, with what else the file says as flags,", own("check --no-config")),
+        None => format!("{} without it,", own("check")),
     };
     format!("make the first one: {without} and --fail-on never -o json={path}")
 }

@@ -12,7 +12,7 @@ mod connection;
 mod diff;
 mod fleet;
 mod gather;
-mod help;
+pub(in crate::cli) mod help;
 mod injection;
 mod inspect;
 mod rbac;
@@ -48,7 +48,7 @@ use super::values::{
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "meshdoctor never changes a cluster, but where it is told to: 'collect --node-pods' adds pods, asks first, and deletes them; 'check --publish' leaves its report. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked."
+    after_help = "meshdoctor never changes a cluster, but where it is told to: 'collect --node-pods' adds pods, asks first, and deletes them; 'check --publish' leaves its report. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked, 130 interrupted."
 )]
 pub struct Cli {
     /// What to do.
@@ -147,7 +147,7 @@ pub struct EvidenceArgs {
     pub live: bool,
     /// Say that the dump lists every object of these kinds (comma-separated, or 'all'). Otherwise what a dump does not hold
     /// counts as not provided.
-    #[arg(long, value_name = "KIND,...|all", value_parser = complete, requires = "bundle")]
+    #[arg(long, value_name = "KIND,...|all", value_parser = complete)]
     pub complete: Vec<CompleteArg>,
     /// Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable.
     #[arg(long, value_name = "NAME=PATH|DIR", value_parser = nodes)]

@@ -8,6 +8,7 @@ use super::stop::Stop;
 use super::{accepted, chart, config};
 use crate::card::Mode;
 use crate::checks::{self, Upgrade};
+use crate::command::own;
 use crate::finding::{Confidence, Severity};
 use crate::knowledge::Knowledge;
 use crate::nearest::closest;
@@ -50,7 +51,7 @@ fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>
             let place = place.unwrap_or_else(|| "--severity".to_owned());
             Stop::usage(
                 format!("{place}: there is no check {name}{perhaps}"),
-                "meshdoctor list shows every check",
+                format!("{} shows every check", own("list")),
             )
         })?;
         Ok((check.id.to_owned(), *severity))
@@ -87,7 +88,7 @@ pub(super) fn select(policy: &Policy) -> anyhow::Result<Vec<&'static checks::Che
     let checks = policy.select().map_err(|error| {
         let flag = if policy.only.contains(&error.word) { "only" } else { "skip" };
         let said = config::flag(flag, &error.word);
-        Stop::usage(format!("{said}: {error}"), "meshdoctor list shows every check")
+        Stop::usage(format!("{said}: {error}"), format!("{} shows every check", own("list")))
     })?;
     if checks.is_empty() {
         return Err(

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::args::Test;
+use super::output;
 use super::stop::Stop;
-use super::{output, role};
 use crate::card::CaseKind;
 use crate::cases;
 use crate::checks::Check;
 use crate::checks::expressed::Brought;
+use crate::command::own;
 use crate::render::text::{clean, count};
 use crate::{demo, exit};
 
@@ -45,7 +46,7 @@ fn load(folders: &[PathBuf], named: Option<&str>) -> anyhow::Result<Vec<Loaded>>
             let cause = format!("--checks {}: there is no card in it", folder.display());
             return Err(Stop::usage(
                 cause,
-                "cards are files that end in .md; meshdoctor new CHECK writes one",
+                format!("cards are files that end in .md; {} writes one", own("new CHECK")),
             )
             .into());
         }
@@ -55,7 +56,10 @@ fn load(folders: &[PathBuf], named: Option<&str>) -> anyhow::Result<Vec<Loaded>>
             let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
             let brought = Brought::read(&id, &text, &from).map_err(|error| {
                 let cause = format!("{}:{}: {}", path.display(), error.line, error.message);
-                Stop::usage(cause, "docs/your-own-checks.md says how cards are written")
+                Stop::usage(
+                    cause,
+                    format!("see {} for the form of cards", crate::page::document_url("your-own-checks.md")),
+                )
             })?;
             loaded.push(Loaded { path, check: brought.register() });
         }
@@ -90,9 +94,11 @@ fn cards(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
 pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
     let given = if args.folders.is_empty() { folders } else { &args.folders };
     if given.is_empty() {
-        return Err(
-            Stop::usage("there is nothing to test", "name a folder of cards: meshdoctor test DIR").into()
-        );
+        return Err(Stop::usage(
+            "there is nothing to test",
+            format!("name a folder of cards: {}", own("test DIR")),
+        )
+        .into());
     }
     let update = std::env::var_os("UPDATE").is_some_and(|value| !value.is_empty());
     let loaded = load(given, Some(IN_CASES))?;
@@ -141,9 +147,10 @@ pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
     let all = count(loaded.len(), "check", "checks");
     _ = writeln!(text, "{all}, {}: {failed} failed", count(run, "case", "cases"));
     if failed > 0 && !update {
-        text.push_str("UPDATE=1 meshdoctor test writes what is said into the cards; read the difference\n");
+        let test = own("test");
+        _ = writeln!(text, "UPDATE=1 {test} writes what is said into the cards; read the difference");
     }
-    output::print(&role::as_typed(text))?;
+    output::print(&text)?;
     Ok(if failed == 0 { exit::FINE } else { exit::FINDINGS })
 }
 

@@ -57,6 +57,9 @@ pub(super) fn of_manifests(
     knowledge: &Knowledge,
 ) -> (Vec<Given>, Vec<String>) {
     let (mut given, mut unknown, mut elsewhere) = (Vec::new(), Vec::new(), Vec::new());
+    let (templated, installed): (Vec<_>, Vec<_>) = installed.into_iter().partition(Installed::is_templated);
+    let templated: Vec<String> =
+        templated.iter().map(|one| format!("{} in {} ({})", one.chart, one.object, one.place)).collect();
     for Installed { object, place, chart: name, version, files, absent, .. } in installed {
         let of = installed::release(&name, version.as_ref(), knowledge);
         let (release, version) = match (of, told) {
@@ -77,14 +80,16 @@ pub(super) fn of_manifests(
         }
         given.push(Given { chart: name, release, files, by: Some((object, version)), partial });
     }
-    let unknown = few(UNKNOWN, &unknown);
-    (given, unknown.into_iter().chain(few(ELSEWHERE, &elsewhere)).collect())
+    let aside = [(UNKNOWN, unknown), (ELSEWHERE, elsewhere), (TEMPLATED, templated)];
+    (given, aside.iter().filter_map(|(what, things)| few(what, things)).collect())
 }
 
 pub(super) use installed::over_control_plane;
 
 const UNKNOWN: &str =
     "values of charts whose version is no one release that is known (--linkerd-version names it)";
+const TEMPLATED: &str =
+    "charts that a template names, with elements that are not listed here (check what it renders)";
 const ELSEWHERE: &str = "values of charts that are not here, or not YAML as they stand";
 /// So many things of a sort are named.
 const NAMED: usize = 3;

@@ -14,9 +14,9 @@ use super::{
     verify,
 };
 use crate::chart::gitops::Installed;
-use crate::checks::Settings;
+use crate::checks::{self, Settings};
 use crate::collect::Collected;
-use crate::command::{Flag, Repeated, Rerun};
+use crate::command::{Arg, Flag, Repeated, Rerun, meshdoctor, own};
 use crate::inspect::ends;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
@@ -25,10 +25,51 @@ use crate::policy::{self, Policy};
 use crate::version::LinkerdVersion;
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
+    let args = &with_files(args)?;
     if fleet::is_meant(args) {
         return fleet::run(args);
     }
     one(&named::one(args)?, None)
+}
+
+/// The flags with the files that stand alone on the command line as bundles.
+///
+/// # Errors
+/// A file does not exist, or is a report rather than evidence.
+fn with_files(args: &Check) -> Result<Check, Stop> {
+    let mut args = args.clone();
+    for file in std::mem::take(&mut args.files) {
+        let shown = file.display();
+        let is_stdin = file.as_os_str() == "-";
+        if !is_stdin && !file.exists() {
+            let next = match shown.to_string() {
+                word if is_of_checks(&word) => {
+                    format!("run only these checks with {}", meshdoctor().words("check --only").arg(word))
+                }
+                _ => "name a bundle, a dump or a folder; without a file the cluster is checked".to_owned(),
+            };
+            return Err(Stop::usage(format!("{shown}: no such file or folder"), next));
+        }
+        args.evidence.bundle.push(file);
+    }
+    for file in &args.evidence.bundle {
+        if verify::is_report(file) {
+            let again = meshdoctor().words("check --verify").arg(Arg::path(&file.display().to_string()));
+            return Err(Stop::usage(
+                format!("{} is a report, and not evidence", file.display()),
+                format!(
+                    "check its findings again with {again}; --baseline and {} compare reports",
+                    own("diff")
+                ),
+            ));
+        }
+    }
+    Ok(args)
+}
+
+/// Whether a word names a check or a category of checks.
+fn is_of_checks(word: &str) -> bool {
+    checks::find(word).is_some() || checks::all().any(|check| check.card().front.category == word)
 }
 
 /// Sees a cluster that was read, besides what is judged of it.
@@ -48,7 +89,11 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     let wait = Wait::new(args, began)?;
     let policy =
         Policy { baseline: earlier.as_ref().map(|earlier| earlier.baseline.clone()), ..asked::policy(args)? };
-    let checks = asked::select(&policy)?;
+    let mut checks = asked::select(&policy)?;
+    if !args.manifests.manifests.is_empty() && policy.only.is_empty() {
+        checks.retain(|check| check.card().front.judges_manifests());
+    }
+    let checks = checks;
     let loaded = asked::knowledge(args)?;
     let knowledge = loaded.as_ref().unwrap_or_else(|| Knowledge::embedded());
     let upgrade = asked::upgrade(&args.rehearsal, knowledge)?;

@@ -152,7 +152,7 @@ fn chosen(words: &[OsString]) -> Result<Option<PathBuf>, Stop> {
                 true => Ok(Some(path)),
                 false => Err(Stop::usage(
                     format!("--config {}: there is no such file", path.display()),
-                    "see docs/config.md for its form",
+                    format!("see {} for its form", crate::page::document_url("config.md")),
                 )),
             };
         }

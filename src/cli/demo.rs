@@ -8,9 +8,9 @@ use super::args::Demo;
 use super::examine::{Examination, examine};
 use super::format::{Format, Output};
 use super::output;
-use super::role;
 use super::stop::Stop;
 use crate::collect::collect_now;
+use crate::command::{meshdoctor, own};
 use crate::demo::{self, DEMOS, State};
 use crate::policy::{self, Policy};
 use crate::render::text::wrap;
@@ -20,9 +20,11 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
     let Some(demo) = demo::find(name) else {
         let nearest = crate::nearest::closest(name, DEMOS.iter().map(|demo| demo.name));
         let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
-        return Err(
-            Stop::usage(format!("no demo is named {name:?}{hint}"), "meshdoctor demo lists them").into()
-        );
+        return Err(Stop::usage(
+            format!("no demo is named {name:?}{hint}"),
+            format!("{} lists them", own("demo")),
+        )
+        .into());
     };
     let scene = demo
         .scene(if args.cured { State::After } else { State::Before })
@@ -47,16 +49,19 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
     let table = |output: &Output| output.format == Format::Table && output.file.is_none();
     let reads_table = args.report.output.is_empty() || args.report.output.iter().any(table);
     if reads_table && !args.cured {
-        output::print(&role::as_typed(format!("\nnow try: meshdoctor demo {name} --cured\n")))?;
+        let cured = meshdoctor().words("demo").arg(name.as_str()).words("--cured");
+        output::print(&format!("\nnow try: {cured}\n"))?;
     }
     Ok(status)
 }
 
 fn list() -> anyhow::Result<String> {
     let columns = output::width();
-    let intro =
-        "Embedded clusters, each with one failure. meshdoctor demo NAME checks it, --cured after the remedy.";
-    let mut text = format!("{}\n\n", wrap(intro, columns).join("\n"));
+    let intro = format!(
+        "Embedded clusters, each with one failure. {} checks it, --cured after the remedy.",
+        own("demo NAME")
+    );
+    let mut text = format!("{}\n\n", wrap(&intro, columns).join("\n"));
     let widest = DEMOS.iter().map(|demo| demo.name.len()).max().unwrap_or_default();
     for demo in DEMOS {
         let script = demo.script().context("an embedded demo is broken")?;

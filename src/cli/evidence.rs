@@ -12,6 +12,7 @@ use super::{output, rerun};
 use crate::checks::expressed::whole_kinds;
 use crate::collect::{Collected, Options, Saver, collect};
 use crate::command::Rerun;
+use crate::command::own;
 use crate::item::Item;
 use crate::save::{Closing, Writer};
 use crate::source::diagnostics::Diagnostics;
@@ -118,6 +119,10 @@ pub(super) fn read(
     let live = evidence.live || asks_for_logs(evidence) || way.node_pods.is_some();
     let mut items = items.clone();
     let offline = !evidence.bundle.is_empty();
+    if !(offline || evidence.complete.is_empty()) {
+        let next = "name the dump: --bundle PATH";
+        return Err(Stop::usage("--complete is about a dump, and no dump is given", next).into());
+    }
     let cli_version = match &evidence.linkerd_cli {
         Some(CliVersionArg::Version(version)) => Some(version.clone()),
         Some(CliVersionArg::Path(path)) if offline => {
@@ -280,7 +285,8 @@ pub(super) fn warn(warnings: &[String], verbosity: &Verbosity) {
 }
 
 fn load(error: LoadError) -> anyhow::Error {
-    let next = "see meshdoctor check --help for what --bundle, --nodes, --logs and --diagnostics take";
+    let next =
+        format!("see {} for what --bundle, --nodes, --logs and --diagnostics take", own("check --help"));
     if error.is_usage() {
         Stop::usage(error.to_string(), next)
     } else {

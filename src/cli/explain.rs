@@ -2,8 +2,8 @@
 
 use super::args::{Explain, PageFormat};
 use super::output;
-use super::role;
 use super::stop::Stop;
+use crate::command::{meshdoctor, own};
 use crate::policy::PROBLEMS;
 use crate::{checks, render};
 
@@ -15,11 +15,11 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
     let text = match (named.as_slice(), args.output) {
         ([], _) if PROBLEMS.iter().any(|(id, _)| *id == args.check) => of_waivers(&args.check, args.output),
         ([], _) => return Err(unknown(&args.check).into()),
-        ([check], PageFormat::Text) => role::as_typed(render::explain::text(check, output::width())),
+        ([check], PageFormat::Text) => render::explain::text(check, output::width()),
         ([check], PageFormat::Markdown) => render::explain::markdown(check),
         ([check], PageFormat::Json) => render::explain::json(check),
         // Several checks answer that row: which one has something to say depends on what is wrong.
-        (several, PageFormat::Text) => role::as_typed(render::list::table(several, output::width())),
+        (several, PageFormat::Text) => render::list::table(several, output::width()),
         (several, PageFormat::Markdown) => {
             several.iter().map(|check| render::explain::markdown(check)).collect()
         }
@@ -36,7 +36,8 @@ fn of_waivers(id: &str, form: PageFormat) -> String {
     let title = PROBLEMS.iter().find(|(known, _)| *known == id).map_or("", |(_, title)| title);
     match form {
         PageFormat::Json => format!("{:#}\n", serde_json::json!({"id": id, "title": title, "page": section})),
-        PageFormat::Text | PageFormat::Markdown => format!("# {id}\n\n{title}.\n\n{section}"),
+        PageFormat::Text => render::explain::page(id, title, section, output::width()),
+        PageFormat::Markdown => format!("# {id}\n\n{title}.\n\n{section}"),
     }
 }
 
@@ -44,12 +45,12 @@ fn unknown(word: &str) -> Stop {
     if checks::all().any(|check| check.card().front.category == word) {
         return Stop::usage(
             format!("{word:?} is a category of checks, and no check"),
-            format!("meshdoctor list {word} names them"),
+            format!("{} names them", meshdoctor().words("list").arg(word)),
         );
     }
     let anchors = checks::all().flat_map(|check| &check.card().front.linkerd_check);
     let known = checks::all().map(|check| check.id).chain(anchors.map(|row| row.anchor.as_str()));
     let nearest = crate::nearest::closest(word, known);
     let hint = nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
-    Stop::usage(format!("no check is named {word:?}{hint}"), "meshdoctor list shows every check")
+    Stop::usage(format!("no check is named {word:?}{hint}"), format!("{} shows every check", own("list")))
 }

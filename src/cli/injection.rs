@@ -7,6 +7,7 @@ use super::change;
 use super::evidence::Way;
 use super::output;
 use super::stop::Stop;
+use crate::command::own;
 use crate::exit;
 use crate::inspect::injection::{injections, lost};
 use crate::item::{Item, Kind};
@@ -20,7 +21,7 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
     let knowledge = Knowledge::embedded();
     let templates = templates(args, knowledge)?;
     if let Some(target) = lost(&templates, &args.targets) {
-        let next = "meshdoctor injection without a name shows everything that makes pods";
+        let next = format!("{} without a name shows everything that makes pods", own("injection"));
         let cause = match target.workload {
             Some(_) => format!("nothing that makes pods is called {target}"),
             None => format!("there is no namespace {target}, and nothing in it that makes pods"),

@@ -21,7 +21,7 @@ pub(super) fn ends_with_a_document() {
         })?;
         let _held = output::alone();
         let words: Vec<_> = std::env::args_os().collect();
-        let status = super::stopped(&words, &Stop::could_not_run("interrupted", "run it again").into());
+        let status = super::stopped(&words, &Stop::interrupted("interrupted", "run it again").into());
         #[expect(clippy::exit, reason = "the thread that works cannot be asked to stop")]
         std::process::exit(status.into())
     };

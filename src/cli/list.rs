@@ -2,17 +2,18 @@
 
 use super::args::{List, ListFormat};
 use super::output;
-use super::role;
 use super::stop::Stop;
+use crate::command::own;
 use crate::policy::Policy;
 use crate::render;
 
 pub(super) fn run(args: &List) -> anyhow::Result<u8> {
     let policy = Policy { only: args.only.clone(), ..Policy::default() };
-    let checks =
-        policy.select().map_err(|e| Stop::usage(e.to_string(), "meshdoctor list shows every check"))?;
+    let checks = policy
+        .select()
+        .map_err(|e| Stop::usage(e.to_string(), format!("{} shows every check", own("list"))))?;
     let text = match args.output {
-        ListFormat::Table => role::as_typed(render::list::table(&checks, output::width())),
+        ListFormat::Table => render::list::table(&checks, output::width()),
         ListFormat::Name => checks.iter().map(|check| format!("{}\n", check.id)).collect(),
         ListFormat::Json => render::list::json(&checks),
     };

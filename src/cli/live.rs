@@ -189,7 +189,7 @@ mod connected {
         if let [_, _, ..] = connection.context.as_slice() {
             return Err(Stop::usage(
                 "several contexts, and one cluster is asked here",
-                "meshdoctor check takes several",
+                format!("{} takes several", crate::command::own("check")),
             )
             .into());
         }
@@ -239,6 +239,6 @@ mod connected {
     }
 
     fn interrupted() -> Stop {
-        Stop::could_not_run("interrupted", "nothing was changed in the cluster; run it again")
+        Stop::interrupted("interrupted", "nothing was changed in the cluster; run it again")
     }
 }

@@ -107,7 +107,7 @@ impl Asking<'_> {
                 None => "nothing of it is left in the cluster; run it again".to_owned(),
                 Some(left) => format!("delete what is left: {}", left.command()),
             };
-            return Err(Stop::could_not_run("interrupted", next).into());
+            return Err(Stop::interrupted("interrupted", next).into());
         }
         let mut evidence = given.unwrap_or_else(|| NodeEvidence::from("pods on the nodes"));
         for (node, tree) in &gathered.read {
@@ -265,7 +265,7 @@ fn report(gathered: &Gathered, verbosity: &Verbosity) {
 }
 
 fn interrupted() -> Stop {
-    Stop::could_not_run("interrupted", "nothing was changed in the cluster; run it again")
+    Stop::interrupted("interrupted", "nothing was changed in the cluster; run it again")
 }
 
 fn stop(error: &PlanError) -> Stop {

@@ -132,7 +132,8 @@ mod linux {
     }
 
     fn next(node: &str, path: &str) {
-        output::say(&format!("next      meshdoctor check --nodes {node}={path}"));
+        let check = crate::command::meshdoctor().words("check --nodes").arg(format!("{node}={path}"));
+        output::say(&format!("next      {check}"));
     }
 
     /// The files in a folder of the node's name, so that an archive unpacks into one.

@@ -8,7 +8,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::args::{Reports, Verbosity};
 use super::format::{Format, Output};
-use super::role;
 use super::stop::Stop;
 use super::{files, named};
 use crate::exit;
@@ -118,23 +117,22 @@ pub(super) fn text(report: &Report, format: Format, look: Look) -> String {
         Format::Yaml => render::yaml::report(report),
         Format::Linkerd => render::linkerd::report(report),
         Format::Plan => for_people(render::plan::markdown(report)),
-        Format::Html => role::as_typed(render::html::report(report)),
+        Format::Html => render::html::report(report),
         Format::LinkerdTable => harmless(&render::linkerd::table(report, look)).into_owned(),
-        Format::Sarif => role::as_typed(render::ci::sarif::report(report)),
-        Format::Junit => role::as_typed(render::ci::junit::report(report)),
-        Format::Github => role::as_typed(render::ci::github::report(report)),
-        Format::Gitlab => role::as_typed(render::ci::gitlab::report(report)),
+        Format::Sarif => render::ci::sarif::report(report),
+        Format::Junit => render::ci::junit::report(report),
+        Format::Github => render::ci::github::report(report),
+        Format::Gitlab => render::ci::gitlab::report(report),
         Format::Markdown => for_people(render::ci::markdown::report(report)),
         Format::Prometheus => render::ci::prometheus::report(report),
         Format::Ndjson => render::ci::ndjson::report(report),
-        Format::Extension => role::as_typed(render::extension::report(report)),
+        Format::Extension => render::extension::report(report),
     }
 }
 
-/// A text of several lines, in which values are clean already: our commands as they are typed, and no line one of a CI
-/// system's.
+/// A text of several lines, in which values are clean already, and no line is one of a CI system's.
 pub(super) fn for_people(text: String) -> String {
-    harmless(&role::as_typed(text)).into_owned()
+    harmless(&text).into_owned()
 }
 
 /// Says one line on standard error. Whatever is in it, it stays one line, and no terminal and no CI system takes it for
@@ -146,7 +144,7 @@ pub(super) fn say(line: &str) {
 
 /// What [`say`] prints.
 pub(super) fn one_line(text: &str) -> String {
-    harmless(&clean(&role::as_typed(text.to_owned()))).into_owned()
+    harmless(&clean(text)).into_owned()
 }
 
 /// Says what clap made of a command line that is wrong; its colours are kept.
@@ -222,8 +220,8 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
             Format::Markdown => for_people(render::ci::markdown::failure(&failure)),
             Format::Prometheus => render::ci::prometheus::failure(&failure),
             Format::Ndjson => render::ci::ndjson::failure(&failure),
-            Format::Html => role::as_typed(render::html::failure(&failure)),
-            Format::Extension => role::as_typed(render::extension::failure(message, next)),
+            Format::Html => render::html::failure(&failure),
+            Format::Extension => render::extension::failure(message, next),
         };
         // The run has failed already; a second failure in saying so changes nothing.
         let _ = match &output.file {

@@ -7,6 +7,7 @@ use super::config::{self, Written};
 use super::stop::Stop;
 use super::values::Parameter;
 use crate::checks;
+use crate::command::{meshdoctor, own};
 use crate::nearest::closest;
 
 /// Parameters by check and name.
@@ -27,12 +28,16 @@ pub(super) fn set(asked: &[Parameter]) -> Result<Params, Stop> {
         let (id, read) = one(check, name, value).map_err(wrong)?;
         let written = config::setting("param", &format!("{check}.{name}={value}"));
         if let Some(other) = written.and_then(|(_, setting)| other_kind(&read, setting.written)) {
-            let next = format!("meshdoctor explain {id} shows the parameters that it has");
+            let next = shows_parameters(id);
             return Err(wrong((format!("{check}: {name} is {other}"), next)));
         }
         params.entry(id.to_owned()).or_default().insert(name.clone(), read);
     }
     Ok(params)
+}
+
+fn shows_parameters(check: &str) -> String {
+    format!("{} shows the parameters that it has", meshdoctor().words("explain").arg(check))
 }
 
 /// What a parameter is, where a file writes it as something else.
@@ -56,13 +61,10 @@ pub(super) fn one(
     let found = checks::find(check).ok_or_else(|| {
         let near = closest(check, checks::all().map(|check| check.id));
         let perhaps = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
-        (format!("there is no check {check}{perhaps}"), "meshdoctor list shows every check".to_owned())
+        (format!("there is no check {check}{perhaps}"), format!("{} shows every check", own("list")))
     })?;
-    let read = found.parameter(name, value).map_err(|why| {
-        (
-            format!("{check}: {why}"),
-            format!("meshdoctor explain {} shows the parameters that it has", found.id),
-        )
-    })?;
+    let read = found
+        .parameter(name, value)
+        .map_err(|why| (format!("{check}: {why}"), shows_parameters(found.id)))?;
     Ok((found.id, read))
 }

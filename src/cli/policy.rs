@@ -4,6 +4,7 @@ use super::args::{Policy, PolicyFormat};
 use super::evidence::{self, Save, Way};
 use super::output;
 use super::stop::Stop;
+use crate::command::{meshdoctor, own};
 use crate::exit;
 use crate::fetched::Why;
 use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, outbound_items, policy_items};
@@ -24,25 +25,26 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     let cluster = &read.collected.cluster;
     let policies = PolicyEvidence::read(cluster, Knowledge::embedded())
         .map_err(|(trouble, gaps)| unreadable(&trouble.to_string(), &gaps))?;
-    if let [lost, ..] = asked::lost(&policies, &args.targets).as_slice() {
+    let targets = asked::resolved(&policies, &args.targets);
+    if let [lost, ..] = asked::lost(&policies, &targets).as_slice() {
         let near =
             asked::near(&policies, lost).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         let within = if lost.workload.is_none() { "in namespace " } else { "" };
-        let cause = format!("no pod and no ExternalWorkload {within}{lost}{near}");
+        let cause = format!("no pod, workload or ExternalWorkload {within}{lost}{near}");
         let next = match lost.workload {
             Some(_) => format!(
-                "meshdoctor policy {} shows every one of the namespace that is injected",
-                lost.namespace
+                "{} shows every one of the namespace that is injected",
+                meshdoctor().words("policy").operand(lost.namespace.as_str())
             ),
-            None => "meshdoctor policy without a name shows every one that is injected".to_owned(),
+            None => format!("{} without a name shows every one that is injected", own("policy")),
         };
         return Err(Stop::usage(cause, next).into());
     }
     let text = match args.output {
-        PolicyFormat::Controller => document(&asked::as_controller(&policies, &args.targets))?,
-        PolicyFormat::Json => document(&render::json(&policies, &asked::answers(&policies, &args.targets)))?,
+        PolicyFormat::Controller => document(&asked::as_controller(&policies, &targets))?,
+        PolicyFormat::Json => document(&render::json(&policies, &asked::answers(&policies, &targets)))?,
         PolicyFormat::Table => {
-            let answers = asked::answers(&policies, &args.targets);
+            let answers = asked::answers(&policies, &targets);
             render::table(&policies, &answers, output::look())
         }
     };
@@ -93,8 +95,9 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
     let (unseen, rest) = kinds_of(rest, &Why::NotCaptured);
     if let Some(kinds) = unseen {
         output::say(&format!(
-            "not checked: {} kinds that were not provided; meshdoctor collect captures them with everything else: {}",
+            "not checked: {} kinds that were not provided; {} captures them with everything else: {}",
             kinds.len(),
+            own("collect"),
             kinds.join(", ")
         ));
     }

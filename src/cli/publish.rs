@@ -40,14 +40,13 @@ mod connected {
                 status
             }
             Err(error) => {
+                let role = format!("grant the role of {}", crate::page::document_url("rbac-publish.yaml"));
                 let next = match error.downcast_ref::<PublishError>() {
                     Some(PublishError::NotServed) => {
                         Some("install the definitions of openreports.io, or of wgpolicyk8s.io")
                     }
                     Some(PublishError::Taken(_)) => Some("rename or delete it, or label it as ours"),
-                    Some(PublishError::Refused { .. }) => {
-                        Some("docs/rbac-publish.yaml is the role that it takes")
-                    }
+                    Some(PublishError::Refused { .. }) => Some(role.as_str()),
                     None => None,
                 };
                 output::say_error(&format!("the report was not published: {error:#}"), next);

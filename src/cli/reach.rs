@@ -4,6 +4,7 @@ use super::args::{Reach, ReachFormat};
 use super::evidence::{self, Save, Way};
 use super::stop::Stop;
 use super::{output, policy};
+use crate::command::{meshdoctor, own};
 use crate::exit;
 use crate::inspect::evidence::{OutboundEvidence, PolicyEvidence, reach_items};
 use crate::inspect::reach::{End, Mesh, Outcome, Walk};
@@ -59,22 +60,40 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
 }
 
 /// What is asked.
-enum Asked<'a> {
-    One(&'a End, &'a End),
-    Matrix(&'a str),
+enum Asked {
+    One(End, End),
+    Matrix(String),
 }
 
-fn asked(args: &Reach) -> Result<Asked<'_>, Stop> {
-    match (&args.from, &args.to, args.matrix, &args.namespace) {
-        (Some(from), Some(to), false, None) if from.namespace.is_some() => Ok(Asked::One(from, to)),
-        (None, None, true, Some(namespace)) => Ok(Asked::Matrix(namespace)),
-        (Some(from), Some(_), false, None) => Err(Stop::usage(
-            format!("{from} is no workload: a call comes from NAMESPACE/NAME"),
-            "meshdoctor reach shop/web shop/api:8080",
-        )),
+fn asked(args: &Reach) -> Result<Asked, Stop> {
+    let within = |end: &End| end.clone().within(args.namespace.as_deref());
+    let example = || meshdoctor().words("reach shop/web shop/api:8080");
+    match (args.from.as_ref().map(within), args.to.as_ref().map(within), args.matrix, &args.namespace) {
+        (Some(from), Some(to), false, _) => {
+            if let Some(end) = [&from, &to].into_iter().find(|end| end.lacks_namespace()) {
+                return Err(Stop::usage(
+                    format!("{end} has no namespace"),
+                    format!(
+                        "name it as NAMESPACE/NAME, or with -n NAMESPACE: {} -n shop",
+                        own("reach web api")
+                    ),
+                ));
+            }
+            if from.namespace.is_none() {
+                return Err(Stop::usage(
+                    format!("{from} is not a workload: a call comes from NAMESPACE/NAME"),
+                    example().to_string(),
+                ));
+            }
+            Ok(Asked::One(from, to))
+        }
+        (None, None, true, Some(namespace)) => Ok(Asked::Matrix(namespace.clone())),
+        (Some(_), None, false, _) => {
+            Err(Stop::usage("the called end is missing", format!("name both ends: {}", example())))
+        }
         _ => Err(Stop::usage(
-            "what is asked is not clear",
-            "meshdoctor reach FROM TO[:PORT], or meshdoctor reach --matrix -n NAMESPACE",
+            "nothing says which call is meant",
+            format!("{}, or {}", own("reach FROM TO[:PORT]"), own("reach --matrix -n NAMESPACE")),
         )),
     }
 }

@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use super::args::{Connection as Flags, EvidenceArgs};
-use super::role;
 use super::values::{CliVersionArg, LogsArg, NodesArg};
 use crate::command::{Connection, Flag, Repeated, Rerun};
 
@@ -24,19 +23,14 @@ pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
 pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     let own = of(evidence, connection);
     let kept = kept.unwrap_or_default();
-    let called = own.connection.called;
-    let has_own = own.connection != Connection { called, ..Connection::default() };
+    let has_own = own.connection != Connection::default();
     let options = if own.options.is_empty() { kept.options } else { own.options };
     // What stands beside a bundle is judged with the cluster that it was taken of.
     let mut provided: Vec<Flag> = kept.provided.into_iter().chain(own.provided).collect();
     if !provided.is_empty() && provided.iter().all(|flag| flag.option != Repeated::Live) {
         provided.insert(0, Flag { option: Repeated::Live, value: None });
     }
-    Rerun {
-        connection: if has_own { own.connection } else { Connection { called, ..kept.connection } },
-        options,
-        provided,
-    }
+    Rerun { connection: if has_own { own.connection } else { kept.connection }, options, provided }
 }
 
 /// How the cluster is reached; what was left to its defaults is left out.
@@ -53,7 +47,6 @@ pub(super) fn connection(flags: &Flags) -> Connection {
         other_credentials: instead.token.is_some()
             || instead.client_certificate.is_some()
             || instead.client_key.is_some(),
-        called: role::called(),
     }
 }
 

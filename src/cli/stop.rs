@@ -27,6 +27,11 @@ impl Stop {
     pub(super) fn could_not_run(cause: impl Into<String>, next: impl Into<String>) -> Stop {
         Stop { status: exit::COULD_NOT_RUN, cause: cause.into(), next: Some(next.into()), was_asked: false }
     }
+
+    /// The run was interrupted: exit status 130.
+    pub(super) fn interrupted(cause: impl Into<String>, next: impl Into<String>) -> Stop {
+        Stop { status: exit::INTERRUPTED, ..Stop::could_not_run(cause, next) }
+    }
 }
 
 impl fmt::Display for Stop {

@@ -172,7 +172,8 @@ fn write(args: &Args, packed: Packed, report: &Report, left_out: &[String]) -> a
             )),
         }
         output::say("report.md is for the text of the ticket; report.txt and report.json say all");
-        output::say(&format!("next      meshdoctor check --bundle {path}"));
+        let check = crate::command::meshdoctor().words("check --bundle").arg(path);
+        output::say(&format!("next      {check}"));
     }
     Ok(())
 }

@@ -13,11 +13,11 @@ use super::evidence::{self, Way};
 use super::format::{Format, Output};
 use super::output;
 use super::params::Params;
-use super::role;
 use super::stop::Stop;
 use super::{asked, config, examine, files, namespaces};
 use crate::card::Mode;
 use crate::checks::{self, Settings, Upgrade, evaluate};
+use crate::command::own;
 use crate::item::{Item, Kind};
 use crate::knowledge::Knowledge;
 use crate::policy::{self, Gate, Policy};
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
             Some(_) => "none of the report's findings is of the checks that --only and --skip leave",
             None => "the report has no findings, so there is nothing to verify",
         };
-        return Err(Stop::usage(cause, "meshdoctor check judges everything").into());
+        return Err(Stop::usage(cause, format!("{} judges everything", own("check"))).into());
     }
     let ids: BTreeSet<&'static str> =
         earlier.findings.iter().filter_map(|f| checks::find(&f.check)).map(|check| check.id).collect();
@@ -132,7 +132,7 @@ pub(super) fn apart(args: &Check, path: &Path, flag: &str) -> Result<(), Stop> {
 
 fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
     let text = |format: Format, look: Look| match format {
-        Format::Short => role::as_typed(render::verify::short(verification)),
+        Format::Short => render::verify::short(verification),
         Format::Json => render::verify::json(verification),
         Format::Table
         | Format::Yaml
@@ -147,7 +147,7 @@ fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
         | Format::Prometheus
         | Format::Ndjson
         | Format::Html
-        | Format::Extension => role::as_typed(render::verify::table(verification, look)),
+        | Format::Extension => render::verify::table(verification, look),
     };
     output::write(&args.report, &args.verbosity, text)?;
     if args.report.output.iter().all(|output| output.file.is_some())
@@ -275,9 +275,18 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
     })
 }
 
+/// Whether a file holds a report, by its beginning.
+pub(super) fn is_report(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read =
+        path.is_file() && File::open(path).is_ok_and(|file| file.take(512).read_to_end(&mut head).is_ok());
+    let mark = format!("\"schema\": \"{}\"", SCHEMA);
+    read && memchr::memmem::find(&head, mark.as_bytes()).is_some()
+}
+
 /// Reads a report from its file.
 pub(super) fn read(path: &Path, flag: &str) -> Result<Document, Stop> {
-    let next = format!("{flag} takes the file that meshdoctor check -o json=FILE wrote");
+    let next = format!("{flag} takes the file that {} wrote", own("check -o json=FILE"));
     let shown = path.display();
     let unreadable =
         |error: std::io::Error| Stop::usage(format!("cannot read the report {shown}: {error}"), next.clone());

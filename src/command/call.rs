@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::arg::Arg;
+use super::called::Called;
 use super::connection::Connection;
 
 /// What is run.
@@ -26,8 +27,6 @@ pub struct Call {
     program: Program,
     /// How it reaches the cluster, put there when the command is aimed.
     aim: Vec<Arg>,
-    /// The words by which this command was called, where it is not `meshdoctor`.
-    called: &'static str,
     /// It asks no cluster, or another one than the judged.
     elsewhere: bool,
     words: Vec<Word>,
@@ -75,7 +74,7 @@ pub fn program(name: &'static str) -> Call {
 
 impl Call {
     fn new(program: Program) -> Call {
-        Call { program, aim: Vec::new(), called: "meshdoctor", elsewhere: false, words: Vec::new() }
+        Call { program, aim: Vec::new(), elsewhere: false, words: Vec::new() }
     }
 
     /// Asks another cluster than the one that was judged, by the name of a context that the reader has to set.
@@ -132,9 +131,6 @@ impl Call {
     }
 
     pub(super) fn aim(&mut self, connection: &Connection) {
-        if self.program == Program::Meshdoctor {
-            self.called = connection.called.words();
-        }
         let asks_none = match (self.program, self.words.first()) {
             (Program::Other(_), _) => true,
             // Only these of its commands ask a cluster.
@@ -147,6 +143,11 @@ impl Call {
             self.aim = connection.options(self.program);
         }
         self.each(|arg| arg.aim(connection));
+    }
+
+    /// Whether it runs on a node, where the program has its own name.
+    fn is_for_a_node(&self) -> bool {
+        self.words.first().is_some_and(|word| word.arg().text() == Some("node-snapshot"))
     }
 
     /// Whether a word must not be taken for an option, whatever it is: what is known here is written as it is meant.
@@ -183,7 +184,8 @@ impl fmt::Display for Call {
             Program::Kubectl => "kubectl",
             Program::Linkerd => "linkerd",
             Program::Helm => "helm",
-            Program::Meshdoctor => self.called,
+            Program::Meshdoctor if self.is_for_a_node() => Called::Own.words(),
+            Program::Meshdoctor => Called::current().words(),
             Program::Other(name) => name,
         };
         f.write_str(name)?;

@@ -6,29 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::arg::Arg;
 use super::call::Program;
 
-/// The words by which this command was called.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Called {
-    /// `meshdoctor`.
-    #[default]
-    Own,
-    /// `linkerd meshdoctor`.
-    Linkerd,
-    /// `kubectl meshdoctor`.
-    Kubectl,
-}
-
-impl Called {
-    /// What is typed.
-    pub fn words(self) -> &'static str {
-        match self {
-            Called::Own => "meshdoctor",
-            Called::Linkerd => "linkerd meshdoctor",
-            Called::Kubectl => "kubectl meshdoctor",
-        }
-    }
-}
-
 /// The options of a run that say which cluster it asked, and as whom. Bundles keep them, so that a report that is made
 /// later prints the same commands. Never a token.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,9 +35,6 @@ pub struct Connection {
     /// Whether it signed in with a token or certificate of the command line, which no command repeats.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub other_credentials: bool,
-    /// The words by which this command was called; another matter in every run.
-    #[serde(skip)]
-    pub called: Called,
 }
 
 impl Connection {

@@ -12,6 +12,7 @@
 mod arg;
 mod asked;
 mod call;
+mod called;
 mod connection;
 mod line;
 mod quote;
@@ -26,7 +27,8 @@ use serde::{Deserialize, Serialize};
 pub use arg::Arg;
 pub use asked::Asked;
 pub use call::{Call, Program, helm, kubectl, linkerd, meshdoctor, program};
-pub use connection::{Called, Connection};
+pub use called::{Called, own};
+pub use connection::Connection;
 pub use line::Line;
 pub use rerun::{Flag, Repeated, Rerun};
 pub use values::helm_set;

@@ -42,6 +42,30 @@ pub fn parameters() -> String {
     table
 }
 
+/// The table of the checks that can judge manifests, by category, and what the others need.
+pub fn manifest_checks() -> String {
+    let mut table = String::from("| Category | Checks that judge manifests |\n|---|---|\n");
+    let mut categories: Vec<(&str, Vec<&str>)> = Vec::new();
+    let built_in = || checks::all().filter(|check| !check.is_brought());
+    let judging: Vec<_> = built_in().filter(|check| check.card().front.judges_manifests()).collect();
+    for check in &judging {
+        let category = check.card().front.category.as_str();
+        match categories.last_mut() {
+            Some((last, ids)) if *last == category => ids.push(check.id),
+            _ => categories.push((category, vec![check.id])),
+        }
+    }
+    for (category, ids) in categories {
+        let links: Vec<String> = ids.iter().map(|id| format!("[{id}](checks/{id}.md)")).collect();
+        _ = writeln!(table, "| {category} | {} |", links.join(", "));
+    }
+    format!(
+        "{} of {} checks. The others need a running cluster.\n\n{table}",
+        judging.len(),
+        built_in().count()
+    )
+}
+
 /// A hand-written text with what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->` replaced; `None` where it
 /// has no such markers.
 pub fn fill(text: &str, name: &str, content: &str) -> Option<String> {

@@ -12,7 +12,7 @@ use super::value::{from_cel, to_cel};
 use crate::objects::{LabelSelector, Texts};
 
 /// The functions that are ours, for a message and for the documentation: name, arguments, meaning.
-pub const FUNCTIONS: [(&str, &str, &str); 10] = [
+pub const FUNCTIONS: [(&str, &str, &str); 11] = [
     (
         "atLeast",
         "version, version",
@@ -20,6 +20,11 @@ pub const FUNCTIONS: [(&str, &str, &str); 10] = [
          an edge release is not compared with a minor",
     ),
     ("quantity", "text", "a quantity of Kubernetes as a number: quantity('100m') is 0.1"),
+    (
+        "duration",
+        "text",
+        "a duration as Go writes it, in seconds: duration('1h30m') is 5400, so duration(object.spec.interval) < duration('5m')",
+    ),
     (
         "isGreaterThan",
         "quantity, quantity",
@@ -50,6 +55,12 @@ pub const FUNCTIONS: [(&str, &str, &str); 10] = [
          protocol, routes (how many), and authorizations, each with name, who (anybody, meshed or identities), identities and networks",
     ),
 ];
+
+/// The reason if the evidence does not tell whether a pod is injected.
+pub(super) const NOT_KNOWN: &str =
+    "its namespace, the injector's webhook or linkerd-config are not known, which tell";
+/// The reason if the evidence does not tell the default policy of a pod.
+pub(super) const NO_POLICY: &str = "neither the object, its namespace nor linkerd-config tell it";
 
 /// What the model of the mesh knows of objects, by namespace and name.
 #[derive(Debug, Clone, Default)]
@@ -128,6 +139,11 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
     let amount = move |text: Text| -> Result<f64, ExecutionError> {
         amount(&text).ok_or_else(|| failed("quantity", format!("{} is no quantity", shown(&text))))
     };
+    let duration = move |text: Text| -> Result<f64, ExecutionError> {
+        seconds(&text).ok_or_else(|| {
+            failed("duration", format!("{} is not a duration, such as 90s or 1h30m", shown(&text)))
+        })
+    };
     let ordering = |one: f64, other: f64| match one.partial_cmp(&other) {
         Some(std::cmp::Ordering::Less) => -1,
         Some(std::cmp::Ordering::Greater) => 1,
@@ -157,11 +173,7 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
     let injected = move |object: cel::Value| -> Result<bool, ExecutionError> {
         match place(&object).and_then(|place| of_mesh.injected.get(&place).copied()) {
             Some(Some(injected)) => Ok(injected),
-            Some(None) => Err(failed(
-                "injected",
-                "its namespace, the injector's webhook or linkerd-config are not known, which tell"
-                    .to_owned(),
-            )),
+            Some(None) => Err(failed("injected", NOT_KNOWN.to_owned())),
             None => {
                 Err(failed("injected", "there is no pod and no template of pods at spec.template".to_owned()))
             }
@@ -170,10 +182,7 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
     let of_mesh = Arc::clone(known);
     let policy = move |object: cel::Value| -> Result<Text, ExecutionError> {
         let found = place(&object).and_then(|place| of_mesh.policies.get(&place).cloned());
-        found.map(Arc::new).ok_or_else(|| {
-            let why = "neither the object, its namespace nor linkerd-config tell it";
-            failed("defaultPolicy", why.to_owned())
-        })
+        found.map(Arc::new).ok_or_else(|| failed("defaultPolicy", NO_POLICY.to_owned()))
     };
     let of_mesh = Arc::clone(known);
     let of_port = move |object: cel::Value, port: cel::Value| -> Result<cel::Value, ExecutionError> {
@@ -186,6 +195,7 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
     let added = [
         context.add_function("atLeast", at_least),
         context.add_function("quantity", amount),
+        context.add_function("duration", duration),
         context.add_function("isGreaterThan", |This(one): This<f64>, other: f64| one > other),
         context.add_function("isLessThan", |This(one): This<f64>, other: f64| one < other),
         context.add_function("compareTo", move |This(one): This<f64>, other: f64| -> i64 {
@@ -219,6 +229,36 @@ fn numbers(text: &str) -> Option<Vec<u64>> {
         numbers.pop();
     }
     Some(numbers)
+}
+
+/// A duration of Go's, in seconds: `1h30m`, `500ms`, `-5s`, `0`.
+fn seconds(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 8] = [
+        ("ms", 1e-3),
+        ("us", 1e-6),
+        ("\u{b5}s", 1e-6),
+        ("\u{3bc}s", 1e-6),
+        ("ns", 1e-9),
+        ("s", 1.0),
+        ("m", 60.0),
+        ("h", 3600.0),
+    ];
+    let text = text.trim();
+    let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if rest == "0" {
+        return Some(0.0);
+    }
+    let mut total = 0.0;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest[..end].parse().ok()?;
+        let after = &rest[end..];
+        let (unit, factor) = UNITS.iter().find(|(unit, _)| after.starts_with(unit))?;
+        total += number * factor;
+        rest = &after[unit.len()..];
+    }
+    let is_some = text.ends_with(|c: char| c.is_ascii_alphabetic());
+    is_some.then_some(if text.starts_with('-') { -total } else { total })
 }
 
 /// Whether a version is one of Linkerd's edge releases, which count years.

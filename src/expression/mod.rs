@@ -64,6 +64,9 @@ pub enum NoValue {
     /// It asks for the namespace of an object, and namespaces were not read.
     #[error("namespaceObject is not known")]
     NoNamespace,
+    /// It asks the model of the mesh for what the evidence does not tell.
+    #[error("{0}")]
+    NotKnown(String),
     /// Anything else: values that cannot be compared, a division by zero.
     #[error("{0}")]
     Failed(String),
@@ -78,6 +81,9 @@ impl NoValue {
                 "look at it by hand, or ask for something else in the card of the check: what is redacted is never compared"
             }
             NoValue::NoNamespace => "bring the namespaces, or ask for what needs none",
+            NoValue::NotKnown(_) => {
+                "judge a cluster or a bundle, which tell it; or set linkerd.io/inject in the pod template"
+            }
             NoValue::Costly | NoValue::Spent => "walk over less in the card of the check",
             NoValue::Failed(_) => "correct the expression in the card of the check",
         }
@@ -220,6 +226,11 @@ impl Expression {
                 .get(name.as_str())
                 .cloned()
                 .unwrap_or_else(|| NoValue::Missing(name.to_string()))),
+            Err(ExecutionError::FunctionError { function, message })
+                if [functions::NOT_KNOWN, functions::NO_POLICY].contains(&message.as_str()) =>
+            {
+                Err(NoValue::NotKnown(format!("{function}: {message}")))
+            }
             Err(ExecutionError::FunctionError { function, message }) => {
                 Err(NoValue::Failed(format!("{function}: {}", crate::redact::error(&message))))
             }

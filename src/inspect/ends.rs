@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::certificates::{Certificate, from_bundle};
+use crate::command::meshdoctor;
 use crate::finding::Severity;
 use crate::item::{Item, Scope};
 use crate::model::Cluster;
@@ -269,7 +270,7 @@ impl Pair<'_> {
             Severity::Error,
             format!("{from} and {to} share no trust anchor: no proxy of the one believes any of the other, and every call over the link fails"),
             [(from, shown(here)), (to, shown(there))],
-            format!("Give both clusters a bundle with the anchors of both, then restart both control planes and their meshed workloads; meshdoctor check --context {from} --probe prints the steps"),
+            format!("Give both clusters a bundle with the anchors of both, then restart both control planes and their meshed workloads; {} prints the steps", meshdoctor().words("check --context").arg(from.as_str()).words("--probe")),
         ))
     }
 

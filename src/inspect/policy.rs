@@ -8,6 +8,7 @@ use std::str::FromStr;
 use serde_json::{Map, Value, json};
 
 use super::evidence::PolicyEvidence;
+use crate::model::owners::Owners;
 use crate::model::policy::{Inbound, ReadServer, TakenBy, Workload, to_json};
 use crate::names;
 use crate::objects::{Kind, Pod, ProbePort};
@@ -30,7 +31,7 @@ pub struct Target {
 
 /// A text that names no workload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no NAMESPACE, NAMESPACE/POD or NAMESPACE/POD:PORT")]
+#[error("{0:?} is not a NAMESPACE, NAMESPACE/NAME or NAMESPACE/NAME:PORT")]
 pub struct NoTarget(pub String);
 
 impl FromStr for Target {
@@ -79,6 +80,27 @@ impl Target {
 /// What was asked about: everything where no target is named.
 pub fn means(targets: &[Target], namespace: &str, name: &str) -> bool {
     targets.is_empty() || targets.iter().any(|target| target.means(namespace, name))
+}
+
+/// The targets, with each workload in the place of which its pods are asked about: those of a Deployment, StatefulSet,
+/// DaemonSet, Job or of anything else that makes pods.
+pub fn resolved(evidence: &PolicyEvidence<'_>, targets: &[Target]) -> Vec<Target> {
+    let owners = Owners::new(&[], &[]);
+    let of_workload = |target: &Target| -> Vec<Target> {
+        let Some(name) = target.workload.as_deref() else { return vec![target.clone()] };
+        let here = || evidence.pods.iter().filter(|pod| pod.metadata.namespace == target.namespace);
+        let externals = || evidence.external.iter().map(|it| it.metadata.key());
+        if here().any(|pod| pod.metadata.name == name)
+            || externals().any(|key| key == (target.namespace.as_str(), name))
+        {
+            return vec![target.clone()];
+        }
+        let own = here().filter(|pod| !pod.is_finished() && owners.of(pod).name == name);
+        let pods: Vec<Target> =
+            own.map(|pod| Target { workload: Some(pod.metadata.name.clone()), ..target.clone() }).collect();
+        if pods.is_empty() { vec![target.clone()] } else { pods }
+    };
+    targets.iter().flat_map(of_workload).collect()
 }
 
 /// The targets that mean nothing that is there.

@@ -17,6 +17,7 @@ use super::routed;
 pub use super::walk::{End, NoEnd, Outcome, Part, Step, Walk};
 pub use traffic::Traffic;
 
+use crate::command::own;
 use crate::finding::{Evidence, Subject};
 use crate::item::Item;
 use crate::knowledge::Calls;
@@ -128,6 +129,14 @@ impl<'a> Mesh<'a> {
     /// What to do about a name that nothing has: with the nearest one of the namespace, where one is near.
     fn meant(&self, namespace: &str, name: &str, next: &str, with_services: bool) -> String {
         let (workloads, services) = self.of_namespace(namespace);
+        if workloads.is_empty() && services.is_empty() {
+            let of_pods = self.policy.pods.iter().map(|pod| pod.metadata.namespace.as_str());
+            let near = crate::nearest::closest(namespace, of_pods);
+            return near.map_or_else(
+                || next.to_owned(),
+                |near| format!("{next}; namespace {namespace} has no pods and no Services: did you mean {near}/{name}?"),
+            );
+        }
         let services = services.iter().filter(|_| with_services);
         let pods = self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace);
         let names = workloads.iter().chain(services).map(|end| end.name.as_str());
@@ -273,7 +282,7 @@ impl<'a> Mesh<'a> {
             let path = format!("status.containerStatuses[{}].ready", status.name);
             walk.step(Part::Client, Outcome::Stops, says)
                 .evidence(Evidence::field(subject(pod), path, "false"))
-                .fix("see why the proxy is not ready: its log, and meshdoctor check");
+                .fix(format!("see why the proxy is not ready: its log, and {}", own("check")));
             return None;
         }
         Some(Caller { pod, meshed })

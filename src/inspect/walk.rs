@@ -38,11 +38,24 @@ impl FromStr for End {
             Some((namespace, name)) if names::Rule::Label.accepts(namespace) && subdomain(name) => {
                 Ok(End { namespace: Some(namespace.to_owned()), name: name.to_owned(), port })
             }
-            None if subdomain(place) && place.contains('.') => {
-                Ok(End { namespace: None, name: place.to_owned(), port })
-            }
+            None if subdomain(place) => Ok(End { namespace: None, name: place.to_owned(), port }),
             _ => Err(refused()),
         }
+    }
+}
+
+impl End {
+    /// The same end in a namespace, if it states none and is not a host.
+    pub fn within(mut self, namespace: Option<&str>) -> End {
+        if self.namespace.is_none() && !self.name.contains('.') {
+            self.namespace = namespace.map(str::to_owned);
+        }
+        self
+    }
+
+    /// Whether it is a name that needs a namespace.
+    pub fn lacks_namespace(&self) -> bool {
+        self.namespace.is_none() && !self.name.contains('.')
     }
 }
 

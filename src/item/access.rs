@@ -184,7 +184,10 @@ impl Asked for Access {
     fn close(&self, why: &Why, namespace: Option<&str>) -> Option<Close> {
         matches!(why, Why::NotCaptured | Why::NotOffered).then(|| {
             Close::run(
-                "ask the cluster itself, or keep its answer in a bundle with meshdoctor collect --pre",
+                format!(
+                    "ask the cluster itself, or keep its answer in a bundle with {}",
+                    crate::command::own("collect --pre")
+                ),
                 self.command(namespace),
             )
         })

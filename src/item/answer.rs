@@ -83,9 +83,9 @@ impl Asked for Probe {
 
     fn right(&self) -> String {
         match self.program {
-            Program::LinkedCluster => "get on the Link and on the Secret that it names (see docs/rbac-optional.yaml)",
+            Program::LinkedCluster => "get on the Link and on the Secret that it names",
             Program::MetricsApi | Program::Prometheus | Program::ServiceMirror => {
-                "create and get on pods/portforward in the namespace of the extension (see docs/rbac-optional.yaml)"
+                "create and get on pods/portforward in the namespace of the extension"
             }
         }
         .to_owned()

@@ -67,7 +67,7 @@ impl Asked for OfLogs {
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
         Some(Close::say(match why {
-            Why::Denied { .. } => "grant get on pods/log (see docs/rbac-optional.yaml)",
+            Why::Denied { .. } => "grant get on pods/log",
             Why::TimedOut { .. } | Why::Failed { .. } => {
                 "run again; with -v for what the API server answered"
             }

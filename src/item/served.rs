@@ -154,8 +154,7 @@ impl Asked for Server {
     }
 
     fn right(&self) -> String {
-        "create and get on pods/portforward in the control plane's namespace (see docs/rbac-optional.yaml)"
-            .to_owned()
+        "create and get on pods/portforward in the control plane's namespace".to_owned()
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {

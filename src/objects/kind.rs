@@ -118,6 +118,14 @@ impl Kind {
         }
     }
 
+    /// Whether its objects come from a running cluster alone, and never from manifests.
+    pub fn is_of_running_cluster(self) -> bool {
+        matches!(
+            self,
+            Kind::Endpoints | Kind::EndpointSlice | Kind::Event | Kind::Lease | Kind::Node | Kind::ReplicaSet
+        )
+    }
+
     /// The kind for a manifest's `apiVersion` and `kind`; any version of the group counts.
     pub fn of_manifest(api_version: &str, kind: &str) -> Option<Kind> {
         let group = api_version.split_once('/').map_or("", |(group, _)| group);

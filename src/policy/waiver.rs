@@ -14,6 +14,7 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
+use crate::command::own;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, WaivedBy, Written};
 use crate::yaml;
 
@@ -230,6 +231,7 @@ fn object_texts(subject: &Subject) -> Vec<String> {
 }
 
 fn problem_of(waiver: &Waiver, problem: &'static str, hint: &str) -> Finding {
+    let unknown = format!("Write the id as {} has it", own("list"));
     let (message, step) = match problem {
         "waiver-expired" => (
             "the waiver has expired: what it was for counts again",
@@ -247,10 +249,9 @@ fn problem_of(waiver: &Waiver, problem: &'static str, hint: &str) -> Finding {
             "the waiver stands on a pod that something made and makes anew, so it accepts nothing",
             "Write it on what made the pod: among its own annotations, not those of its template",
         ),
-        "waiver-unknown-check" => (
-            "no check has the name that the waiver gives, so it accepts nothing",
-            "Write the id as meshdoctor list has it",
-        ),
+        "waiver-unknown-check" => {
+            ("no check has the name that the waiver gives, so it accepts nothing", unknown.as_str())
+        }
         _ => (
             "nothing that was found is of this waiver: what it was for is gone, or was not looked for",
             "Take the waiver out, unless this run left its check or namespace out",

@@ -8,11 +8,12 @@ use super::look::Look;
 use super::subject;
 use super::text::{clean, count, shortened, some_of, wrap};
 use crate::checks::Outcome;
+use crate::command::own;
 use crate::command::{Command, Connection, Line, kubectl, meshdoctor};
 use crate::fetched::Why;
 use crate::item::{Item, Kind};
 use crate::judged::Judged;
-use crate::missing::{Close, OF_BROUGHT, get_each, grant_links};
+use crate::missing::{Close, get_each, grant_links, rbac_of_brought};
 use crate::report::{Gap, Report, Unread};
 
 /// How many checks, parts or messages of a group are written out.
@@ -56,7 +57,7 @@ pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
     let look = Look::plain(Look::NARROWEST);
     let groups = groups(report, |gap| gap.missing.was_asked_for());
     let each = groups.iter().map(|((_, sort), gaps)| Deciding {
-        what: head(gaps, look.most(SHOWN)),
+        what: head(gaps, look.most(SHOWN)) + &unreadable(gaps),
         brief: head(gaps, NAMED),
         checks: checks_of(gaps),
         ways: closings(*sort, gaps)
@@ -107,7 +108,13 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     }
     text.extend(unread(&report.coverage.unread, look));
     if !report.coverage.set_aside.is_empty() {
-        text.push("what of the manifests cannot be applied as it is".to_owned());
+        let manifests = report.origin.kind == "manifests" || report.change.is_some();
+        let words = if manifests {
+            "what of the manifests cannot be applied as it is"
+        } else {
+            "files that were skipped"
+        };
+        text.push(words.to_owned());
     }
     text.extend(report.coverage.set_aside.iter().flat_map(|what| detail("not checked", &clean(what), look)));
     let label = look.faint("coverage") + "  ";
@@ -203,6 +210,19 @@ fn head(gaps: &[&Gap], most: usize) -> String {
     let reasons: BTreeSet<&str> = gaps.iter().map(|gap| reason(&gap.missing.why)).collect();
     let reasons: Vec<&str> = reasons.into_iter().collect();
     format!("{}{parts}: {}", some_of(&whats, most), reasons.join(", "))
+}
+
+/// The file or object that could not be read, if it is the same for every gap of a group.
+fn unreadable(gaps: &[&Gap]) -> String {
+    let messages: BTreeSet<&str> = gaps
+        .iter()
+        .filter(|gap| matches!(gap.missing.why, Why::Malformed { .. }))
+        .filter_map(|gap| message(&gap.missing.why))
+        .collect();
+    match (messages.len(), messages.first()) {
+        (1, Some(message)) => format!(" ({})", shortened(&clean(message), 160)),
+        _ => String::new(),
+    }
 }
 
 fn checks_of<'a>(gaps: &[&'a Gap]) -> Vec<&'a str> {
@@ -328,8 +348,8 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
         (Sort::Objects, Why::Denied { .. }) => {
             let is_brought = |gap: &&Gap| matches!(gap.missing.request.item.kind(), Some(Kind::Foreign(_)));
             let role = match gaps.iter().any(is_brought) {
-                true => format!("{OF_BROUGHT} prints the whole role"),
-                false => "docs/rbac.yaml is the whole role".to_owned(),
+                true => format!("{} prints the whole role", rbac_of_brought()),
+                false => format!("{} prints the whole role", own("rbac")),
             };
             vec![(format!("grant list on {} ({role})", resources().replace(',', ", ")), None)]
         }
@@ -338,14 +358,14 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
                 gaps.iter().partition(|gap| gap.missing.link_secret().is_some());
             let names: BTreeSet<String> = others.iter().map(|gap| what(gap)).collect();
             let names: Vec<String> = names.into_iter().collect();
-            let role = format!("grant get on {} (docs/rbac.yaml is the whole role)", names.join(", "));
+            let role = format!("grant get on {} ({} prints the whole role)", names.join(", "), own("rbac"));
             let mut secrets: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
             for (namespace, name) in of_links.iter().filter_map(|gap| gap.missing.link_secret()) {
                 secrets.entry(namespace).or_default().insert(name);
             }
             let each = secrets.into_iter().map(|(namespace, names)| {
                 let names: Vec<&str> = names.into_iter().collect();
-                let words = "let the credentials of links be read (docs/rbac-optional.yaml)".to_owned();
+                let words = "let the credentials of links be read".to_owned();
                 (words, Some(grant_links(namespace, &names)))
             });
             (!names.is_empty()).then_some((role, None)).into_iter().chain(each).collect()
@@ -375,7 +395,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
                     .into()
             }));
             vec![(
-                "collect them, or everything with meshdoctor collect".to_owned(),
+                format!("collect them, or everything with {}", own("collect")),
                 Some(Command::lines(lines)),
             )]
         }
@@ -386,7 +406,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
             let kinds: BTreeSet<Kind> =
                 gaps.iter().filter_map(|gap| gap.missing.request.item.kind()).collect();
             vec![(
-                "collect them, or everything with meshdoctor collect".to_owned(),
+                format!("collect them, or everything with {}", own("collect")),
                 Some(Command::lines(get_each(&kinds))),
             )]
         }

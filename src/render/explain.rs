@@ -9,6 +9,7 @@ use super::look::Look;
 use super::text::{pad, wrap};
 use crate::card::{CaseKind, Requirement, SECTIONS, Shown};
 use crate::checks::Check;
+use crate::command::Called;
 use crate::finding::Severity;
 use crate::page;
 
@@ -69,18 +70,41 @@ pub fn text(check: &'static Check, width: usize) -> String {
     text
 }
 
-/// Markdown prose, wrapped: paragraphs and list items are filled, blocks and tables stay as they are.
+/// A page of the documentation for the terminal.
+pub fn page(id: &str, title: &str, prose: &str, width: usize) -> String {
+    let columns = Look::plain(width).prose();
+    let mut text = format!("{id}\n");
+    for line in wrap(title, columns - 2) {
+        _ = writeln!(text, "  {line}");
+    }
+    text.push('\n');
+    write_prose(prose, columns, &mut text);
+    text
+}
+
+/// Markdown prose, wrapped: paragraphs and list items are filled, tables are aligned, blocks stay as they are.
 fn write_prose(prose: &str, columns: usize, text: &mut String) {
     let mut paragraph = String::new();
     let mut hanging = 0;
     let mut fenced = false;
+    let mut table: Vec<Vec<String>> = Vec::new();
     for line in prose.lines() {
         let marker = list_marker(line);
-        let verbatim = fenced || line.starts_with("```") || line.starts_with('|');
-        if verbatim || line.trim().is_empty() || marker > 0 {
+        let is_row = !fenced && line.starts_with('|');
+        let verbatim = fenced || line.starts_with("```");
+        let heading = line.trim_start_matches('#');
+        let is_heading = !fenced && heading.len() < line.len() && heading.starts_with(' ');
+        if verbatim || is_row || is_heading || line.trim().is_empty() || marker > 0 {
             flush(&mut paragraph, hanging, columns, text);
         }
-        if line.starts_with("```") {
+        if is_row {
+            table.push(cells(line));
+            continue;
+        }
+        write_table(&mut table, columns, text);
+        if is_heading {
+            _ = writeln!(text, "{}", heading.trim());
+        } else if line.starts_with("```") {
             fenced = !fenced;
         } else if verbatim {
             _ = writeln!(text, "  {}{line}", if fenced { "  " } else { "" });
@@ -92,10 +116,62 @@ fn write_prose(prose: &str, columns: usize, text: &mut String) {
             } else {
                 paragraph.push(' ');
             }
-            paragraph.push_str(line.trim());
+            paragraph.push_str(&without_links(line.trim()));
         }
     }
     flush(&mut paragraph, hanging, columns, text);
+    write_table(&mut table, columns, text);
+}
+
+/// The cells of a row; none of the row that separates the head of a table from its body.
+fn cells(row: &str) -> Vec<String> {
+    let row = row.trim().trim_start_matches('|').trim_end_matches('|');
+    if row.chars().all(|c| matches!(c, '-' | ':' | '|' | ' ')) && row.contains('-') {
+        return Vec::new();
+    }
+    // A bar inside a cell is escaped.
+    let escaped = row.replace("\\|", "\u{1}");
+    escaped.split('|').map(|cell| without_links(cell.trim()).replace('\u{1}', "|")).collect()
+}
+
+/// A table, as a line of its first cell and an indented text of the others.
+fn write_table(table: &mut Vec<Vec<String>>, columns: usize, text: &mut String) {
+    let head = table.first().is_some_and(|head| head.iter().any(|cell| !cell.is_empty()));
+    for row in table.drain(..).skip(usize::from(head)).filter(|row| !row.is_empty()) {
+        let Some((first, rest)) = row.split_first() else { continue };
+        for (at, line) in wrap(first, columns - 2).into_iter().enumerate() {
+            _ = writeln!(text, "{}{line}", if at == 0 { "  " } else { "    " });
+        }
+        let rest: Vec<&str> = rest.iter().map(String::as_str).filter(|cell| !cell.is_empty()).collect();
+        for line in wrap(&rest.join("; "), columns - 6) {
+            _ = writeln!(text, "      {line}");
+        }
+    }
+}
+
+/// A text in which links to other pages, `[text](page.md)`, are their texts.
+fn without_links(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        let link = rest[open..].find("](").and_then(|middle| {
+            let label = &rest[open + 1..open + middle];
+            let end = rest[open + middle..].find(')')?;
+            (!label.contains(['[', '`', ']'])).then_some((label, open + middle + end + 1))
+        });
+        match link {
+            Some((label, end)) => {
+                out.push_str(&rest[..open]);
+                out.push_str(label);
+                rest = &rest[end..];
+            }
+            None => {
+                out.push_str(&rest[..=open]);
+                rest = &rest[open + 1..];
+            }
+        }
+    }
+    out + rest
 }
 
 /// Columns of `- ` or `1. ` at the start of a line.
@@ -111,7 +187,10 @@ fn flush(paragraph: &mut String, hanging: usize, columns: usize, text: &mut Stri
     if paragraph.is_empty() {
         return;
     }
-    for (at, line) in wrap(paragraph, columns - 2 - hanging).into_iter().enumerate() {
+    // A page names commands in code spans.
+    let own = format!("`{} ", Called::Own.words());
+    let named = paragraph.replace(&own, &format!("`{} ", Called::current().words()));
+    for (at, line) in wrap(&named, columns - 2 - hanging).into_iter().enumerate() {
         let indent = if at == 0 { 2 } else { 2 + hanging };
         _ = writeln!(text, "{}{line}", " ".repeat(indent));
     }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::document::Document;
 use super::look::Look;
 use super::text::{clean, count, harmless, wrap};
+use crate::command::own;
 use crate::exit;
 use crate::finding::{Severity, When};
 use crate::inspect::ends::{Mismatch, Seen, UNREAD, Unseen};
@@ -231,7 +232,11 @@ impl Fleet {
             status(exit::COULD_NOT_RUN) + status(exit::USAGE),
         );
         _ = writeln!(text, "\n{said}");
-        text.push_str("more      -o 'html=reports/{cluster}.html' writes the report of each; meshdoctor check --context CLUSTER, or --bundle\n");
+        let check = own("check --context CLUSTER");
+        _ = writeln!(
+            text,
+            "more      -o 'html=reports/{{cluster}}.html' writes the report of each; {check}, or --bundle"
+        );
         harmless(&text).into_owned()
     }
 

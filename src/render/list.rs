@@ -11,6 +11,7 @@ use super::look::Look;
 use super::text::count;
 use crate::card::Shown;
 use crate::checks::Check;
+use crate::command::own;
 use crate::finding::Severity;
 
 /// Tables of id, severity and title, one for each category.
@@ -44,8 +45,9 @@ pub fn table(checks: &[&'static Check], width: usize) -> String {
     }
     _ = writeln!(
         text,
-        "{}; meshdoctor explain CHECK tells all about one",
-        count(checks.len(), "check", "checks")
+        "{}; {} tells all about one",
+        count(checks.len(), "check", "checks"),
+        own("explain CHECK")
     );
     text
 }

@@ -297,7 +297,11 @@ fn undecided(report: &Report) -> String {
         }
     });
     let mut reasons = missing.chain(crashed);
-    let (first, way) = reasons.next().unwrap_or_else(|| ("a check could not be made".to_owned(), None));
+    let (first, way) = reasons.next().unwrap_or_else(|| {
+        let nothing = report.coverage.objects == 0 && !report.coverage.set_aside.is_empty();
+        let words = if nothing { "no object can be judged as it is" } else { "a check could not be made" };
+        (words.to_owned(), None)
+    });
     let said = way.as_ref().map_or_else(|| first.clone(), |way| format!("{first} -> {way}"));
     match (reasons.count(), way) {
         (0, Some(_)) => said,

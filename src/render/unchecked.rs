@@ -7,6 +7,7 @@ use super::coverage;
 use super::look::Look;
 use super::text::{clean, count, pad, shortened, some_fitting, some_of, width, wrap};
 use crate::checks::Outcome;
+use crate::command::own;
 use crate::fetched::Why;
 use crate::item::{Asked, Item};
 use crate::report::{Gap, Report, Unread};
@@ -89,17 +90,18 @@ impl Way {
         }
     }
 
-    fn words(self) -> &'static str {
-        match self {
+    fn words(self) -> String {
+        let words = match self {
             Way::Nodes => "--nodes DIR",
             Way::Probe => "--probe",
-            Way::Collect => "meshdoctor collect",
+            Way::Collect => return own("collect"),
             Way::Cli => "--linkerd-cli VERSION",
             Way::Logs => "--logs [NAME=FILE]",
             Way::Diagnostics => "--diagnostics FILE",
             Way::With => "check --with",
             Way::Cluster => "a cluster or --bundle",
-        }
+        };
+        words.to_owned()
     }
 }
 
@@ -114,7 +116,7 @@ fn unasked(report: &Report, look: Look) -> Vec<String> {
     let checks: BTreeSet<&str> = optional().flat_map(|gap| &gap.checks).copied().collect();
     let mut lines = Vec::new();
     if !ways.is_empty() {
-        let ways: Vec<&str> = ways.into_iter().map(Way::words).collect();
+        let ways: Vec<String> = ways.into_iter().map(Way::words).collect();
         let checks = count(checks.len(), "check lacks", "checks lack");
         let words = format!("{checks} evidence that was not provided: {}", ways.join(", "));
         lines.extend(wrap(&words, look.prose() - INDENT));

@@ -171,7 +171,7 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
     let keys = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
     if keys(&["protocol", "metadata"]) {
         return Err(Unread::Of(
-            "linkerd diagnostics policy of a Service, which is not compared: meshdoctor policy --to shows what the objects say",
+            "linkerd diagnostics policy of a Service, which is not compared: the command policy --to shows what the objects say",
         ));
     }
     if keys(&["fully_qualified_name"]) || keys(&["retry_budget"]) {

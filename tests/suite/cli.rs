@@ -55,7 +55,7 @@ fn an_interrupted_read_ends_with_a_document_as_well() {
     assert!(killed.success());
     let output = Ran::from(child.wait_with_output().unwrap());
     drop(stdin);
-    assert_eq!(output.status, 3, "{}", output.err);
+    assert_eq!(output.status, 130, "{}", output.err);
     assert!(output.err.starts_with("error: interrupted\n"), "{}", output.err);
     assert_eq!(output.document()["errors"][0]["message"], "interrupted");
 }
@@ -228,7 +228,7 @@ fn a_run_that_came_to_nothing_is_a_failed_row_of_linkerd_check() {
 /// `check -h` answers the two questions that one has at night: how is it called, and what does the status mean.
 #[test]
 fn the_help_of_check_has_examples_and_the_exit_statuses() {
-    let output = ran(meshdoctor(&["check", "-h"]));
+    let output = ran(meshdoctor(&["check", "--help"]));
     let help = output.out;
     for wanted in
         ["Examples:", "meshdoctor check --verify before.json", "Exit status:", "  4  nothing failed"]
@@ -299,5 +299,35 @@ fn the_role_of_chosen_checks_is_printed_with_its_binding() {
     assert!(verbs.into_iter().all(|verb| verb == "list" || verb == "get"), "{role}");
     for words in [["rbac", "--service-account", "doctor"], ["rbac", "--only", "debgu"]] {
         ran_to(2, meshdoctor(&words));
+    }
+}
+
+#[test]
+fn file_on_the_command_line_is_a_bundle() {
+    let base = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
+    let more = ["--complete", "all", "--no-config", "--at", "2026-01-15T12:00:00Z", "-o", "short"];
+    let alone = ran(meshdoctor(&[&["check", base][..], &more].concat()));
+    let flagged = ran(meshdoctor(&[&["check", "--bundle", base][..], &more].concat()));
+    assert_eq!((alone.status, &alone.out), (flagged.status, &flagged.out), "{}", alone.err);
+    let own = tempfile::tempdir().unwrap();
+    let report = own.path().join("before.json").display().to_string();
+    ran(meshdoctor(&["demo", "cni-unauthorized", "-o", &format!("json={report}")]));
+    for words in [&["check", &report][..], &["check", "--bundle", &report]] {
+        let refused = ran_to(2, meshdoctor(words));
+        assert!(refused.err.contains("is a report") && refused.err.contains("--verify"), "{}", refused.err);
+    }
+    let word = ran_to(2, meshdoctor(&["check", "cni"]));
+    assert!(word.err.contains("meshdoctor check --only cni"), "{}", word.err);
+    let none = ran_to(2, meshdoctor(&["check", "--complete", "all", "--no-config"]));
+    assert!(none.err.contains("--bundle PATH"), "{}", none.err);
+}
+
+#[test]
+fn short_help_of_check_fits_on_a_screen() {
+    let short = ran_to(0, meshdoctor(&["check", "-h"])).out;
+    assert!(short.lines().count() <= 60, "{} lines\n{short}", short.lines().count());
+    let long = ran_to(0, meshdoctor(&["check", "--help"])).out;
+    for flag in ["--disable-compression", "--manifests", "--to-kubernetes", "--config"] {
+        assert!(long.contains(flag), "{flag}");
     }
 }

@@ -75,7 +75,7 @@ fn a_version_that_is_no_one_release_is_said_and_can_be_named() {
     for version in ["'>=2024.1.1'", "'*'", "2025.x", "\"${LINKERD}\""] {
         write(own.path(), "release.yaml", RELEASE.replace("VERSION", version));
         let (status, found, aside) = checked(own.path(), &[]);
-        assert_eq!((status, found), (0, Vec::new()), "{version}");
+        assert_eq!((status, found), (4, Vec::new()), "{version}: nothing was judged");
         assert!(
             aside.len() == 1 && aside[0].contains("says ") && aside[0].contains("release.yaml:4"),
             "{version}: {aside:?}"
@@ -224,4 +224,34 @@ fn settings_that_nobody_can_know_are_left_as_they_are_and_said() {
     let (begun, _, aside, _) = changed(NETWORKS, &whole.replace("2025.4.4", "2025.10.7"));
     assert!(begun.contains(&"cluster-networks-incomplete".to_owned()), "{begun:?}");
     assert!(aside.contains("has edge-25.10.7 installed where edge-25.4.4 is"), "{aside}");
+}
+
+const SET: &str = "\
+apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: mesh, namespace: argocd}
+spec:
+  goTemplate: true
+  generators:
+    - GENERATOR
+  template:
+    spec:
+      source:
+        repoURL: https://helm.linkerd.io/edge
+        chart: '{{.chart}}'
+        targetRevision: '{{ .version }}'
+        helm: {valuesObject: {nonsense: true}}
+";
+
+#[test]
+fn chart_of_an_application_set_is_resolved_or_named() {
+    let own = tempfile::tempdir().unwrap();
+    let list = "list: {elements: [{chart: linkerd-viz, version: 2025.10.7}]}";
+    write(own.path(), "set.yaml", SET.replace("GENERATOR", list));
+    let (_, found, aside) = checked(own.path(), &[]);
+    assert_eq!((found, aside), (vec!["chart-value-unknown set.yaml:14:31".to_owned()], vec![]));
+    write(own.path(), "set.yaml", SET.replace("GENERATOR", "git: {repoURL: https://example.com/x.git}"));
+    let (status, found, aside) = checked(own.path(), &[]);
+    assert_eq!((status, found), (4, vec![]), "{aside:?}");
+    assert!(aside.iter().any(|said| said.contains("{{.chart}} in ApplicationSet argocd/mesh")), "{aside:?}");
 }

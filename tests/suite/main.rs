@@ -43,6 +43,7 @@ mod installs;
 mod layers;
 mod leaves;
 mod logs;
+mod manifests;
 mod matrix;
 mod node_snapshot;
 mod nodes;

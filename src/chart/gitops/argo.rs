@@ -1,7 +1,7 @@
 //! Argo CD: sources of an `Application`, or of the template of an `ApplicationSet`, that are charts.
 
 use super::set::Written;
-use super::{Document, Installed, Set, set, whole};
+use super::{Document, Holds, Installed, Set, TEMPLATE, set, tree, whole};
 
 pub(super) fn sources(set: &Set<'_>, document: &Document<'_>, spec: &str) -> Vec<Installed> {
     let mut sources = document.items(&format!("{spec}.sources"));
@@ -11,9 +11,79 @@ pub(super) fn sources(set: &Set<'_>, document: &Document<'_>, spec: &str) -> Vec
     sources.iter().filter_map(of).collect()
 }
 
+/// The spec of the Applications that an ApplicationSet makes.
+const TEMPLATED: &str = "spec.template.spec";
+/// The most elements of generators that are put into a template.
+const MOST_ELEMENTS: usize = 200;
+
+/// The charts of an ApplicationSet: one set of sources for each element of its generators, if all of them are lists, and else the
+/// sources as the template has them.
+pub(super) fn application_set(set: &Set<'_>, document: &Document<'_>) -> Vec<Installed> {
+    let elements = elements(document).unwrap_or_default();
+    let mut found = Vec::new();
+    for element in elements.iter().take(MOST_ELEMENTS) {
+        let text = element.iter().fold(document.text.clone(), |text, (key, value)| filled(&text, key, value));
+        if let Some(root) = tree(&text) {
+            found.extend(sources(set, &Document { of: document.of, text, root }, TEMPLATED));
+        }
+    }
+    if elements.is_empty() {
+        found.extend(sources(set, document, TEMPLATED));
+    }
+    found.dedup();
+    found
+}
+
+/// The elements of the generators, each as its keys and values; `None` if a generator is not a list of texts.
+fn elements(document: &Document<'_>) -> Option<Vec<Vec<(String, String)>>> {
+    let mut elements = Vec::new();
+    for generator in document.items("spec.generators") {
+        let list = document.items(&format!("{generator}.list.elements"));
+        if list.is_empty() {
+            return None;
+        }
+        for element in list {
+            let Holds::Map(_) = &document.root.find(&element)?.holds else { return None };
+            let serde_yaml::Value::Mapping(map) = document.value(&element)? else { return None };
+            let texts = map.iter().filter_map(|(key, value)| {
+                let value = match value {
+                    serde_yaml::Value::String(text) => text.clone(),
+                    serde_yaml::Value::Number(number) => number.to_string(),
+                    serde_yaml::Value::Bool(truth) => truth.to_string(),
+                    _ => return None,
+                };
+                // A text that would end the one that it is put into is left as it is.
+                let fits = !value.contains(['\'', '"', '\n', '\\']);
+                fits.then_some((key.as_str()?.to_owned(), value))
+            });
+            elements.push(texts.collect());
+        }
+    }
+    Some(elements)
+}
+
+/// A template with the value of a key in its place: `{{.key}}` of Go templates, `{{key}}` of the older ones.
+fn filled(text: &str, key: &str, value: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find(TEMPLATE) {
+        let Some(close) = rest[open..].find("}}") else { break };
+        let inside = rest[open + TEMPLATE.len()..open + close].trim();
+        let is_key = inside.strip_prefix('.').unwrap_or(inside) == key;
+        out.push_str(&rest[..open]);
+        out.push_str(if is_key { value } else { &rest[open..open + close + 2] });
+        rest = &rest[open + close + 2..];
+    }
+    out + rest
+}
+
 fn of(set: &Set<'_>, document: &Document<'_>, source: &str) -> Option<Installed> {
     let object = document.kind_and_name();
-    let chart = set.chart(&document.text(&format!("{source}.chart"))?)?;
+    let named = document.text(&format!("{source}.chart"))?;
+    if named.contains(TEMPLATE) {
+        return Some(Installed::of(object, document.place(source), named, None));
+    }
+    let chart = set.chart(&named)?;
     let field = format!("{source}.targetRevision");
     let version = document.text(&field).map(|text| (field, text));
     let mut installed = Installed::of(object.clone(), document.place(source), chart, version);

@@ -308,7 +308,8 @@ impl<'a> Scanner<'_, 'a> {
         }
         match self.written.namespaces.get(at.object.namespace_name()) {
             Some(namespace) => namespace.annotation(at.key) == Some(at.value),
-            None => row.is_read_on(KeyScope::Namespace),
+            // No controller has copied anything into manifests: each key is as its author wrote it.
+            None => !self.written.is_of_manifests && row.is_read_on(KeyScope::Namespace),
         }
     }
 

@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use crate::chart::values::Values;
 use crate::checks::admission::Rules;
 use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, policy};
 use crate::expression::{Known, KnownPorts, NoValue, Scope};
+use crate::fetched::Why;
 use crate::finding::Subject;
 use crate::item::{Kind, Scope as Place};
-use crate::model::injection::{Decision, effective};
+use crate::model::injection::{Admission, Decision, INJECT, effective};
 use crate::model::owners::Owners;
 use crate::model::policy::{Authorization, Inbound, TakenBy, Who, Workload};
 use crate::objects::{ConfigMap, Namespace, Pod, PodSpec, PodTemplate};
@@ -173,11 +175,25 @@ fn of_port(inbound: &Inbound<'_>) -> Value {
     said
 }
 
+/// The rules of admission, with the values of the control plane if they are known. Manifests seldom hold the injector's webhook:
+/// they are judged by the one that the chart installs.
+fn admission<'a>(ctx: &Context<'a>) -> Option<(Admission<'a>, Option<Values>)> {
+    match Rules::of(ctx) {
+        Ok(rules) => Some((rules.admission, rules.values)),
+        Err(missing) if missing.why == Why::NotInManifests => {
+            let namespaces = ctx.seen::<Namespace>().ok()?;
+            Some((Admission::new(namespaces, None, None), None))
+        }
+        Err(_) => None,
+    }
+}
+
 /// What the model says of every object of a kind that makes pods.
 fn known(ctx: &Context<'_>, kind: Kind) -> Known {
     let mut known = Known::default();
     let Ok(objects) = ctx.whole(kind) else { return known };
-    let rules = Rules::of(ctx);
+    let rules = admission(ctx);
+    let of_manifests = ctx.every::<Namespace>().is_err_and(|missing| missing.why == Why::NotInManifests);
     for object in objects {
         let template: Option<PodTemplate> = match kind {
             Kind::Pod => serde_json::from_value(object.clone()).ok(),
@@ -199,20 +215,26 @@ fn known(ctx: &Context<'_>, kind: Kind) -> Known {
             .iter()
             .chain(meta.labels.iter())
             .any(|(key, value)| key.contains("linkerd.io/") && redact::is_marked(value));
-        let Some(rules) = rules.as_ref().ok().filter(|_| !is_cut) else {
+        let Some((admission, values)) = rules.as_ref().filter(|_| !is_cut) else {
             known.injected.insert(place, has_proxy.then_some(true));
             continue;
         };
-        let decision = rules.admission.decide(namespace, &template.metadata, &template.spec);
+        let decision = admission.decide(namespace, &template.metadata, &template.spec);
+        // In manifests without its namespace the template decides alone.
+        let by_template = || match template.metadata.annotation(INJECT).filter(|_| of_manifests) {
+            Some("enabled" | "ingress") => Some(true),
+            Some("disabled") => Some(false),
+            _ => None,
+        };
         let injected = match (has_proxy, decision) {
             (true, _) | (_, Decision::Inject { .. }) => Some(true),
             (false, Decision::Skip(_)) => Some(false),
-            (false, Decision::Unknown) => None,
+            (false, Decision::Unknown) => by_template(),
         };
         known.injected.insert(place.clone(), injected);
-        let home = rules.admission.namespace(namespace);
+        let home = admission.namespace(namespace);
         let said = effective(POLICY, &template.metadata, home, true).map(|(_, value)| value.to_owned());
-        let by_chart = || rules.values.as_ref()?.written("proxy.defaultInboundPolicy");
+        let by_chart = || values.as_ref()?.written("proxy.defaultInboundPolicy");
         if let Some(policy) = said.or_else(by_chart) {
             known.policies.insert(place, policy);
         }

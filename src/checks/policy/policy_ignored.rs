@@ -1,8 +1,8 @@
 //! `policy-ignored`: objects of policy that are accepted, and that the policy controller passes over.
 
 use super::gateways;
-use super::survey::{Survey, about, defined, field, mend_or_delete, on, survey};
-use crate::checks::{Context, Judgement, Unjudged};
+use super::survey::{Survey, about, each, existing, field, mend_or_delete, on};
+use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::model::policy::{Ignored, OutboundIndex, OutboundObjects, Protocol, RouteKind};
 use crate::objects::{Kind, Meta, ParentRef, Route, TCPRoute, TLSRoute};
@@ -11,7 +11,7 @@ use crate::objects::{Kind, Meta, ParentRef, Route, TCPRoute, TLSRoute};
 const TIMEOUT: &str = "timeout.linkerd.io/request";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = survey(ctx)?;
+    let survey = each(ctx)?;
     let by_itself = survey.index.ignored().iter().filter(|one| !one.unreadable);
     let mut findings: Vec<Finding> = by_itself
         .map(|one| {
@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(routes.iter().flat_map(|route| unused(ctx, survey, kind, route)));
     }
     findings.extend(limits(ctx, survey));
-    findings.extend(for_calls(ctx, survey)?);
+    findings.extend(for_calls(ctx, survey));
     if !survey.index.controller.quirks.gateway_timeouts {
         findings.extend(survey.objects.http_routes.iter().filter_map(|route| timeouts(ctx, route)));
     }
@@ -64,14 +64,14 @@ fn routes_calls(route: &Route) -> bool {
 }
 
 /// Routes that the controller passes over for calls alone: annotations that it cannot read, or more rules than it takes.
-fn for_calls(ctx: &Context<'_>, survey: &Survey<'_>) -> Result<Vec<Finding>, Unjudged> {
+fn for_calls(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
     let objects = OutboundObjects {
         routes: vec![
             (RouteKind::Http, survey.objects.http_routes),
             (RouteKind::LinkerdHttp, survey.objects.linkerd_http_routes),
             (RouteKind::Grpc, survey.objects.grpc_routes),
-            (RouteKind::Tls, defined::<TLSRoute>(ctx)?),
-            (RouteKind::Tcp, defined::<TCPRoute>(ctx)?),
+            (RouteKind::Tls, existing::<TLSRoute>(ctx)),
+            (RouteKind::Tcp, existing::<TCPRoute>(ctx)),
         ],
         ..OutboundObjects::default()
     };
@@ -98,7 +98,7 @@ fn for_calls(ctx: &Context<'_>, survey: &Survey<'_>) -> Result<Vec<Finding>, Unj
             "Write it as the policy controller can take it, and apply it again",
         ))
     });
-    Ok(findings.collect())
+    findings.collect()
 }
 
 /// Time limits of rules that this release reads of Linkerd's own HTTPRoutes alone.

@@ -1,7 +1,7 @@
 //! `policy-unreadable`: an object that the policy controller cannot read; up to 2.19 it reads no other of its kind then.
 
-use super::survey::{Survey, about, defined, field, mend_or_delete, on, survey};
-use crate::checks::{Context, Judgement, Unjudged};
+use super::survey::{Survey, about, each, existing, field, mend_or_delete, on};
+use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::policy::{OutboundIndex, OutboundObjects, is_of_the_mesh};
 use crate::objects::{EgressNetwork, Kind, Meta};
@@ -9,7 +9,7 @@ use crate::objects::{EgressNetwork, Kind, Meta};
 const MEND: &str = "Write what it says above as it should be, and apply it again";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let survey = survey(ctx)?;
+    let survey = each(ctx)?;
     let version = survey.version.as_ref().map_or_else(|| "not known".to_owned(), ToString::to_string);
     let unreadable = survey.index.ignored().iter().filter(|one| one.unreadable);
     let findings = unreadable.filter_map(|one| {
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .remedy(remedy),
         )
     });
-    let findings = findings.chain(networks(ctx, survey, &version)?);
+    let findings = findings.chain(networks(ctx, survey, &version));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
@@ -56,9 +56,9 @@ fn said(kind: Kind, voids: bool) -> (String, Severity) {
 }
 
 /// EgressNetworks with a network that is none.
-fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Result<Vec<Finding>, Unjudged> {
+fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Finding> {
     let objects =
-        OutboundObjects { egress_networks: defined::<EgressNetwork>(ctx)?, ..OutboundObjects::default() };
+        OutboundObjects { egress_networks: existing::<EgressNetwork>(ctx), ..OutboundObjects::default() };
     let index = OutboundIndex::new(survey.index.controller.clone(), &objects);
     let kind = Kind::EgressNetwork;
     let (message, severity) = said(kind, index.void().contains(&kind));
@@ -70,7 +70,7 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Result<Vec
             .evidence(Evidence::other("Linkerd", version))
             .remedy(mend_or_delete(kind, meta, MEND))
     });
-    Ok(findings.collect())
+    findings.collect()
 }
 
 /// Such a route may be right, and serve a Gateway that knows more than Linkerd does.

@@ -1,13 +1,14 @@
 //! Inbound policy of the cluster and the workloads that it is about: read once for a run.
 
-use crate::checks::{Context, Unjudged};
+use crate::checks::control_plane::installation::installed;
+use crate::checks::{Context, Unjudged, Upgrade};
 use crate::command::{Call, kubectl};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject, Tie};
 use crate::item::Scope;
 use crate::missing::Missing;
 use crate::model::control_plane;
-use crate::model::policy::{Controller, Ignored, Index, Objects, Quirks, Workload};
+use crate::model::policy::{Controller, Ignored, Index, NotReadable, Objects, Quirks, Workload};
 use crate::objects::{
     AuthorizationPolicy, ConfigMap, CustomResourceDefinition, Deployment, ExternalWorkload, GRPCRoute,
     HTTPLocalRateLimitPolicy, HTTPRoute, Kind, LinkerdHTTPRoute, Listed, MeshTLSAuthentication, Meta,
@@ -59,6 +60,55 @@ impl<'a> Survey<'a> {
 /// A part of it could not be had: a policy that is not known may let in or hold for anybody.
 pub(in crate::checks) fn survey<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
     ctx.once(&ctx.joins.policy, build).as_ref().map_err(Unjudged::clone)
+}
+
+/// The policy objects that exist, each read by itself, without workloads: for faults of an object that no other object can
+/// excuse. Lists that are missing or incomplete are gaps, and the other objects are still judged.
+///
+/// # Errors
+/// No Deployment could be read, so that the release is unknown; or the policy controller's settings cannot be read.
+pub(super) fn each<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
+    ctx.once(&ctx.joins.policy_objects, build_each).as_ref().map_err(Unjudged::clone)
+}
+
+fn build_each<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
+    let deployments = ctx.seen::<Deployment>()?;
+    let version = installed(ctx).ok().flatten().map(|(version, _)| version);
+    // A minor that --linkerd-version names is the release that opened it.
+    let named = |version: LinkerdVersion| {
+        Upgrade::target(version.as_str(), ctx.knowledge.releases()).unwrap_or(version)
+    };
+    let version = version.map(named);
+    let namespace = ctx.namespaces().control_plane.as_str();
+    let quirks = Quirks::of(version.as_ref(), ctx.knowledge);
+    let controller = match Controller::of(deployments, namespace, quirks) {
+        Ok(controller) => controller,
+        Err(NotReadable::Absent) if ctx.every::<Deployment>().is_err() => {
+            Controller::with_defaults(namespace, quirks)
+        }
+        Err(trouble) => return Err(Unjudged::blocked("control-plane-not-ready", trouble.to_string())),
+    };
+    let objects = Objects {
+        servers: existing::<Server>(ctx),
+        server_authorizations: existing::<ServerAuthorization>(ctx),
+        authorization_policies: existing::<AuthorizationPolicy>(ctx),
+        mesh_tls_authentications: existing::<MeshTLSAuthentication>(ctx),
+        network_authentications: existing::<NetworkAuthentication>(ctx),
+        rate_limits: existing::<HTTPLocalRateLimitPolicy>(ctx),
+        http_routes: existing::<HTTPRoute>(ctx),
+        linkerd_http_routes: existing::<LinkerdHTTPRoute>(ctx),
+        grpc_routes: existing::<GRPCRoute>(ctx),
+    };
+    let index = Index::new(controller, objects);
+    Ok(Survey { index, objects, pods: Vec::new(), external: Vec::new(), version })
+}
+
+/// The objects of a kind that exist; none if no definition serves the kind. Notes a gap if there may be more.
+pub(super) fn existing<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
+    defined::<K>(ctx).or_else(|first| ctx.seen::<K>().map_err(|_| first)).unwrap_or_else(|missing| {
+        ctx.gap(missing);
+        &[]
+    })
 }
 
 fn build<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {

@@ -32,6 +32,9 @@ pub struct InstallStage {
 #[derive(Debug, Clone, Args)]
 #[command(after_help = help::of_check())]
 pub struct Check {
+    /// Bundles or dumps to read instead of a cluster, as with --bundle.
+    #[arg(value_name = "FILE", conflicts_with_all = ["live", "all_contexts", "bundles", "wait", "publish"])]
+    pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub evidence: EvidenceArgs,
     #[command(flatten)]
@@ -43,6 +46,9 @@ pub struct Check {
     /// Check only workloads in these namespaces (comma-separated). The control plane is always checked.
     #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', value_parser = namespace, help_heading = "Checks")]
     pub namespace: Vec<String>,
+    /// Check workloads in all namespaces, as without --namespace.
+    #[arg(short = 'A', long, conflicts_with = "namespace", hide = true, help_heading = "Checks")]
+    pub all_namespaces: bool,
     /// The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break, and
     /// where it is newer than what meshdoctor knows, that it does not know. By default the newest release that meshdoctor knows.
     #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use clap::Command;
+
 use crate::exit;
 
 /// Command lines of `check`, each with what it is for.
@@ -13,17 +15,44 @@ const EXAMPLES: [(&str, &str); 9] = [
     ("meshdoctor check --save support.tar.gz", "keep the redacted evidence for a ticket"),
     ("meshdoctor check --bundle support.tar.gz", "the same verdict later, without the cluster"),
     ("meshdoctor check -o json=before.json -o table", "keep the report as well"),
-    ("meshdoctor check -o junit=check.xml -o sarif=check.sarif", "for a pipeline; docs/formats.md"),
+    ("meshdoctor check -o junit=check.xml -o sarif=check.sarif", "for a pipeline"),
     ("meshdoctor check --verify before.json", "after the repair: what is fixed, what is still there"),
 ];
 
 /// The exit statuses in as few words as a terminal has room for.
-const STATUSES: [(u8, &str); 5] = [
+const STATUSES: [(u8, &str); 6] = [
     (exit::FINE, "nothing at or above --fail-on; what was asked for was checked"),
     (exit::FINDINGS, "a finding at or above --fail-on"),
     (exit::USAGE, "wrong usage: an unknown check, namespace, context or flag"),
     (exit::COULD_NOT_RUN, "could not run: no cluster, an unreadable bundle"),
     (exit::NOT_CHECKED, "nothing failed, but something asked for was not checked"),
+    (exit::INTERRUPTED, "interrupted"),
+];
+
+/// The flags that `check -h` shows, each in a line; `check --help` shows all of them in full.
+const COMMON: [(&str, &str); 22] = [
+    ("files", "Bundles, dumps or folders to read instead of the cluster"),
+    ("bundle", "Read a bundle or dump instead of the cluster"),
+    ("nodes", "Add node evidence: snapshots or copies of /etc/cni/net.d"),
+    ("logs", "Read control-plane logs and the logs of affected proxies"),
+    ("context", "Use this context of the kubeconfig; several check each cluster"),
+    ("only", "Run only these checks or categories"),
+    ("skip", "Skip these checks or categories"),
+    ("namespace", "Check only workloads in these namespaces"),
+    ("fail_on", "Exit with 1 from this severity on (default error)"),
+    ("waivers", "Accept the findings that this file lists"),
+    ("baseline", "Ignore the findings of an earlier report"),
+    ("verify", "Recheck the findings of an earlier report"),
+    ("wait", "Retry for up to DURATION until the checks pass"),
+    ("pre", "Check whether the cluster can take Linkerd"),
+    ("manifests", "Check manifests before they are applied, without a cluster"),
+    ("with", "Check the cluster as it would be with these manifests"),
+    ("to", "Preview an upgrade to this release of Linkerd"),
+    ("output", "Print table, short, json, sarif, ..., or write FORMAT=FILE"),
+    ("coverage", "Show what was not checked, and how to check it"),
+    ("save", "Save the evidence as a redacted bundle"),
+    ("verbose", "Show all evidence"),
+    ("quiet", "Print only errors on standard error"),
 ];
 
 /// Command lines of `ticket`, likewise.
@@ -43,6 +72,27 @@ pub(super) fn of_check() -> String {
     }
     text.truncate(text.trim_end().len());
     text
+}
+
+/// `check`, with a short help of the flags that most runs need.
+pub(in crate::cli) fn shortened(command: Command) -> Command {
+    let command = command.mut_args(|arg| {
+        let id = arg.get_id().as_str();
+        match COMMON.iter().find(|(known, _)| *known == id) {
+            Some((_, help)) => {
+                let long = arg.get_long_help().or(arg.get_help()).cloned().unwrap_or_default();
+                arg.help(*help).long_help(long)
+            }
+            None if matches!(id, "help" | "version") => arg,
+            None => arg.hide_short_help(true),
+        }
+    });
+    let mut short = examples(&EXAMPLES[..3]);
+    short.push_str(
+        "\nExit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked, 130 interrupted\n",
+    );
+    short.push_str("All flags: --help");
+    command.after_help(short).after_long_help(of_check())
 }
 
 /// The text for `ticket`.

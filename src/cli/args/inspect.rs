@@ -11,9 +11,9 @@ use crate::inspect::reach::{End, Traffic};
 /// `meshdoctor policy`.
 #[derive(Debug, Args)]
 pub struct Policy {
-    /// What to show: NAMESPACE, NAMESPACE/POD or NAMESPACE/POD:PORT; an ExternalWorkload is named like a pod. Everything
-    /// that is injected when not given.
-    #[arg(value_name = "NAMESPACE/POD[:PORT]", value_parser = target)]
+    /// What to show: NAMESPACE, NAMESPACE/NAME or NAMESPACE/NAME:PORT, of a pod, a workload such as a Deployment, or an
+    /// ExternalWorkload. Everything that is injected when not given.
+    #[arg(value_name = "NAMESPACE/NAME[:PORT]", value_parser = target)]
     pub targets: Vec<Target>,
     /// Show instead what clients get on the way to a Service, NAMESPACE/NAME[:PORT], or to an address, ADDRESS:PORT: routes, where
     /// they send what, time limits, retries, and what is forbidden.
@@ -48,10 +48,11 @@ pub enum PolicyFormat {
 /// `meshdoctor reach`.
 #[derive(Debug, Args)]
 pub struct Reach {
-    /// The client: a pod or a workload, NAMESPACE/NAME.
+    /// The client: a pod or a workload, NAMESPACE/NAME, or NAME with --namespace.
     #[arg(value_name = "FROM", value_parser = end)]
     pub from: Option<End>,
-    /// What is called: a Service, a workload or a pod, NAMESPACE/NAME[:PORT], or a host, HOST:PORT.
+    /// The called end: a Service, a workload or a pod, NAMESPACE/NAME[:PORT], or NAME[:PORT] with --namespace; or a host,
+    /// HOST:PORT.
     #[arg(value_name = "TO[:PORT]", value_parser = end)]
     pub to: Option<End>,
     /// Show who may call whom in a namespace: its workloads, and the ports of its Services.
@@ -60,8 +61,8 @@ pub struct Reach {
     /// What is sent. Without it, the answer names the kinds of traffic that fail.
     #[arg(long, value_enum, value_name = "KIND")]
     pub traffic: Option<TrafficArg>,
-    /// The namespace of --matrix.
-    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace, requires = "matrix")]
+    /// The namespace of names that state none, and of --matrix.
+    #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace)]
     pub namespace: Option<String>,
     /// The form of the answer.
     #[arg(short, long, value_enum, default_value_t = ReachFormat::Table, help_heading = "Output")]

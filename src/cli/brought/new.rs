@@ -6,8 +6,9 @@ use crate::card::CaseKind;
 use crate::cases;
 use crate::checks::expressed::Brought;
 use crate::cli::args::New;
+use crate::cli::output;
 use crate::cli::stop::Stop;
-use crate::cli::{output, role};
+use crate::command::{Arg, meshdoctor, own};
 use crate::demo;
 use crate::item::Kind;
 use crate::nearest::closest;
@@ -41,11 +42,11 @@ pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
     let folder = args.folder.display().to_string();
     let brought = Brought::read(&args.check, &text, super::IN_CASES).map_err(|error| {
         let next = match error.message.starts_with("rule") {
-            true => "choose another kind with --for",
+            true => "choose another kind with --for".to_owned(),
             false if crate::checks::find(&args.check).is_some() => {
-                "choose another id: meshdoctor list shows those that are taken"
+                format!("choose another id: {} shows those that are taken", own("list"))
             }
-            false => "ids are words of small letters and digits with dashes between them",
+            false => "ids are words of small letters and digits with dashes between them".to_owned(),
         };
         Stop::usage(error.message, next)
     })?;
@@ -53,10 +54,12 @@ pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
     std::fs::create_dir_all(&args.folder).with_context(|| format!("{folder} cannot be made"))?;
     std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
     let said = format!(
-        "{}\nnext      meshdoctor test {folder}\n          meshdoctor check --checks {folder}\n",
-        path.display()
+        "{}\nnext      {}\n          {}\n",
+        path.display(),
+        meshdoctor().words("test").arg(Arg::path(&folder)),
+        meshdoctor().words("check --checks").arg(Arg::path(&folder)),
     );
-    output::print(&role::as_typed(said))
+    output::print(&said)
 }
 
 /// The card with what its cases say.

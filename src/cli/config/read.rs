@@ -13,6 +13,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::super::args::Cli;
 use super::super::stop::Stop;
 use crate::nearest::closest;
+use crate::page::document_url;
 
 /// The table of severities, which are of `check`.
 const SEVERITY: &str = "severity";
@@ -21,7 +22,9 @@ const PARAMS: &str = "params";
 /// The largest file that is read.
 const MOST: u64 = 1 << 20;
 /// What to do about a file that cannot be read.
-const NEXT: &str = "see docs/config.md for its form, or run with --no-config";
+fn next() -> String {
+    format!("see {} for its form, or run with --no-config", document_url("config.md"))
+}
 
 /// How a value is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,15 +77,15 @@ impl Setting {
 /// It cannot be read, is no TOML, or says something that no command takes; with its line.
 pub(super) fn read(path: &Path) -> Result<Vec<Setting>, Stop> {
     let shown = path.display();
-    let unreadable = |error: std::io::Error| Stop::usage(format!("{shown}: {error}"), NEXT);
+    let unreadable = |error: std::io::Error| Stop::usage(format!("{shown}: {error}"), next());
     if std::fs::metadata(path).map_err(unreadable)?.len() > MOST {
-        return Err(Stop::usage(format!("{shown} is larger than a configuration is"), NEXT));
+        return Err(Stop::usage(format!("{shown} is larger than a configuration is"), next()));
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
     let line = |at: usize| text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
     let table = DeTable::parse(&text).map_err(|error: toml::de::Error| {
         let line = error.span().map_or(1, |span| line(span.start));
-        Stop::usage(format!("{shown}:{line}: {}", error.message()), NEXT)
+        Stop::usage(format!("{shown}:{line}: {}", error.message()), next())
     })?;
     Reader { path, line: &line, command: Cli::command() }.settings(table.get_ref())
 }
@@ -103,7 +106,7 @@ impl Reader<'_> {
     }
 
     fn wrong<T>(&self, at: &Spanned<T>, said: String) -> Stop {
-        Stop::usage(format!("{}:{}: {said}", self.path.display(), self.line(at)), NEXT)
+        Stop::usage(format!("{}:{}: {said}", self.path.display(), self.line(at)), next())
     }
 
     fn settings(&self, table: &DeTable<'_>) -> Result<Vec<Setting>, Stop> {
@@ -226,7 +229,7 @@ impl Reader<'_> {
     }
 
     fn wrong_at(&self, line: usize, said: String) -> Stop {
-        Stop::usage(format!("{}:{line}: {said}", self.path.display()), NEXT)
+        Stop::usage(format!("{}:{line}: {said}", self.path.display()), next())
     }
 
     /// One value, of the type that its flag takes; else what is wanted.

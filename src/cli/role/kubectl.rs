@@ -3,7 +3,7 @@
 //! with the way to say the same.
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 use super::super::args::{self, Cli, ConnectionOverrides};
 use super::Role;
@@ -12,7 +12,7 @@ use super::Role;
 const CONNECTING: [&str; 2] = ["check", "collect"];
 
 pub(super) fn command() -> Command {
-    CONNECTING.into_iter().fold(Cli::command().bin_name(Role::Kubectl.typed()), |command, name| {
+    CONNECTING.into_iter().fold(super::command().bin_name(Role::Kubectl.typed()), |command, name| {
         command.mut_subcommand(name, |subcommand| {
             // What is said of the flags together is not what is said of the command.
             let about = subcommand.get_about().cloned().unwrap_or_default();
@@ -56,9 +56,6 @@ pub(super) fn refusal(error: &clap::Error) -> Option<(String, String)> {
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
     let flag = flag.split_once('=').map_or(flag.as_str(), |(flag, _)| flag);
     let next = match flag {
-        "-A" | "--all-namespaces" => {
-            "leave it out: every namespace is judged, unless -n NAMESPACE,... names some".to_owned()
-        }
         flag if IN_KUBECONFIG.contains(&flag) => in_kubeconfig(),
         flag if NO_USE.contains(&flag) => "leave it out: it has no meaning here".to_owned(),
         _ => return None,

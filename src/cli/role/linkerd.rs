@@ -156,7 +156,8 @@ fn metadata(words: &[OsString]) -> anyhow::Result<u8> {
 fn nothing_to(word: &str) -> anyhow::Result<u8> {
     use std::io::IsTerminal;
     let sentence = format!(
-        "There is nothing to {word}: meshdoctor keeps nothing in the cluster. Try: linkerd meshdoctor check"
+        "There is nothing to {word}: meshdoctor keeps nothing in the cluster. Try: {}",
+        crate::command::own("check")
     );
     if !std::io::stdout().is_terminal() {
         output::say(&sentence);

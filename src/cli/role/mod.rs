@@ -36,15 +36,6 @@ pub(super) fn current() -> Role {
     CALLED.get().copied().unwrap_or(Role::Own)
 }
 
-/// The words by which commands name this one.
-pub(super) fn called() -> Called {
-    match current() {
-        Role::Own => Called::Own,
-        Role::Linkerd => Called::Linkerd,
-        Role::Kubectl | Role::KubectlCompletion => Called::Kubectl,
-    }
-}
-
 /// A command line, understood.
 pub(super) enum Asked {
     /// It asks for a command.
@@ -59,8 +50,10 @@ pub(super) enum Asked {
 /// It asks for help, or it is wrong.
 pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
     let name = words.first().map_or(OsStr::new(""), OsString::as_os_str);
-    match *CALLED.get_or_init(|| Role::of(name)) {
-        Role::Own => cli(Cli::command(), words).map(|(cli, _)| Asked::Command(Box::new(cli))),
+    let role = *CALLED.get_or_init(|| Role::of(name));
+    role.called().keep();
+    match role {
+        Role::Own => cli(command(), words).map(|(cli, _)| Asked::Command(Box::new(cli))),
         Role::Linkerd => linkerd::parse(words),
         Role::Kubectl => {
             let command = kubectl::command();
@@ -75,6 +68,14 @@ pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
             Ok(Asked::Answered(super::output::print(&complete::answer(kubectl::command(), &line))))
         }
     }
+}
+
+/// The command line, with the help texts that `-h` shows.
+fn command() -> Command {
+    ["color", "checks", "config", "no_config"]
+        .into_iter()
+        .fold(Cli::command(), |command, flag| command.mut_arg(flag, |arg| arg.hide_short_help(true)))
+        .mut_subcommand("check", super::args::help::shortened)
 }
 
 /// Whether a file of settings adds to the command line: not where `linkerd check` runs the command, with flags of its own.
@@ -100,43 +101,19 @@ impl Role {
         }
     }
 
-    /// What is typed to call it.
-    fn typed(self) -> &'static str {
+    /// The name that commands are rendered with.
+    fn called(self) -> Called {
         match self {
-            Role::Own => "meshdoctor",
-            Role::Linkerd => "linkerd meshdoctor",
-            Role::Kubectl | Role::KubectlCompletion => "kubectl meshdoctor",
+            Role::Own => Called::Own,
+            Role::Linkerd => Called::Linkerd,
+            Role::Kubectl | Role::KubectlCompletion => Called::Kubectl,
         }
     }
-}
 
-/// The commands that texts name. Not `node-snapshot`: on a node the binary has its own name.
-const NAMED: [&str; 7] = ["check", "collect", "completions", "demo", "explain", "list", "version"];
-
-/// A text for people, with our commands named as they are typed in this role.
-pub(super) fn as_typed(text: String) -> String {
-    match current() {
-        Role::Own => text,
-        role => renamed(&text, role.typed()),
+    /// What is typed to call it.
+    fn typed(self) -> &'static str {
+        self.called().words()
     }
-}
-
-fn renamed(text: &str, typed: &str) -> String {
-    let own = Role::Own.typed();
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(own) {
-        let (before, from) = rest.split_at(at);
-        let after = &from[own.len()..];
-        out.push_str(before);
-        let word = after.strip_prefix(' ').unwrap_or_default();
-        let word = &word[..word.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(word.len())];
-        let alone = !out.ends_with(|c: char| c.is_alphanumeric() || "-_/.".contains(c));
-        let named_already = out.ends_with("linkerd ") || out.ends_with("kubectl ");
-        out.push_str(if NAMED.contains(&word) && alone && !named_already { typed } else { own });
-        rest = after;
-    }
-    out + rest
 }
 
 /// What clap makes of the words, with what it knows besides our own structs.
@@ -195,23 +172,6 @@ mod tests {
             ("", Role::Own),
         ] {
             assert_eq!(Role::of(OsStr::new(name)), role, "{name}");
-        }
-    }
-
-    #[test]
-    fn texts_name_the_command_as_it_is_typed() {
-        let typed = |text| renamed(text, "linkerd meshdoctor");
-        assert_eq!(typed("run meshdoctor check --only cni"), "run linkerd meshdoctor check --only cni");
-        assert_eq!(typed("meshdoctor list shows every check"), "linkerd meshdoctor list shows every check");
-        for same in [
-            "meshdoctor 0.1.0   cluster prod",
-            "taken by meshdoctor node-snapshot on the node",
-            "linkerd meshdoctor check",
-            "image registry/meshdoctor check",
-            "a newer meshdoctor",
-            "meshdoctor checks nothing",
-        ] {
-            assert_eq!(typed(same), same);
         }
     }
 

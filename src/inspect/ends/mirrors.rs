@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{CLUSTER, Mismatch, Pair};
+use crate::command::meshdoctor;
 use crate::finding::Severity;
 use crate::objects::service::REMOTE_DISCOVERY;
 use crate::objects::{LabelSelector, Service};
@@ -228,7 +229,11 @@ impl Pair<'_> {
     fn ask_controller(&self) -> String {
         let from = &self.line.from;
         format!(
-            "See what the controller of the Link says in {from}: meshdoctor check --context {from} --only multicluster --probe --logs"
+            "See what the controller of the Link says in {from}: {}",
+            meshdoctor()
+                .words("check --context")
+                .arg(from.as_str())
+                .words("--only multicluster --probe --logs")
         )
     }
 

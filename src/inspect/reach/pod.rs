@@ -2,6 +2,7 @@
 
 use super::traffic::{Ends, Known};
 use super::{Caller, Mesh, subject};
+use crate::command::{meshdoctor, own};
 use crate::finding::{Evidence, Subject};
 use crate::inspect::walk::{Outcome, Part, Walk};
 use crate::knowledge::Calls;
@@ -184,7 +185,7 @@ fn proxy_is_down(walk: &mut Walk, pod: &Pod, calls: &Calls) -> bool {
     let path = format!("status.containerStatuses[{}].ready", status.name);
     walk.step(Part::Server, Outcome::Stops, says)
         .evidence(Evidence::field(subject(pod), path, "false"))
-        .fix("see why the proxy is not ready: its log, and meshdoctor check");
+        .fix(format!("see why the proxy is not ready: its log, and {}", own("check")));
     true
 }
 
@@ -221,9 +222,8 @@ fn policy(walk: &mut Walk, inbound: &Inbound<'_>, who: Client<'_>, (pod, port): 
             walk.step(Part::Policy, Outcome::Stops, format!("{by} of pod {name} does not authorize {client}: {}", calls.refused))
                 .evidence(evidence)
                 .fix(format!(
-                    "add an AuthorizationPolicy for {by} that authorizes this client; meshdoctor policy {}/{name}:{port} shows the \
-                     authorized ones",
-                    pod.metadata.namespace
+                    "add an AuthorizationPolicy for {by} that authorizes this client; {} shows the authorized ones",
+                    meshdoctor().words("policy").operand(format!("{}/{name}:{port}", pod.metadata.namespace))
                 ));
         }
     }

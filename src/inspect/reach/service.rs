@@ -2,6 +2,7 @@
 
 use super::endpoints::none_ready;
 use super::{Caller, Mesh, skipped};
+use crate::command::meshdoctor;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::routed::{self, Next};
 use crate::inspect::walk::{Outcome, Part, Walk};
@@ -28,7 +29,10 @@ impl<'a> Mesh<'a> {
             .evidence(Evidence::field(object, "spec.type", "ExternalName"));
             let from = walk.from.clone();
             walk.step(Part::Destination, Outcome::NotJudged, "which host that is, is not in this evidence")
-                .fix(format!("walk on to it: meshdoctor reach {from} HOST:PORT"));
+                .fix(format!(
+                    "walk on to it: {}",
+                    meshdoctor().words("reach").operand(from.to_string()).words("HOST:PORT")
+                ));
             return;
         }
         if service.spec.cluster_ip.headless {

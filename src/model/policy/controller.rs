@@ -10,6 +10,10 @@ use crate::version::{Contains, LinkerdVersion};
 /// The container that the controller runs in, of the Deployment of the destination service.
 const CONTAINER: &str = "policy";
 const DEPLOYMENT: &str = "linkerd-destination";
+/// The arguments that the controller takes if it is given none.
+const CLUSTER_DOMAIN: &str = "cluster.local";
+const CLUSTER_NETWORKS: &str = "10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16";
+const EGRESS_NAMESPACE: &str = "linkerd-egress";
 
 /// The settings of the policy controller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,29 +119,44 @@ impl Controller {
             let nets = said.split(',').filter(|_| !said.is_empty()).map(str::parse::<IpNet>);
             nets.collect::<Result<Vec<_>, _>>().map_err(|_| NotReadable::Argument(format!("--{flag}={said}")))
         };
-        let domain = |flag: &str| argument(container, flag).unwrap_or("cluster.local").to_owned();
+        let domain = |flag: &str| argument(container, flag).unwrap_or(CLUSTER_DOMAIN).to_owned();
         let policy = argument(container, "default-policy").unwrap_or("all-unauthenticated");
         Ok(Controller {
             namespace: argument(container, "control-plane-namespace").unwrap_or("linkerd").to_owned(),
             identity_domain: domain("identity-domain"),
             cluster_domain: domain("cluster-domain"),
-            cluster_networks: networks(
-                "cluster-networks",
-                "10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16",
-            )?,
+            cluster_networks: networks("cluster-networks", CLUSTER_NETWORKS)?,
             probe_networks: networks("probe-networks", "")?,
             opaque_ports: {
                 let said = argument(container, "default-opaque-ports").and_then(super::parse::ports);
                 said.unwrap_or_default().into_iter().flat_map(|(first, last)| first..=last).collect()
             },
             egress_namespace: argument(container, "global-egress-network-namespace")
-                .unwrap_or("linkerd-egress")
+                .unwrap_or(EGRESS_NAMESPACE)
                 .to_owned(),
             default_policy: policy
                 .parse()
                 .map_err(|_| NotReadable::Argument(format!("--default-policy={policy}")))?,
             quirks,
         })
+    }
+
+    /// The controller of a control plane whose settings are unknown: those of the chart.
+    pub fn with_defaults(namespace: &str, quirks: Quirks) -> Controller {
+        Controller {
+            namespace: namespace.to_owned(),
+            identity_domain: CLUSTER_DOMAIN.to_owned(),
+            cluster_domain: CLUSTER_DOMAIN.to_owned(),
+            cluster_networks: CLUSTER_NETWORKS
+                .split(',')
+                .filter_map(|network| network.parse().ok())
+                .collect(),
+            probe_networks: Vec::new(),
+            opaque_ports: Vec::new(),
+            egress_namespace: EGRESS_NAMESPACE.to_owned(),
+            default_policy: DefaultPolicy::AllUnauthenticated,
+            quirks,
+        }
     }
 
     /// The identity of a service account.

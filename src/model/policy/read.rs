@@ -10,7 +10,7 @@ use super::parse::{self, Broken};
 use super::void::Void;
 use crate::objects::{
     AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, MeshTls, Meta,
-    NetworkAuthentication, Server, ServerAuthorization,
+    NetworkAuthentication, Server, ServerAuthorization, TargetRef,
 };
 
 /// Who a policy asks for, or why it counts for nothing.
@@ -169,8 +169,21 @@ pub(super) fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
         Some(other) => {
             Err(format!("it requires a {}, which is no authentication", shown(&other.kind, &other.group)))
         }
-        None => Ok(()),
+        None => one_of_each(required),
     }
+}
+
+/// Whether a policy requires at most one identity and at most one network: the webhook denies any other, and the controller
+/// does not read it.
+fn one_of_each(required: &[TargetRef]) -> Result<(), String> {
+    let is_network = |reference: &&TargetRef| reference.is_a("policy.linkerd.io", "NetworkAuthentication");
+    let (networks, identities): (Vec<_>, Vec<_>) = required.iter().partition(is_network);
+    for (references, what) in [(identities, "identities"), (networks, "NetworkAuthentications")] {
+        if references.len() > 1 {
+            return Err(format!("it requires two {what}, and clients can show one"));
+        }
+    }
+    Ok(())
 }
 
 fn shown(kind: &str, group: &str) -> String {
@@ -191,7 +204,6 @@ impl Authentications<'_, '_> {
         for reference in &policy.spec.required_authentication_refs {
             let namespace = reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace);
             let name = reference.name.as_str();
-            let twice = |what: &str| Err(format!("it requires two {what}, and clients can show one"));
             if reference.is_a("policy.linkerd.io", "NetworkAuthentication") {
                 let here = self.networks.get(namespace).into_iter().flatten();
                 let Some((_, matches)) = here.into_iter().find(|(known, _)| known.metadata.name == name)
@@ -200,9 +212,7 @@ impl Authentications<'_, '_> {
                         "it requires NetworkAuthentication {namespace}/{name}, which does not count or is not there"
                     ));
                 };
-                if networks.replace(matches.clone()).is_some() {
-                    return twice("NetworkAuthentications");
-                }
+                networks = Some(matches.clone());
                 continue;
             }
             let matches = if reference.is_a("", "ServiceAccount") {
@@ -217,9 +227,7 @@ impl Authentications<'_, '_> {
                 };
                 matches.clone()
             };
-            if identities.replace(matches).is_some() {
-                return twice("identities");
-            }
+            identities = Some(matches);
         }
         let who = identities.map_or(Who::Anybody, Who::Identities);
         Ok((who, networks.unwrap_or_else(NetworkMatch::everywhere)))

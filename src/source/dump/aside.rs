@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use memchr::memmem;
 use serde_json::Value;
 
+use crate::command::own;
 use crate::item::Kind;
 use crate::names::{self, Rule};
 use crate::objects::rule;
@@ -25,6 +26,8 @@ pub enum Aside {
     Encrypted,
     /// Several folders hold an object, and differ, as environments do.
     Environments,
+    /// A link to something that holds no objects.
+    Link,
 }
 
 /// So many places of one reason are named.
@@ -76,15 +79,17 @@ fn sentence(why: Aside, places: &Places) -> String {
     };
     match why {
         Aside::Chart => format!(
-            "{} of Helm, not rendered, in {named}: helm template DIR | meshdoctor check --manifests -",
-            of("template", "templates")
+            "{} of Helm, not rendered, in {named}: helm template DIR | {}",
+            of("template", "templates"),
+            own("check --manifests -")
         ),
         Aside::Template => {
             format!("{}, not rendered, at {named}: give what comes of it", of("template", "templates"))
         }
         Aside::Kustomization => format!(
-            "what {} (patches, names, labels, several namespaces), in {named}: kustomize build DIR | meshdoctor check --manifests -",
-            of("kustomization changes in its objects", "kustomizations change in their objects")
+            "what {} (patches, names, labels, several namespaces), in {named}: kustomize build DIR | {}",
+            of("kustomization changes in its objects", "kustomizations change in their objects"),
+            own("check --manifests -")
         ),
         Aside::Placeholder => {
             format!("{} with a value still to be put in, {named}: put it in first", of("object", "objects"))
@@ -93,6 +98,9 @@ fn sentence(why: Aside, places: &Places) -> String {
             "{} in several folders that differ, as environments do, in {named}: check one of them at a time",
             of("object", "objects")
         ),
+        Aside::Link => {
+            format!("{} without Kubernetes objects, {named}: skipped", of("link to a file", "links to files"))
+        }
         Aside::Encrypted => {
             format!("{} encrypted by SOPS, {named}: sops --decrypt first", of("object", "objects"))
         }

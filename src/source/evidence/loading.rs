@@ -104,7 +104,8 @@ impl Loading {
         }
         let kind = std::fs::metadata(path).map_err(open)?.file_type();
         if kind.is_dir() {
-            let tree = folder::tree(path, &mut self.budget).map_err(open)?;
+            let mut tree = folder::tree(path, &mut self.budget).map_err(open)?;
+            self.skip_links(path, &name, &mut tree);
             let separator = if name.ends_with('/') { "" } else { "/" };
             return self.tree(&name, separator, &tree, 0);
         }
@@ -112,6 +113,20 @@ impl Loading {
             return self.piped(&name, std::fs::File::open(path).map_err(open)?);
         }
         self.file(&name, &Blob::file(path).map_err(open)?, 0, true)
+    }
+
+    /// Skips links that lead out of a folder to something that holds no objects: nothing is missing without them.
+    fn skip_links(&mut self, folder: &Path, name: &str, tree: &mut Tree) {
+        let manifests = self.manifests;
+        let (skipped, trouble): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut tree.trouble).into_iter().partition(|(path, _)| {
+                let full = folder.join(path);
+                full.is_symlink() && !may_hold_objects(&full, path, manifests)
+            });
+        tree.trouble = trouble;
+        for (path, _) in skipped {
+            self.builder.set_aside(Aside::Link, &format!("{}/{path}", name.trim_end_matches('/')));
+        }
     }
 
     /// What can be read only once. Nothing tells how much will come.
@@ -261,6 +276,28 @@ fn is_below(tops: &BTreeSet<&str>, path: &str) -> bool {
 fn is_dump_name(name: &str) -> bool {
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
     [".json", ".yaml", ".yml"].iter().any(|end| name.ends_with(end))
+}
+
+/// Whether the target of a link may hold objects: by its beginning if that can be read, else by its name.
+fn may_hold_objects(full: &Path, path: &str, manifests: bool) -> bool {
+    if manifests && !is_dump_name(path) {
+        return false;
+    }
+    let is_file = std::fs::metadata(full).map(|data| data.is_file());
+    let head = is_file.and_then(|is_file| {
+        let mut head = Vec::new();
+        // Opening a pipe would wait for its other end.
+        if is_file {
+            std::fs::File::open(full)?.take(HEAD).read_to_end(&mut head)?;
+        }
+        Ok((is_file, head))
+    });
+    match head {
+        Ok((true, head)) => archive::is_packed(&head) || sniff::is_text(&head),
+        // A folder may hold anything.
+        Ok((false, _)) => full.is_dir(),
+        Err(_) => is_dump_name(path),
+    }
 }
 
 /// Whether a file in a folder is a container's log; `kubectl cluster-info dump` writes `logs.txt`.

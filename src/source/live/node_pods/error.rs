@@ -94,7 +94,10 @@ impl PlanError {
     pub fn next_step(&self) -> String {
         match self {
             PlanError::Nodes { .. } => {
-                "grant list on nodes (docs/rbac.yaml), or name no --node-pods".to_owned()
+                format!(
+                    "grant list on nodes ({} prints the role), or name no --node-pods",
+                    crate::command::own("rbac")
+                )
             }
             PlanError::NoSuchNode { known, .. } => {
                 let shown = known.iter().take(12).map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -109,9 +112,9 @@ impl PlanError {
             PlanError::PodSecurity { .. } => format!(
                 "name a namespace for privileged tools with --node-namespace, or make one: kubectl create namespace meshdoctor; kubectl label namespace meshdoctor pod-security.kubernetes.io/enforce=privileged; {BY_HAND}"
             ),
-            PlanError::Denied { verb, resource, namespace, .. } => format!(
-                "grant {verb} on {resource} in namespace {namespace} (docs/rbac-node-pods.yaml); {BY_HAND}"
-            ),
+            PlanError::Denied { verb, resource, namespace, .. } => {
+                format!("grant {verb} on {resource} in namespace {namespace}; {BY_HAND}")
+            }
             PlanError::Refused { .. } => {
                 format!("name a namespace that the policy leaves out (--node-namespace); {BY_HAND}")
             }
