@@ -40,8 +40,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l color -d 'When to
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
@@ -137,7 +137,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l color -d
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
@@ -151,7 +151,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l coverage
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l publish -d 'Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. It writes to the cluster; see docs/deploy.md for the role'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l force -d 'Let --save overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l quiet -d 'Print nothing on standard error but errors'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l fail-on -d 'Exit with 1 when something of at least this severity is new or has become worse, and with 4 when such cannot be compared. By default error' -r -f -a "error\t''
@@ -166,8 +166,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l to -d 'Show instead what clients get on the way to a Service, NAMESPACE/NAME[:PORT], or to an address, ADDRESS:PORT: routes, where they send what, time limits, retries, and what is forbidden' -r
@@ -197,12 +197,12 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l color -
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s q -l quiet -d 'Print nothing on standard error but errors'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l manifests -d 'Show what manifests make: files, folders or \'-\' for standard input. By themselves, or with --bundle or --live as the injector of that cluster treats them. Repeatable' -r -F
@@ -232,12 +232,12 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l colo
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s q -l quiet -d 'Print nothing on standard error but errors'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s n -l namespace -d 'The namespace of names that state none, and of --matrix' -r -f -a "(__meshdoctor_namespaces)"
@@ -266,13 +266,13 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l matrix -d 'Show who may call whom in a namespace: its workloads, and the ports of its Services'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s q -l quiet -d 'Print nothing on standard error but errors'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
@@ -303,7 +303,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-pods -d 'Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks'
@@ -314,7 +314,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l probe 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l pre -d 'Collect what \'check --pre\' needs, before Linkerd is installed; this includes your own permissions'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l crds -d 'Collect what \'check --crds\' needs, before the control plane is installed'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s q -l quiet -d 'Print nothing on standard error but errors'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or \'-\' for a tar.gz on standard output' -r -F
@@ -349,7 +349,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l color -
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l dry-run -d 'List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
@@ -359,7 +359,7 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l pre -d 
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l crds -d 'Check the custom resource definitions, before the control plane is installed'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l linkerd-cni-enabled -d 'With --pre: the installation will use linkerd-cni, which must be installed and ready'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s q -l quiet -d 'Print nothing on standard error but errors'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or \'-\' for a tar.gz on standard output. NODE.tar.gz when not given' -r -F
@@ -371,14 +371,14 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l force -d 'Overwrite a file that is there'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l to-log -d 'Write to standard output as lines of a log, as the pods of \'collect --node-pods\' do: what --nodes reads again'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l hold -d 'With --to-log: stay until ended, and do nothing, as the pod of a DaemonSet must'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-run -d 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l ask-plugin -d 'Run the linkerd-cni binary of another root than / as well, to ask it for its versions'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s q -l quiet -d 'Say nothing on standard error but errors'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s o -l output -d 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r -f -a "table\t''
@@ -401,11 +401,11 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l cured -d 'Check the cluster after the fix'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l coverage -d 'Say in a table what was not checked in full: why, and how to check it'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s q -l quiet -d 'Print nothing on standard error but errors'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s o -l output -d 'The form of the list' -r -f -a "table\t'For people'
@@ -415,8 +415,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s o -l output -d 'The form of the page' -r -f -a "text\t'For people'
@@ -426,16 +426,16 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l color 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l for -d 'The kind of object that it is asked of, as kubectl takes it: pods, servers.policy.linkerd.io. A custom resource of others with its version, and its kind with --kind: certificates.v1.cert-manager.io' -r
@@ -445,9 +445,9 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l color -d '
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l cluster-scoped -d 'With --kind: its objects live in no namespace'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
@@ -460,25 +460,25 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l color -d 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l namespaced -d 'Grant what is read by name, Secrets and ConfigMaps, in its own namespace alone: by Roles in those of the control plane and of linkerd-cni and in kube-system, in the place of a ClusterRole. Lists are of all namespaces as before'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s o -l output -d 'The form of the answer' -r -f -a "text\t'For people'
@@ -487,8 +487,8 @@ complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l color 
 always\t'Always'
 never\t'Never'"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l config -d 'The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l no-config -d 'Leave every meshdoctor.toml aside'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'

@@ -26,8 +26,8 @@ _meshdoctor() {
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -103,7 +103,7 @@ observed\:"What the evidence shows alone"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
 '(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
@@ -119,7 +119,7 @@ never\:"Never"))' \
 '--force[Let --save overwrite a file that is there]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -138,8 +138,8 @@ json\:"For programs"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -182,13 +182,13 @@ controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NA
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
 '(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -229,13 +229,13 @@ json\:"For programs"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
 '(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -277,14 +277,14 @@ html\:"For a browser\: the path of each call"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
 '()--matrix[Show who may call whom in a namespace\: its workloads, and the ports of its Services]' \
 '(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
 '--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
 '--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -326,7 +326,7 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
 '--force[Overwrite a file that is there]' \
 '(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
 '(--bundle)--node-pods[Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks]' \
@@ -338,7 +338,7 @@ never\:"Never"))' \
 '--crds[Collect what '\''check --crds'\'' needs, before the control plane is installed]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -383,7 +383,7 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
 '--force[Overwrite a file that is there]' \
 '--dry-run[List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing]' \
 '(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
@@ -394,7 +394,7 @@ never\:"Never"))' \
 '--linkerd-cni-enabled[With --pre\: the installation will use linkerd-cni, which must be installed and ready]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -413,7 +413,7 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
 '(--to-log)--force[Overwrite a file that is there]' \
 '(-o --output)--to-log[Write to standard output as lines of a log, as the pods of '\''collect --node-pods'\'' do\: what --nodes reads again]' \
 '--hold[With --to-log\: stay until ended, and do nothing, as the pod of a DaemonSet must]' \
@@ -421,7 +421,7 @@ never\:"Never"))' \
 '--ask-plugin[Run the linkerd-cni binary of another root than / as well, to ask it for its versions]' \
 '-q[Say nothing on standard error but errors]' \
 '--quiet[Say nothing on standard error but errors]' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -438,12 +438,12 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
 '--cured[Check the cluster after the fix]' \
 '--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
 '(-v --verbose)-q[Print nothing on standard error but errors]' \
 '(-v --verbose)--quiet[Print nothing on standard error but errors]' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -463,8 +463,8 @@ json\:"For programs"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -484,8 +484,8 @@ json\:"For programs"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -499,8 +499,8 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -517,9 +517,9 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
 '--cluster-scoped[With --kind\: its objects live in no namespace]' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -540,9 +540,9 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
 '--namespaced[Grant what is read by name, Secrets and ConfigMaps, in its own namespace alone\: by Roles in those of the control plane and of linkerd-cni and in kube-system, in the place of a ClusterRole. Lists are of all namespaces as before]' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -555,8 +555,8 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -570,8 +570,8 @@ _arguments "${_arguments_options[@]}" : \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
@@ -588,8 +588,8 @@ json\:"For programs"))' \
 always\:"Always"
 never\:"Never"))' \
 '*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above]:FILE:_files' \
-'--no-config[Leave every meshdoctor.toml aside]' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \

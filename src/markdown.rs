@@ -130,7 +130,12 @@ impl<'a> Reader<'a> {
             return reader.fail("the front matter has no closing ---");
         };
         reader.at = 1;
-        let front = match serde_yaml::from_str(&reader.lines[1..=end].join("\n")) {
+        let text = reader.lines[1..=end].join("\n");
+        if let Err(refused) = crate::yaml::guard(text.as_bytes()) {
+            reader.at = refused.line();
+            return reader.fail(format!("front matter: {refused}"));
+        }
+        let front = match serde_yaml::from_str(&text) {
             Ok(front) => front,
             Err(error) => {
                 // It counts from the front matter's first line, which is the second of the file.

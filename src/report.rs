@@ -143,6 +143,42 @@ pub struct Run {
     pub command: Vec<String>,
     /// The working directory, by every name that it is known to have; a pipeline wants files below it by their paths from there.
     pub folders: Vec<String>,
+    /// The configuration file that added to the command line.
+    pub config: Option<ConfigUse>,
+}
+
+/// The configuration file of a run, and its part in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigUse {
+    /// The file.
+    pub file: String,
+    /// Whether the caller named it; otherwise it was found in the working directory or above.
+    pub named: bool,
+    /// The flags that it sets, without their dashes.
+    pub settings: Vec<String>,
+    /// Those of them that take part in what fails the run.
+    pub gate: Vec<String>,
+    /// Whether standard error is kept free of notes.
+    pub quiet: bool,
+}
+
+impl ConfigUse {
+    /// The flags that it sets, for people.
+    pub fn flags(&self) -> String {
+        dashed(&self.settings)
+    }
+
+    /// Which file takes part in what fails the run, and how; empty if it takes no part.
+    pub fn of_gate(&self) -> String {
+        match self.gate.is_empty() {
+            true => String::new(),
+            false => format!(" ({} sets {})", self.file, dashed(&self.gate)),
+        }
+    }
+}
+
+fn dashed(flags: &[String]) -> String {
+    flags.iter().map(|flag| format!("--{flag}")).collect::<Vec<_>>().join(", ")
 }
 
 /// What was asked of a run: whoever asks the same again asks the same question.

@@ -21,6 +21,7 @@ use crate::source::diagnostics::PortOf;
 use crate::source::memory::{Held, Memory};
 use crate::source::{Completeness, Origin};
 use crate::version::CniVersion;
+use crate::yaml::guard;
 
 /// A small cluster, and how the run looks at it.
 #[derive(Debug, Clone, Default)]
@@ -174,6 +175,7 @@ impl Scene {
             }
             BlockKind::Run => {
                 let run = if block.text.trim().is_empty() { "{}" } else { &block.text };
+                guard(run.as_bytes()).map_err(|refused| refused.to_string())?;
                 self.run(serde_yaml::from_str(run).map_err(|e| with_nearest(&e.to_string()))?)
             }
             BlockKind::NodeFile { node, path } => {
@@ -200,8 +202,9 @@ impl Scene {
 
     fn add(&mut self, text: &str) -> Result<(), String> {
         for document in documents(text) {
-            let object: serde_json::Value =
-                serde_yaml::from_str(document).map_err(|e| format!("{e} in\n{document}"))?;
+            let object: serde_json::Value = guard(document.as_bytes())
+                .map_err(|refused| refused.to_string())
+                .and_then(|()| serde_yaml::from_str(document).map_err(|e| format!("{e} in\n{document}")))?;
             if object["kind"] == NODE_FILES {
                 let on: OnNodes =
                     serde_json::from_value(object).map_err(|e| format!("{e} in\n{document}"))?;

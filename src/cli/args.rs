@@ -68,7 +68,8 @@ pub struct Cli {
         value_delimiter = ':'
     )]
     pub checks: Vec<PathBuf>,
-    /// The file that says what flags do not; by default the nearest meshdoctor.toml, here or in a folder above.
+    /// Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder
+    /// above. A file that was found rather than named cannot choose clusters, programs or outputs.
     #[arg(
         long,
         value_name = "FILE",
@@ -77,7 +78,7 @@ pub struct Cli {
         conflicts_with = "no_config"
     )]
     pub config: Option<PathBuf>,
-    /// Leave every meshdoctor.toml aside.
+    /// Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG.
     #[arg(long, global = true, help_heading = "Configuration")]
     pub no_config: bool,
 }

@@ -3,10 +3,12 @@
 //! stands.
 
 mod read;
+mod trust;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -17,21 +19,47 @@ use super::stop::Stop;
 use super::values::{Parameter, parameter};
 use super::{check, output, params};
 use crate::checks;
+use crate::report::ConfigUse;
 use read::read;
 pub(super) use read::{Setting, Written};
 
 /// The file that is looked for, here and in every folder above.
 const NAME: &str = "meshdoctor.toml";
+/// Names the file as `--config` does, which counts before it.
+const VARIABLE: &str = "MESHDOCTOR_CONFIG";
 /// The cards of a user, which are the same for every command: what `[check]` says of them holds for the others.
 const CHECKS: &str = "checks";
+
+/// The file of this run and its part in it; unset without one.
+static USED: OnceLock<ConfigUse> = OnceLock::new();
+
+/// The file that a run uses and the settings that it takes from it.
+pub(super) fn used() -> Option<ConfigUse> {
+    USED.get().cloned()
+}
+
+/// Says on standard error which file adds what to the command line.
+pub(super) fn say_used() {
+    if let Some(used) = USED.get().filter(|used| !used.quiet) {
+        let origin = if used.named { "" } else { " (found; --no-config ignores it)" };
+        output::say(&format!("{}{origin} sets {}", used.file, used.flags()));
+    }
+}
+
+/// A configuration file.
+struct File {
+    path: PathBuf,
+    /// `--config` or `MESHDOCTOR_CONFIG` names it, so it may say everything.
+    named: bool,
+}
 
 /// The command line with what a file adds to it.
 ///
 /// # Errors
-/// The file cannot be read, or says something that no command takes.
+/// The file cannot be read, says something that no command takes, or was found and says something that only a named file may say.
 pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
-    let Some(path) = chosen(words)? else { return Ok(words.to_vec()) };
-    let settings = read(&path)?;
+    let Some(file) = chosen(words)? else { return Ok(words.to_vec()) };
+    let settings = read(&file.path)?;
     let Ok(matches) = Cli::command().ignore_errors(true).try_get_matches_from(words) else {
         return Ok(words.to_vec());
     };
@@ -39,8 +67,9 @@ pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
     let Some(at) = words.iter().position(|word| word.to_str() == Some(name)) else {
         return Ok(words.to_vec());
     };
-    let line = Line { words, at, path: &path };
-    let mut added = held(&settings, name, &said(name, of_command));
+    let line = Line { words, at, path: &file.path };
+    let said = said(name, of_command);
+    let mut added = held(&settings, name, &said);
     // What is wrong without the file is the command line's matter.
     if added.is_empty() || line.refused(&[]).is_some() {
         return Ok(words.to_vec());
@@ -51,10 +80,56 @@ pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
             line.refused(&[setting]).is_none_or(|error| error.kind() != ErrorKind::ArgumentConflict)
         });
     }
-    match line.refused(&added) {
-        None => Ok(line.with(&added)),
-        Some(error) => Err(line.stop(&added, &error)),
+    if let Some(error) = line.refused(&added) {
+        return Err(line.stop(&added, &error));
     }
+    file.allows(name, &added, said.contains("verify"))?;
+    // The command that shows the file says by itself which it is.
+    if !added.is_empty() && name != "config" {
+        let quiet = said.contains("quiet") || added.iter().any(|setting| setting.flag == "quiet");
+        _ = USED.set(file.used(name, &added, quiet));
+    }
+    Ok(line.with(&added))
+}
+
+impl File {
+    /// Refuses what a found file may not say to a command.
+    fn allows(&self, command: &str, added: &[&Setting], verifies: bool) -> Result<(), Stop> {
+        if self.named {
+            return Ok(());
+        }
+        let found = trust::Found { path: &self.path, verifies };
+        let shown = self.path.display();
+        for setting in added {
+            if let Some(why) = found.refuses(command, setting) {
+                let cause = format!(
+                    "{shown}:{}: a file that was found cannot set {}: {why}",
+                    setting.line,
+                    setting.word()
+                );
+                return Err(Stop::usage(cause, trusting(&self.path)));
+            }
+        }
+        Ok(())
+    }
+
+    fn used(&self, command: &str, added: &[&Setting], quiet: bool) -> ConfigUse {
+        let mut settings: Vec<String> = Vec::new();
+        for setting in added {
+            if !settings.contains(&setting.flag) {
+                settings.push(setting.flag.clone());
+            }
+        }
+        let of_gate = |flag: &&String| trust::is_of_gate(command, flag);
+        let gate = settings.iter().filter(of_gate).cloned().collect();
+        ConfigUse { file: self.path.display().to_string(), named: self.named, settings, gate, quiet }
+    }
+}
+
+/// How a file that was found is used all the same, or left out.
+fn trusting(path: &Path) -> String {
+    let path = path.display();
+    format!("read it, and if you trust it name it: --config {path}; --no-config ignores it")
 }
 
 /// What of a file holds for a command that says these flags itself.
@@ -133,43 +208,79 @@ fn said(name: &str, matches: &clap::ArgMatches) -> BTreeSet<String> {
 }
 
 /// The file that holds: the one that is named, or the nearest one above.
-fn chosen(words: &[OsString]) -> Result<Option<PathBuf>, Stop> {
+///
+/// # Errors
+/// The named file does not exist, or another user can write the one that was found.
+fn chosen(words: &[OsString]) -> Result<Option<File>, Stop> {
+    let named = match named(words) {
+        Named::None => return Ok(None),
+        Named::File(path) => Some(("--config", path)),
+        Named::Not => {
+            std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(|path| (VARIABLE, path.into()))
+        }
+    };
+    if let Some((by, path)) = named {
+        return match path.is_file() {
+            true => Ok(Some(File { path, named: true })),
+            false => Err(Stop::usage(
+                format!("{by} {}: there is no such file", path.display()),
+                "give the path of a meshdoctor.toml",
+            )),
+        };
+    }
+    let Some(path) = nearest() else { return Ok(None) };
+    match trust::foreign(&path) {
+        Some(why) => {
+            let cause = format!("{}: this file was found, not named, and {why}", path.display());
+            Err(Stop::usage(cause, trusting(&path)))
+        }
+        None => Ok(Some(File { path, named: false })),
+    }
+}
+
+/// What the command line says of the file.
+enum Named {
+    None,
+    Not,
+    File(PathBuf),
+}
+
+fn named(words: &[OsString]) -> Named {
     let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {
         if word == "--" {
             break;
         }
         if word == "--no-config" {
-            return Ok(None);
+            return Named::None;
         }
-        let named = match word.strip_prefix("--config") {
+        let path = match word.strip_prefix("--config") {
             Some("") => words.next().map(|path| PathBuf::from(path.as_ref())),
             Some(rest) => rest.strip_prefix('=').map(PathBuf::from),
             None => None,
         };
-        if let Some(path) = named {
-            return match path.is_file() {
-                true => Ok(Some(path)),
-                false => Err(Stop::usage(
-                    format!("--config {}: there is no such file", path.display()),
-                    format!("see {} for its form", crate::page::document_url("config.md")),
-                )),
-            };
+        if let Some(path) = path {
+            return Named::File(path);
         }
     }
+    Named::Not
+}
+
+/// The nearest file, here or in a folder above.
+fn nearest() -> Option<PathBuf> {
     // By its own name where the command runs, so that what lies beside it goes by short names as well.
     if Path::new(NAME).is_file() {
-        return Ok(Some(PathBuf::from(NAME)));
+        return Some(PathBuf::from(NAME));
     }
-    let Ok(here) = std::env::current_dir() else { return Ok(None) };
-    Ok(here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file()))
+    let here = std::env::current_dir().ok()?;
+    here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file())
 }
 
 /// What the configuration says that the command line would say with this flag (without its dashes) and value; `None` where the
 /// command line says it itself.
 pub(super) fn setting(flag: &str, value: &str) -> Option<(PathBuf, Setting)> {
     let words: Vec<OsString> = std::env::args_os().collect();
-    let path = chosen(&words).ok().flatten()?;
+    let path = chosen(&words).ok().flatten()?.path;
     let said = |word: &OsString| {
         let word = word.to_string_lossy();
         let rest = word.strip_prefix("--").and_then(|word| word.strip_prefix(flag));
@@ -224,12 +335,14 @@ fn instead_of(setting: &Setting) -> Result<String, (String, String)> {
 
 /// `meshdoctor config`: what holds, and where it is from. What a command would refuse is refused here, in the same words.
 pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
-    let Some(path) = chosen(words)? else {
+    let Some(file) = chosen(words)? else {
         return output::print(&format!("no {NAME} here or in a folder above: every flag has its default\n"));
     };
-    let settings = read(&path)?;
-    let missing = refused(&settings, &path)?;
-    let mut text = format!("{}\n", path.display());
+    let path = &file.path;
+    let settings = read(path)?;
+    let missing = refused(&settings, &file)?;
+    let origin = if file.named { "named" } else { "found: it may not choose clusters, programs or outputs" };
+    let mut text = format!("{} ({origin})\n", path.display());
     for setting in &settings {
         let instead = instead_of(setting).map_err(|(why, next)| {
             Stop::usage(format!("{}:{}: {why}", path.display(), setting.line), next)
@@ -255,26 +368,27 @@ pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
 ///
 /// # Errors
 /// A command refuses what the file says to it.
-fn refused(settings: &[Setting], path: &Path) -> anyhow::Result<Vec<String>> {
+fn refused(settings: &[Setting], file: &File) -> anyhow::Result<Vec<String>> {
     let mut missing = Vec::new();
     let commands: BTreeSet<&str> = settings.iter().map(|setting| setting.command.as_str()).collect();
     for name in commands {
         let words = [OsString::from("meshdoctor"), OsString::from(name)];
-        let line = Line { words: &words, at: 1, path };
+        let line = Line { words: &words, at: 1, path: &file.path };
         let added = held(settings, name, &BTreeSet::new());
-        match line.refused(&added) {
-            // An argument that the command line has to give in any case.
-            Some(error) if line.refused(&[]).is_some_and(|alone| in_words(&alone) == in_words(&error)) => {}
-            Some(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
+        let alone = || line.refused(&[]).map(|alone| in_words(&alone));
+        let error = line.refused(&added);
+        // An argument that the command line has to give in any case.
+        let is_incomplete = error.as_ref().is_some_and(|error| alone() == Some(in_words(error)));
+        match error {
+            Some(error) if error.kind() == ErrorKind::MissingRequiredArgument && !is_incomplete => {
                 missing.push(format!("without more, {name} refuses it: {}", line.stop(&added, &error)));
             }
-            Some(error) => return Err(line.stop(&added, &error).into()),
-            None => {
-                if let Ok(Cli { command: Command::Check(args), .. }) = Cli::try_parse_from(line.with(&added))
-                {
-                    check::is_well_asked(&args)?;
-                }
-            }
+            Some(error) if !is_incomplete => return Err(line.stop(&added, &error).into()),
+            _ => {}
+        }
+        file.allows(name, &added, false)?;
+        if let Ok(Cli { command: Command::Check(args), .. }) = Cli::try_parse_from(line.with(&added)) {
+            check::is_well_asked(&args)?;
         }
     }
     Ok(missing)

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::args::{Reports, Verbosity};
-use super::{change, chart, files, output};
+use super::{change, chart, config, files, output};
 use crate::checks::{self, Settings};
 use crate::collect::Collected;
 use crate::knowledge::Knowledge;
@@ -74,5 +74,6 @@ pub(super) fn run_since(began: Instant) -> Run {
         milliseconds: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         command: output::command(),
         folders: files::working_directory(),
+        config: config::used(),
     }
 }

@@ -51,7 +51,7 @@ mod connected {
     use crate::published::{Published, ReportApi};
     use crate::source::Source;
     use crate::source::layered::Layered;
-    use crate::source::live::{Cli, Connect, ConnectionOverrides, Done, Live};
+    use crate::source::live::{Cli, Connect, ConnectionOverrides, Done, Live, PublishError};
     use crate::tails;
 
     /// How long reading a cluster may take, unless `--timeout` sets the limit of the whole run.
@@ -148,7 +148,7 @@ mod connected {
                 let writing = async {
                     let standing = live.published().await?;
                     let wanted = wanted(standing.api, &standing.reports);
-                    live.publish(&standing, &wanted).await
+                    Ok::<Done, PublishError>(live.publish(&standing, &wanted).await)
                 };
                 tokio::select! {
                     done = writing => Ok(done?),
@@ -171,7 +171,40 @@ mod connected {
         })
     }
 
+    /// How many more files a run opens at least: sockets, pipes of signals, the runtime's own.
+    #[cfg(unix)]
+    const FILES: usize = 24;
+
+    /// Refuses a run that the limit of open files would end in the middle: the runtime panics when it has none left.
+    #[cfg(unix)]
+    fn has_files_left() -> Result<(), Stop> {
+        use std::os::fd::AsFd;
+        let stderr = std::io::stderr();
+        let mut held = Vec::new();
+        for _ in 0..FILES {
+            match stderr.as_fd().try_clone_to_owned() {
+                Ok(file) => held.push(file),
+                Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) => {
+                    let cause = format!(
+                        "this process may open {} more files, a live cluster takes {FILES}",
+                        held.len()
+                    );
+                    return Err(Stop::could_not_run(cause, "raise the limit: ulimit -n 1024"));
+                }
+                // A closed standard error is no reason to stop.
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    fn has_files_left() -> Result<(), Stop> {
+        Ok(())
+    }
+
     fn on_runtime<T>(work: impl FnOnce(&Runtime) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        has_files_left()?;
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.context("the system gives no threads")?;
         let result = work(&runtime);

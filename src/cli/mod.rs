@@ -83,6 +83,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Color::Never => anstream::ColorChoice::Never,
     }
     .write_global();
+    config::say_used();
     // What is tested is registered where it is tested.
     let folders = if matches!(cli.command, Command::Test(_)) { &[][..] } else { &cli.checks };
     if let Err(error) = brought::register(folders) {

@@ -9,9 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::args::{Reports, Verbosity};
 use super::format::{Format, Output};
 use super::stop::Stop;
-use super::{files, named};
+use super::{config, files, named};
 use crate::exit;
-use crate::render::text::{clean, harmless};
+use crate::render::text::{clean, escape_json, harmless};
 use crate::render::{self, Look};
 use crate::report::{Report, Run};
 use crate::terminal::is_hostile;
@@ -199,13 +199,21 @@ fn shown(words: impl Iterator<Item = String>) -> Vec<String> {
 
 /// A valid document for a run that came to no report, where the command line asks for one.
 pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Option<&Stop>) {
+    if let Some(schema) = answer_schema(words) {
+        let errors: Vec<&str> =
+            [message].into_iter().chain(stop.and_then(|stop| stop.next.as_deref())).collect();
+        let document = serde_json::json!({"schema": schema, "status": status, "errors": errors});
+        // As below, a second failure changes nothing.
+        _ = print(&(escape_json(format!("{document:#}")) + "\n"));
+        return;
+    }
     let next = stop.and_then(|stop| stop.next.as_deref());
     let was_asked = stop.is_some_and(|stop| stop.was_asked);
     for output in asked_for(words) {
         let failure = render::json::Failure {
             status,
             errors: vec![message.to_owned()],
-            run: Run { started: None, milliseconds: 0, command: command(), folders: Vec::new() },
+            run: Run { command: command(), config: config::used(), ..Run::default() },
             origin: None,
         };
         let document = match output.format {
@@ -236,22 +244,40 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
     }
 }
 
-/// The outputs that a command line asks for, read without clap, which may have refused it.
-fn asked_for(words: &[OsString]) -> Vec<Output> {
-    let mut words = words.iter().skip(1).filter_map(|word| word.to_str());
-    if !matches!(words.clone().find(|word| !word.starts_with('-')), Some("check" | "demo")) {
-        return Vec::new();
-    }
-    let mut outputs = Vec::new();
+/// The schema of the JSON answer that a command line asks for if its command writes an answer instead of a report.
+fn answer_schema(words: &[OsString]) -> Option<&'static str> {
+    let plain = || words.iter().skip(1).filter_map(|word| word.to_str());
+    let schema = match plain().find(|word| !word.starts_with('-'))? {
+        "policy" => "meshdoctor.io/policy/v1",
+        "reach" => "meshdoctor.io/reach/v1",
+        "injection" => "meshdoctor.io/injection/v1",
+        _ => return None,
+    };
+    let last = values_of_output(plain()).pop()?;
+    (last == "json").then_some(schema)
+}
+
+/// What a command line gives to `-o`.
+fn values_of_output<'a>(mut words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut values = Vec::new();
     while let Some(word) = words.next() {
         let value = match word {
             "--" => break,
             "-o" | "--output" => words.next(),
             _ => word.strip_prefix("--output=").or_else(|| word.strip_prefix("-o")),
         };
-        outputs.extend(value.and_then(|value| super::format::output(value.trim_start_matches('=')).ok()));
+        values.extend(value.map(|value| value.trim_start_matches('=')));
     }
-    outputs
+    values
+}
+
+/// The outputs that a command line asks for, read without clap, which may have refused it.
+fn asked_for(words: &[OsString]) -> Vec<Output> {
+    let words = || words.iter().skip(1).filter_map(|word| word.to_str());
+    if !matches!(words().find(|word| !word.starts_with('-')), Some("check" | "demo")) {
+        return Vec::new();
+    }
+    values_of_output(words()).into_iter().filter_map(|value| super::format::output(value).ok()).collect()
 }
 
 #[cfg(test)]

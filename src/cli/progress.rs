@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::args::Verbosity;
-use super::output::{one_line, say};
+use super::output::{WIDTH, one_line, say};
 use crate::collect::Observer;
 use crate::fetched::Fetched;
+use crate::render::text::width;
 use crate::request::Request;
 
 /// How long a run stays silent before the line appears.
@@ -63,7 +64,7 @@ impl Progress {
     #[cfg(feature = "live")]
     pub(super) fn message(&self, text: String) {
         if let Some(bar) = &self.bar {
-            bar.set_message(one_line(&text));
+            bar.set_message(fitting(&one_line(&text)));
             bar.tick();
         }
     }
@@ -81,7 +82,7 @@ impl Progress {
             let more = state.running.len() - names.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let line = format!("{} objects read; reading {}{more}", state.objects, names.join(", "));
-            bar.set_message(one_line(&line));
+            bar.set_message(fitting(&one_line(&line)));
             bar.tick();
         }
     }
@@ -92,6 +93,23 @@ impl Progress {
         change(&mut state);
         self.show(&state);
     }
+}
+
+/// As much of a text as fits behind the spinner on the terminal, with a mark if that is not all.
+fn fitting(text: &str) -> String {
+    let columns = terminal_size::terminal_size_of(std::io::stderr()).map_or(WIDTH, |(w, _)| usize::from(w.0));
+    cut(text, columns.saturating_sub(2))
+}
+
+fn cut(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut kept = text.to_owned();
+    while width(&kept) >= columns.max(1) {
+        kept.pop();
+    }
+    kept + "…"
 }
 
 impl Observer for Progress {
@@ -134,4 +152,17 @@ fn cost(traffic: &crate::source::live::Traffic) -> String {
         kib(traffic.wire_bytes),
         kib(traffic.body_bytes),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn cut_text_has_a_mark_and_fits() {
+        assert_eq!(cut("12 objects read", 15), "12 objects read");
+        assert_eq!(cut("12 objects read; reading pods", 15), "12 objects rea…");
+        assert_eq!(cut("한국어한국어", 5), "한국…");
+        assert_eq!(cut("text", 0), "…");
+    }
 }

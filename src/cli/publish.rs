@@ -24,34 +24,46 @@ mod connected {
     use crate::report::Report;
     use crate::source::live::PublishError;
 
+    /// How many errors are printed, of reports in many namespaces.
+    const SHOWN: usize = 10;
+
     /// Writes it. A report that could not be written is said after the one that was printed, and makes a run that was fine one that
     /// could not run.
     pub(in super::super) fn run(report: &Report, way: &Way<'_>, verbosity: &Verbosity, status: u8) -> u8 {
-        match live::publish(way, |api, before| published(report, api, before)) {
-            Ok(done) => {
-                if !verbosity.quiet {
-                    output::say(&format!(
-                        "published {}, took {} away, made {}",
-                        count(done.written, "report", "reports"),
-                        done.removed,
-                        count(done.events, "event", "events")
-                    ));
-                }
-                status
-            }
+        let failed = || if status == exit::FINE { exit::COULD_NOT_RUN } else { status };
+        let done = match live::publish(way, |api, before| published(report, api, before)) {
+            Ok(done) => done,
             Err(error) => {
-                let role = format!("grant the role of {}", crate::page::document_url("rbac-publish.yaml"));
-                let next = match error.downcast_ref::<PublishError>() {
-                    Some(PublishError::NotServed) => {
-                        Some("install the definitions of openreports.io, or of wgpolicyk8s.io")
-                    }
-                    Some(PublishError::Taken(_)) => Some("rename or delete it, or label it as ours"),
-                    Some(PublishError::Refused { .. }) => Some(role.as_str()),
-                    None => None,
-                };
+                let next = error.downcast_ref::<PublishError>().and_then(next_step);
                 output::say_error(&format!("the report was not published: {error:#}"), next);
-                if status == exit::FINE { exit::COULD_NOT_RUN } else { status }
+                return failed();
             }
+        };
+        if !verbosity.quiet {
+            output::say(&format!(
+                "published {}, took {} away, made {}",
+                count(done.written, "report", "reports"),
+                done.removed,
+                count(done.events, "event", "events")
+            ));
+        }
+        for error in done.errors.iter().take(SHOWN) {
+            output::say_error(&format!("a part of the report was not published: {error}"), next_step(error));
+        }
+        if done.errors.len() > SHOWN {
+            output::say_error(&format!("{} more parts were not published", done.errors.len() - SHOWN), None);
+        }
+        if done.errors.is_empty() { status } else { failed() }
+    }
+
+    fn next_step(error: &PublishError) -> Option<&'static str> {
+        match error {
+            PublishError::NotServed => {
+                Some("install the definitions of openreports.io, or of wgpolicyk8s.io")
+            }
+            PublishError::Taken(_) => Some("rename or delete it, or label it as ours"),
+            PublishError::Refused { .. } => Some("grant the role in docs/rbac-publish.yaml of the release: https://github.com/meshdoctor/meshdoctor/blob/main/docs/rbac-publish.yaml"),
+            PublishError::Lost { .. } => Some("publish again when the API server answers"),
         }
     }
 }

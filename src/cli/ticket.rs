@@ -63,9 +63,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     let closing = Closing { asked: asked(&report), ..read.closing.clone() };
     let packed = writer.pack(closing, contents).context("the ticket was not written")?;
     if args.dry_run {
-        return dry_run(packed, &left_out, &read);
+        dry_run(args, packed, &report, &left_out, &read)?;
+    } else {
+        write(args, packed, &report, &left_out)?;
     }
-    write(args, packed, &report, &left_out)?;
     let missing = collect::missing(&read.collected.cluster);
     let asked_for = missing.iter().any(Missing::was_asked_for);
     Ok(if asked_for { exit::NOT_CHECKED } else { exit::FINE })
@@ -140,12 +141,22 @@ fn in_words(left_out: &BTreeSet<Request>, cluster: &Cluster) -> Vec<String> {
         .collect()
 }
 
-fn dry_run(packed: Packed, left_out: &[String], read: &Read) -> anyhow::Result<u8> {
+fn dry_run(
+    args: &Args,
+    packed: Packed,
+    report: &Report,
+    left_out: &[String],
+    read: &Read,
+) -> anyhow::Result<()> {
     let redacted = read.collected.redaction.touched;
     let mut text = render::ticket::listing(&packed.entries().collect::<Vec<_>>(), left_out, redacted);
     let size = packed.size().context("the ticket could not be packed")?;
     text.push_str(&render::ticket::nothing_written(size));
-    output::print(&output::for_people(text))
+    output::print(&output::for_people(text))?;
+    if !args.verbosity.quiet {
+        output::say(&render::table::result_line(report));
+    }
+    Ok(())
 }
 
 fn write(args: &Args, packed: Packed, report: &Report, left_out: &[String]) -> anyhow::Result<()> {

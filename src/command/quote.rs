@@ -1,13 +1,15 @@
-//! Words for a POSIX shell. Whatever the text is, what comes out is one word on one line (but for line breaks at the very
-//! end of a text), holds no character that could drive a terminal, and means the text, byte by byte.
+//! Words for a POSIX shell and for fish. Whatever the text is, what comes out is one word on one line (but for line breaks at the very
+//! end of a text), holds no character that could drive a terminal, and means the text, byte by byte. Inside its single quotes fish takes
+//! `\'` and `\\` for escapes, so neither ever stands there. PowerShell splits words at quotes: there a text with `'` or `\` can become
+//! several arguments, but never a command.
 
 use std::fmt::Write;
 
-/// The text as one word of `sh`, bash, dash or zsh.
+/// The text as one word of `sh`, bash, dash, zsh or fish.
 pub(super) fn word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,@%+".contains(c) || c == '=';
-    // zsh takes a word that begins with = for the path of a program.
-    if !text.is_empty() && text.chars().all(plain) && !text.starts_with('=') {
+    // zsh takes a word that begins with = for the path of a program, and older fish one that begins with % for a process.
+    if !text.is_empty() && text.chars().all(plain) && !text.starts_with(['=', '%']) {
         return text.to_owned();
     }
     if text.chars().all(|c| !crate::terminal::is_hostile(c)) {
@@ -24,8 +26,8 @@ pub(super) fn word(text: &str) -> String {
                 // A format that begins with a dash would be an option.
                 '-' if at == 0 => quoted.push_str("\\055"),
                 '%' => quoted.push_str("%%"),
-                '\\' => quoted.push_str("\\\\"),
-                '\'' => quoted.push_str("'\\''"),
+                '\\' => quoted.push_str("\\134"),
+                '\'' => quoted.push_str("\\047"),
                 c if crate::terminal::is_hostile(c) => {
                     let mut bytes = [0; 4];
                     for byte in c.encode_utf8(&mut bytes).bytes() {
@@ -43,9 +45,21 @@ pub(super) fn word(text: &str) -> String {
     quoted
 }
 
-/// A text between single quotes, its line breaks as they are.
+/// A text between single quotes, its line breaks as they are; quotes, and backslashes that fish would take for the begin of an escape,
+/// between double quotes.
 pub(super) fn single(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('\'');
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\'', _) => quoted.push_str(r#"'"'"'"#),
+            ('\\', None | Some('\'' | '\\')) => quoted.push_str(r#"'"\\"'"#),
+            (c, _) => quoted.push(c),
+        }
+    }
+    quoted.push('\'');
+    quoted
 }
 
 #[cfg(test)]
@@ -70,8 +84,13 @@ mod tests {
             assert_eq!(word(plain) == plain, !plain.contains('!'), "{plain}");
         }
         assert_eq!(word(""), "''");
-        assert_eq!(word("it's"), r"'it'\''s'");
+        assert_eq!(word("it's"), r#"'it'"'"'s'"#);
         assert_eq!(word("=ls"), "'=ls'");
+        assert_eq!(word("%self"), "'%self'");
+        assert_eq!(word(r"{.data.ca\.crt}"), r"'{.data.ca\.crt}'");
+        // What fish takes for escapes.
+        assert_eq!(word(r"\';touch P;#"), r#"''"\\"''"'"';touch P;#'"#);
+        assert_eq!(word(r"a\\b\"), r#"'a'"\\"'\b'"\\"''"#);
         assert_eq!(word("a\nb"), "\"$(printf 'a\\012b')\"");
     }
 
@@ -108,6 +127,10 @@ mod tests {
             "\u{9b}2J",
             "-\u{200b}",
             "--\nx",
+            "\\';touch P;#",
+            "\\\\';\\\\\\",
+            "a\\'\n\\\\\u{200b}",
+            "%self",
         ];
         for text in texts {
             for shell in ["sh", "bash"] {

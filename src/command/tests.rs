@@ -60,7 +60,7 @@ fn a_script_runs_wholly_on_its_node() {
     assert_eq!(
         command.to_string(),
         "NODE='n 1'\nkubectl debug node/\"$NODE\" -it --profile=sysadmin --image=busybox -- chroot /host sh -c \
-         'set -e\nrm -f '\\''/etc/cni/net.d/it'\\''\\'\\'''\\''s $(id)'\\'''"
+         'set -e\nrm -f '\"'\"'/etc/cni/net.d/it'\"'\"'\"'\"'\"'\"'\"'\"'s $(id)'\"'\"''"
     );
 }
 

@@ -26,6 +26,8 @@ use serde::{Deserialize, Serialize};
 pub use crate::command::Asked;
 use crate::finding::{Severity, WaivedBy};
 use crate::model::cluster::TimeSource;
+use crate::render::text::clean;
+use crate::report::ConfigUse;
 
 /// One run. Every field is there in every outcome, also when the run never came to a report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,6 +94,9 @@ pub struct Run {
     pub milliseconds: u64,
     /// The words of the command line, without values that could be secret.
     pub command: Vec<String>,
+    /// The configuration file that added to the command line; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<Config>,
     /// The moment that was judged.
     pub judged_at: Option<Timestamp>,
     /// Where that moment comes from.
@@ -102,6 +107,31 @@ pub struct Run {
     /// What was asked of the run, so that `check --verify` can ask the same again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
+}
+
+/// The configuration file of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// The file.
+    pub file: String,
+    /// Whether the caller named it; otherwise it was found in the working directory or above.
+    pub named: bool,
+    /// The flags that it sets, without their dashes.
+    pub settings: Vec<String>,
+    /// Those of them that take part in what fails the run.
+    pub gate: Vec<String>,
+}
+
+impl Config {
+    /// Of a run.
+    pub fn new(used: &ConfigUse) -> Config {
+        Config {
+            file: clean(&used.file).into_owned(),
+            named: used.named,
+            settings: used.settings.clone(),
+            gate: used.gate.clone(),
+        }
+    }
 }
 
 fn is_no(value: &bool) -> bool {

@@ -11,7 +11,7 @@ use crate::checks::{CheckResult, Outcome};
 use crate::command::{Arg, Command, meshdoctor};
 use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, When};
-use crate::report::Report;
+use crate::report::{ConfigUse, Report};
 
 /// One check's result alone, as cards quote it.
 pub fn result(result: &CheckResult, width: usize) -> String {
@@ -276,7 +276,8 @@ pub fn result_line(report: &Report) -> String {
         exit::COULD_NOT_RUN => ": nothing could be checked".to_owned(),
         _ => String::new(),
     };
-    format!("{found}; {}   exit {}{why}", checks.join(", "), verdict.status)
+    let by = report.run.config.as_ref().map(ConfigUse::of_gate).unwrap_or_default();
+    format!("{found}; {}   exit {}{why}{}", checks.join(", "), verdict.status, clean(&by))
 }
 
 /// How much of what stands under "not checked" is said again at the end, in columns.

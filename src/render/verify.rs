@@ -6,13 +6,14 @@ use std::fmt::Write;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::document::{About, Cluster, Origin, Tool};
+use super::document::{About, Cluster, Config, Origin, Tool};
 use super::json;
 use super::look::Look;
 use super::text::{clean, count, pad, some_of, wrap};
 use crate::exit;
 use crate::finding::Severity;
 use crate::model::cluster::TimeSource;
+use crate::report::ConfigUse;
 use crate::verify::{SameCluster, State, Verification, Verified, VerifiedSubject};
 
 /// The schema tag of the JSON form.
@@ -135,12 +136,14 @@ pub fn result_line(verification: &Verification) -> String {
         0 => String::new(),
         n => format!(" ({} below {} not counted)", count(n, "finding", "findings"), verification.gate),
     };
+    let by = verification.run.config.as_ref().map(ConfigUse::of_gate).unwrap_or_default();
     format!(
-        "result  {} fixed, {} still there, {} not checked{below} -> exit {}",
+        "result  {} fixed, {} still there, {} not checked{below} -> exit {}{}",
         tally.fixed,
         tally.still_there,
         tally.not_checked,
-        tally.status()
+        tally.status(),
+        clean(&by)
     )
 }
 
@@ -220,6 +223,9 @@ pub struct Run {
     pub milliseconds: u64,
     /// The words of the command line, without values that could be secret.
     pub command: Vec<String>,
+    /// The configuration file that added to the command line; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<Config>,
     /// The moment that was judged.
     pub judged_at: Timestamp,
     /// Where that moment comes from.
@@ -298,6 +304,7 @@ pub fn json(verification: &Verification) -> String {
             started: verification.run.started,
             milliseconds: verification.run.milliseconds,
             command: verification.run.command.clone(),
+            config: verification.run.config.as_ref().map(Config::new),
             judged_at: verification.at.0,
             judged_at_source: verification.at.1,
         },

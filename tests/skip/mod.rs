@@ -23,6 +23,8 @@ pub enum Need {
     Helm,
     /// The `promtool` command.
     Promtool,
+    /// The `fish` shell.
+    Fish,
     /// Another user to become, which takes root and setpriv.
     OtherUser,
 }
@@ -39,6 +41,7 @@ impl Need {
             Need::Browser => "browser",
             Need::Helm => "helm",
             Need::Promtool => "promtool",
+            Need::Fish => "fish",
             Need::OtherUser => "other-user",
         }
     }

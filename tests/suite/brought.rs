@@ -120,3 +120,15 @@ fn parameters_are_set_anew_and_stay_of_their_kind() {
         assert!(error.contains(why), "{words}: {error}");
     }
 }
+
+#[test]
+fn deeply_nested_front_matter_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let depth = 200_000;
+    let card = format!("---\ntitle: {}{}\n---\n# x\n", "[".repeat(depth), "]".repeat(depth));
+    write(folder.path(), "deep.md", card);
+    let began = std::time::Instant::now();
+    let ran = ran(&["list", "--checks", folder.path().to_str().unwrap()], 2);
+    assert!(ran.err.contains("deep.md"), "{}", ran.err);
+    assert!(began.elapsed() < std::time::Duration::from_secs(10), "{:?}", began.elapsed());
+}

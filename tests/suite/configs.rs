@@ -156,7 +156,7 @@ fn what_no_command_takes_is_told_by_line() {
     let config = "[check]\nfail-on = \"never\"\nforce = true\n";
     let said = "meshdoctor.toml:3: the following required arguments were not provided: --save <PATH>";
     for (command, status) in [("check", 2), ("config", 0)] {
-        let output = run(own.path(), config, &[command]);
+        let output = run(own.path(), config, &[command, "--config", "meshdoctor.toml"]);
         assert_eq!(output.status, status, "{}", output.text());
         assert!(output.text().contains(said), "{}", output.text());
     }
@@ -259,4 +259,181 @@ fn a_built_in_check_is_set_anew() {
         "{}",
         shown.text()
     );
+}
+
+/// A found file, a command line that it adds to, and the line of the refusal.
+const REFUSED: [(&str, &[&str], usize); 30] = [
+    ("[check]\nkubeconfig = \"kc.yaml\"\n", &["check"], 2),
+    ("[check]\ncontext = [\"prod\"]\n", &["check"], 2),
+    ("[check]\nall-contexts = true\n", &["check"], 2),
+    ("[check]\nas = \"root\"\n", &["check"], 2),
+    ("[check]\nprobe = true\n", &["check"], 2),
+    ("[check]\nlinkerd-cli = \"./linkerd\"\n", &["check"], 2),
+    ("[check]\nfail-on = \"never\"\n", &["check"], 2),
+    ("[check]\nfail-on = \"error:observed\"\n", &["check"], 2),
+    ("[check]\nfail-on = \"warning:observed\"\n", &["check"], 2),
+    ("[check]\nfail-on = \"error\"\n", &["check", "--verify", "report.json"], 2),
+    ("[check]\non-not-checked = \"pass\"\n", &["check"], 2),
+    ("[check]\nconfidence = \"observed\"\n", &["check"], 2),
+    ("[check]\nskip = [\"x\"]\nat = 2020-01-01T00:00:00Z\n", &["check", "--manifests", "job.yaml"], 3),
+    ("[check]\nbundle = \"job.yaml\"\n", &["check"], 2),
+    ("[check]\nnodes = \"job.yaml\"\n", &["check"], 2),
+    ("[check]\nverify = \"job.yaml\"\n", &["check"], 2),
+    ("[check]\nknowledge = \"knowledge\"\n", &["check"], 2),
+    ("[check]\npublish = true\n", &["check"], 2),
+    ("[check]\nquiet = true\n", &["check"], 2),
+    ("[check]\nsave = \"bundle.tar.gz\"\n", &["check"], 2),
+    ("[check]\nchecks = [\"/etc\"]\n", &["check"], 2),
+    ("[check]\nchecks = [\"own:/etc\"]\n", &["list"], 2),
+    ("[check]\nwaivers = \"../waivers.yaml\"\n", &["check"], 2),
+    ("[check]\nmanifests = [\n  \"job.yaml\",\n  \"link/passwd\",\n]\n", &["check"], 4),
+    ("[collect]\nnode-pods = true\nyes = true\n", &["collect", "-o", "x.tar.gz"], 2),
+    ("[collect]\nnode-image = \"evil\"\n", &["collect", "--node-pods", "-o", "x.tar.gz"], 2),
+    ("[check]\nforce = true\n", &["check", "--save", "x.tar.gz"], 2),
+    ("[ticket]\nforce = true\n", &["ticket", "-o", "x.tar.gz"], 2),
+    ("[rbac]\nuser = \"mallory\"\n", &["rbac"], 2),
+    ("[node-snapshot]\nroot = \"/\"\n", &["node-snapshot", "-o", "x.tar.gz"], 2),
+];
+
+#[test]
+fn found_file_chooses_no_cluster_program_or_output() {
+    let own = tempfile::tempdir().unwrap();
+    std::fs::write(own.path().join("job.yaml"), MANIFEST).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/etc", own.path().join("link")).unwrap();
+    for (config, words, line) in REFUSED {
+        let ran = run(own.path(), config, words);
+        assert_eq!(ran.status, 2, "{config}{}", ran.text());
+        let place = format!("error: meshdoctor.toml:{line}: a file that was found cannot set --");
+        assert!(ran.err.contains(&place), "{config}{}", ran.err);
+        assert!(ran.err.contains("--config meshdoctor.toml; --no-config ignores it"), "{config}{}", ran.err);
+        let shown = run(own.path(), config, &["config"]);
+        let to_verify = words.contains(&"--verify");
+        assert_eq!(shown.status, if to_verify { 0 } else { 2 }, "{config}{}", shown.text());
+    }
+}
+
+#[test]
+fn found_file_writes_reports_into_its_own_folder_only() {
+    let own = tempfile::tempdir().unwrap();
+    let below = own.path().join("repository/below");
+    std::fs::create_dir_all(below.join(".git/hooks")).unwrap();
+    std::fs::write(own.path().join("repository/job.yaml"), MANIFEST).unwrap();
+    std::fs::write(own.path().join("precious"), "precious").unwrap();
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(own.path(), below.join("up")).unwrap();
+        std::os::unix::fs::symlink(own.path().join("precious"), below.join("file")).unwrap();
+    }
+    let precious = own.path().join("precious").display().to_string();
+    let check = |file: &str| {
+        let config = format!("[check]\noutput = \"json={file}\"\nmanifests = \"job.yaml\"\n");
+        std::fs::write(own.path().join("repository/meshdoctor.toml"), config).unwrap();
+        ran(meshdoctor(&["check"]).current_dir(&below))
+    };
+    let refused = [
+        precious.as_str(),
+        "../../precious",
+        "up/precious",
+        "up/new",
+        "file",
+        ".git/hooks/pre-commit",
+        "none/../../../precious",
+        "/dev/stdout",
+    ];
+    for file in refused {
+        let ran = check(file);
+        assert_eq!(ran.status, 2, "{file} {}", ran.text());
+        assert!(
+            ran.err.contains("meshdoctor.toml:2: a file that was found cannot set"),
+            "{file} {}",
+            ran.err
+        );
+    }
+    assert_eq!(std::fs::read_to_string(own.path().join("precious")).unwrap(), "precious");
+    assert!(!own.path().join("new").exists());
+    for file in ["report.json", "../report.json"] {
+        let ran = check(file);
+        assert_eq!(ran.status, 0, "{file} {}", ran.text());
+        assert!(below.join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn named_file_says_everything() {
+    let own = tempfile::tempdir().unwrap();
+    std::fs::write(own.path().join("job.yaml"), MANIFEST).unwrap();
+    let config =
+        "[check]\nmanifests = \"job.yaml\"\nlinkerd-version = \"edge-25.4.4\"\nfail-on = \"never\"\n";
+    let file = crate::binary::write(own.path(), "own.toml", config);
+    let words = ["check", "-o", "json"];
+    let by_flag = ran(meshdoctor(&[&words[..], &["--config", &file]].concat()).current_dir(own.path()));
+    let by_variable = ran(meshdoctor(&words).env("MESHDOCTOR_CONFIG", &file).current_dir(own.path()));
+    for ran in [by_flag, by_variable] {
+        assert_eq!(ran.status, 0, "{}", ran.text());
+        let config = &ran.document()["run"]["config"];
+        assert_eq!(config["named"], true);
+        assert_eq!(config["file"], file);
+        assert_eq!(config["gate"], serde_json::json!(["manifests", "linkerd-version", "fail-on"]));
+    }
+    let ignored = ran(meshdoctor(&["check", "--no-config", "--manifests", "job.yaml"])
+        .env("MESHDOCTOR_CONFIG", "/nonexistent")
+        .current_dir(own.path()));
+    assert_eq!(ignored.status, 0, "{}", ignored.text());
+}
+
+#[test]
+fn each_run_reports_the_file_that_it_used() {
+    let own = tempfile::tempdir().unwrap();
+    std::fs::write(own.path().join("job.yaml"), MANIFEST).unwrap();
+    let config = "[check]\nmanifests = \"job.yaml\"\nskip = [\"annotation-unknown\"]\noutput = \"short\"\n\n[explain]\noutput = \"json\"\n";
+    let checked = run(own.path(), config, &["check", "-o", "json"]);
+    let said = "meshdoctor.toml (found; --no-config ignores it) sets --manifests, --skip";
+    assert!(checked.err.lines().any(|line| line == said), "{}", checked.err);
+    let document = checked.document();
+    assert_eq!(document["run"]["config"]["settings"], serde_json::json!(["manifests", "skip"]));
+    assert_eq!(document["run"]["config"]["named"], false);
+    // The result names the file also if standard error is silent.
+    let table = run(own.path(), config, &["check", "-q", "-o", "table"]);
+    assert!(table.err.is_empty(), "{}", table.err);
+    let result = table.out.split("result").last().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(result.contains("(meshdoctor.toml sets --manifests, --skip)"), "{}", table.out);
+    let explained = run(own.path(), config, &["explain", "annotation-unknown"]);
+    assert!(explained.err.contains("sets --output"), "{}", explained.err);
+    // A file without a part in the run is not mentioned.
+    let listed = run(own.path(), config, &["list"]);
+    assert!(listed.err.is_empty(), "{}", listed.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn found_file_that_others_can_write_is_refused() {
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    let own = tempfile::tempdir().unwrap();
+    let file = own.path().join("meshdoctor.toml");
+    let refused = |why: &str| {
+        for words in [&["check"][..], &["list"], &["config"]] {
+            let ran = ran(meshdoctor(words).current_dir(own.path()));
+            assert_eq!(ran.status, 2, "{}", ran.text());
+            assert!(ran.err.contains(&format!("meshdoctor.toml: this file was found, not named, and {why}")));
+            assert!(ran.err.contains("--config meshdoctor.toml"), "{}", ran.err);
+        }
+    };
+    std::fs::write(&file, "[check]\nskip = [\"annotation-unknown\"]\n").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
+    refused("every user can write it");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(ran(meshdoctor(&["list"]).current_dir(own.path())).status, 0);
+    if chown(&file, Some(65_534), None).is_err() {
+        crate::skip::skipped(crate::skip::Need::OtherUser, "only root can give a file to another user");
+        return;
+    }
+    refused("it belongs to another user (uid 65534");
+    assert_eq!(ran(meshdoctor(&["list", "--config", "meshdoctor.toml"]).current_dir(own.path())).status, 0);
+    // A link of another user to a file of root.
+    std::fs::rename(&file, own.path().join("other.toml")).unwrap();
+    chown(own.path().join("other.toml"), Some(0), None).unwrap();
+    symlink("other.toml", &file).unwrap();
+    std::os::unix::fs::lchown(&file, Some(65_534), None).unwrap();
+    refused("it belongs to another user (uid 65534");
 }

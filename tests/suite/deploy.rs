@@ -243,6 +243,44 @@ fn what_writes_is_granted_only_where_it_is_asked_for() {
     assert!(roles.iter().any(|role| role["rules"] == writes[0]["rules"]), "{roles:#?}");
 }
 
+#[test]
+fn chart_refuses_schedules_that_no_cron_job_takes() {
+    for schedule in ["bogus", "* * * *", "a b c d e"] {
+        let Some(refused) = rendered(&[IMAGE, &format!("schedule={schedule}")]) else { return };
+        assert!(refused.is_err_and(|error| error.contains("schedule")), "{schedule}");
+    }
+    for schedule in ["@hourly", "*/5 0-6 ? JAN mon-FRI", "17 * * * *"] {
+        assert!(
+            rendered(&[IMAGE, &format!("schedule={schedule}")]).is_some_and(|chart| chart.is_ok()),
+            "{schedule}"
+        );
+    }
+}
+
+#[test]
+fn workflow_pins_what_it_runs() {
+    let text = std::fs::read_to_string(".github/workflows/release.yml").unwrap();
+    let pinned = regex::Regex::new(r"^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$").unwrap();
+    for line in text.lines() {
+        if let Some((_, action)) = line.split_once("uses: ") {
+            assert!(pinned.is_match(action), "{line}");
+        }
+        if line.contains("cargo install") {
+            assert!(line.contains("--version ") && line.contains("--locked"), "{line}");
+        }
+    }
+    // Expressions reach scripts through variables only.
+    let workflow = documents(&text);
+    for (name, job) in workflow[0]["jobs"].as_object().unwrap() {
+        for step in job["steps"].as_array().unwrap() {
+            assert!(!step["run"].as_str().unwrap_or_default().contains("${{"), "{name}: {step}");
+        }
+    }
+    let ci = std::fs::read_to_string(".ci/run").unwrap();
+    let installs: Vec<&str> = ci.lines().filter(|line| line.contains("cargo install")).collect();
+    assert!(installs.iter().all(|line| line.contains("--version ")), "{installs:?}");
+}
+
 /// What a query asks of each metric: its name, and the labels that it names with the values that they are to have.
 fn asked(query: &str) -> Vec<(String, Vec<(String, String)>)> {
     let metric = regex::Regex::new(r"(meshdoctor_[a-z_]+)(\{[^}]*\})?").unwrap();

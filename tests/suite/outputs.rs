@@ -1,6 +1,7 @@
 //! Where reports go: each to its file whatever becomes of the others, files named after their cluster, and a moment that is not that of
 //! the evidence said in all of them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
@@ -70,4 +71,55 @@ fn a_moment_before_the_evidence_was_made_is_said() {
     }
     let (said, warned) = aside("2026-01-15T12:00:00Z");
     assert!(!said.contains("judged as of") && !warned.contains("judged as of"), "{said} {warned}");
+}
+
+#[test]
+fn answers_in_json_are_json_if_there_is_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    for (command, more) in [("policy", &[][..]), ("reach", &["shop/web", "shop/api"]), ("injection", &[])] {
+        for (output, bundle) in
+            [(&["-o", "json"][..], "none.yaml"), (&["-ojson"], "."), (&["--output=json"], "none.yaml")]
+        {
+            let words = [&[command][..], more, output, &["--bundle", bundle]].concat();
+            let ran = ran(meshdoctor(&words).current_dir(folder.path()));
+            let document = ran.document();
+            assert_eq!(document["schema"], format!("meshdoctor.io/{command}/v1"), "{words:?}");
+            assert_eq!(document["status"], ran.status, "{words:?}");
+            assert!(!document["errors"][0].as_str().unwrap().is_empty(), "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn sarif_has_the_texts_of_rules_with_results_only() {
+    let ran = ran(meshdoctor(&["demo", "injector-fails-open", "-o", "sarif"]));
+    let run = &ran.document()["runs"][0];
+    let found: BTreeSet<&str> =
+        run["results"].as_array().unwrap().iter().map(|result| result["ruleId"].as_str().unwrap()).collect();
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    assert!(rules.len() > 100 && !found.is_empty());
+    for rule in rules {
+        let id = rule["id"].as_str().unwrap();
+        assert_eq!(rule["help"].is_object(), found.contains(id), "{id}");
+        assert!(rule["helpUri"].is_string() && rule["shortDescription"]["text"].is_string(), "{id}");
+    }
+    assert!(ran.out.len() < 400_000, "{} bytes", ran.out.len());
+}
+
+#[cfg(unix)]
+#[test]
+fn too_few_open_files_are_a_clear_error() {
+    let program = env!("CARGO_BIN_EXE_meshdoctor");
+    let folder = tempfile::tempdir().unwrap();
+    let config = "{apiVersion: v1, kind: Config, current-context: c, clusters: [{name: c, cluster: {server: 'http://127.0.0.1:9'}}], users: [{name: c, user: {}}], contexts: [{name: c, context: {cluster: c, user: c}}]}";
+    let kubeconfig = crate::binary::write(folder.path(), "kubeconfig", config);
+    for files in [6, 8, 12] {
+        let script = format!(
+            "ulimit -n {files}; exec {program} check --kubeconfig {kubeconfig} --no-config --request-timeout 5s"
+        );
+        let ran = ran(std::process::Command::new("/bin/sh").args(["-c", &script]).env("HOME", folder.path()));
+        assert_eq!(ran.status, 3, "{files}: {}", ran.text());
+        assert!(ran.err.contains("raise the limit: ulimit -n 1024"), "{files}: {}", ran.err);
+        assert!(!ran.err.contains("panicked"), "{files}: {}", ran.err);
+    }
 }

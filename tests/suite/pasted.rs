@@ -8,8 +8,9 @@ use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
 use meshdoctor::checks;
-use meshdoctor::command::Command;
+use meshdoctor::command::{Command, program};
 
+use crate::skip::{Need, skipped};
 use crate::{case, corpus, stories};
 
 /// Begins like an option, and would run `touch` if any of it were taken for more than text.
@@ -230,4 +231,43 @@ fn our_own_commands_are_read_by_our_own_command_line() {
         }
     }
     assert!(ours > 100, "only {ours}");
+}
+
+/// Texts that fish takes apart if they are quoted for `sh` alone, and others that a name of a cluster or file can hold.
+const NAMES: [&str; 12] = [
+    r"\';touch P;#",
+    r"\\';touch P;#",
+    r"\",
+    r"\\\",
+    "'",
+    "it's",
+    "a\\'\n;touch P;\u{200b}#",
+    "(touch P)",
+    "$(touch P)",
+    "%self",
+    "a\u{1b}[31m\\'b%c",
+    r"{.data.ca\.crt}",
+];
+
+#[test]
+fn commands_mean_the_same_in_fish() {
+    if Process::new("fish").arg("--version").output().is_err() {
+        return skipped(Need::Fish, "hostile names in commands that fish runs");
+    }
+    for shell in ["fish", "sh"] {
+        let folder = tempfile::tempdir().unwrap();
+        for name in NAMES {
+            let command = Command::from(program("printf").arg("%s").operand(name)).to_string();
+            let mut run = Process::new(shell);
+            let ran = run
+                .args(["-c", &command])
+                .current_dir(folder.path())
+                .env("HOME", folder.path())
+                .output()
+                .unwrap();
+            assert!(ran.status.success(), "{shell}: {command}");
+            assert_eq!(String::from_utf8_lossy(&ran.stdout), name, "{shell}: {command}");
+        }
+        assert!(!folder.path().join("P").exists(), "{shell}");
+    }
 }

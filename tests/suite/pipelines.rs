@@ -457,3 +457,27 @@ fn what_is_in_a_manifest_has_its_file_and_line() {
     assert_eq!(issue["location"]["path"], "k8s/web app.yaml");
     assert_eq!(issue["location"]["lines"]["begin"], 13);
 }
+
+#[test]
+fn deleted_namespace_is_an_event_of_the_next_publication() {
+    let report = crate::samples::bad_night();
+    let api = meshdoctor::published::APIS[0];
+    let first = meshdoctor::render::ci::published::published(&report, api, &[]);
+    let before: Vec<Value> = first.reports.values().cloned().collect();
+    let (namespace, _) = first.reports.iter().find(|(name, _)| !name.is_empty()).unwrap();
+    // The namespace goes, and its report and findings with it.
+    let of_cluster: Vec<Value> =
+        before.into_iter().filter(|report| report["metadata"]["namespace"].is_null()).collect();
+    let mut later = crate::samples::bad_night();
+    later.findings.clear();
+    let then = meshdoctor::render::ci::published::published(&later, api, &of_cluster);
+    let said = format!("the report of namespace {namespace} is gone with");
+    let gone = then.events.iter().find(|event| event["message"].as_str().unwrap().contains(&said)).unwrap();
+    assert_eq!(gone["reason"], "FindingGone");
+    assert_eq!(gone["involvedObject"]["name"], namespace.as_str());
+    assert_eq!(gone["metadata"]["namespace"], "default");
+    // Once.
+    let before: Vec<Value> = then.reports.values().cloned().collect();
+    let after = meshdoctor::render::ci::published::published(&later, api, &before);
+    assert!(after.events.is_empty(), "{:?}", after.events);
+}

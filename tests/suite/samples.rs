@@ -103,6 +103,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
             milliseconds: 812,
             command: vec!["meshdoctor".to_owned(), "check".to_owned()],
             folders: Vec::new(),
+            config: None,
         },
         origin: Origin { kind: "live".to_owned(), name: "prod-eu".to_owned() },
         at: ("2026-01-15T12:00:00Z".parse().unwrap(), TimeSource::Clock),

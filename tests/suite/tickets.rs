@@ -12,7 +12,8 @@ use meshdoctor::save::{Closing, Writer};
 use meshdoctor::scene::Scene;
 use serde_json::Value;
 
-use crate::binary::{meshdoctor, ran, ran_to};
+use crate::binary::{meshdoctor, ran, ran_to, write};
+use crate::faults::server::{Reply, Server};
 
 /// A demo's cluster as somebody collected it.
 fn collected(demo: &str, state: State, folder: &Path) -> PathBuf {
@@ -228,4 +229,22 @@ fn a_ticket_keeps_what_was_asked() {
     assert_eq!(wrong.status, 2, "{}", wrong.err);
     let nowhere = ran(meshdoctor(&["ticket", "--bundle", of, "--dry-run", "-n", "shopp"]));
     assert_eq!(nowhere.status, 2, "{}", nowhere.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ticket_of_a_cluster_that_refuses_everything_is_not_fine() {
+    let server = Server::start(|_| Reply::status(403, "Forbidden", "not allowed")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let config = serde_json::json!({
+        "apiVersion": "v1", "kind": "Config", "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": server.url()}}],
+        "users": [{"name": "c", "user": {"token": "opaque"}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+    });
+    let kubeconfig = write(folder.path(), "kubeconfig", config.to_string());
+    let words = ["ticket", "--dry-run", "--kubeconfig", &kubeconfig, "--linkerd-cli", "none"];
+    let mut command = meshdoctor(&words);
+    let refused = tokio::task::spawn_blocking(move || ran(&mut command)).await.unwrap();
+    assert_eq!(refused.status, 4, "{}", refused.text());
+    assert!(refused.err.contains("not checked"), "{}", refused.err);
 }

@@ -23,6 +23,9 @@ const MESSAGE: usize = 1000;
 /// So many events one run makes.
 const EVENTS: usize = 50;
 
+/// The annotation of the cluster's report that counts the results of each namespace: it outlives a deleted namespace.
+const NAMESPACES: &str = "meshdoctor.io/namespaces";
+
 /// The objects of a report. `before` are those that are there: what this run could not check is kept of them.
 pub fn published(report: &Report, api: ReportApi, before: &[Value]) -> Published {
     let mut results: BTreeMap<String, Vec<Value>> = BTreeMap::from([(String::new(), Vec::new())]);
@@ -61,7 +64,15 @@ pub fn published(report: &Report, api: ReportApi, before: &[Value]) -> Published
         print(one).is_some_and(|print| !known.contains(&(namespace.clone(), print)))
     });
     events.extend(gone.map(|(namespace, one)| event(report, namespace, one, false)));
+    let deleted = deleted(before, &results);
+    events.extend(deleted.iter().map(|(namespace, findings)| event_of_deleted(report, namespace, *findings)));
     events.truncate(EVENTS);
+    let kept: BTreeMap<&String, usize> = results
+        .iter()
+        .filter(|(namespace, _)| !namespace.is_empty())
+        .map(|(name, all)| (name, all.len()))
+        .collect();
+    let kept = json!(kept).to_string();
 
     // What was not checked stands in the report of the cluster, so that it is never read as fine.
     let of_cluster = results.entry(String::new()).or_default();
@@ -76,11 +87,37 @@ pub fn published(report: &Report, api: ReportApi, before: &[Value]) -> Published
         .into_iter()
         .map(|(namespace, results)| {
             let passed = if namespace.is_empty() { report.verdict.passed } else { 0 };
-            let object = object(api, &namespace, results, passed);
+            let mut object = object(api, &namespace, results, passed);
+            if namespace.is_empty() {
+                object["metadata"]["annotations"][NAMESPACES] = json!(kept);
+            }
             (namespace, object)
         })
         .collect();
     Published { reports, events }
+}
+
+/// Namespaces whose reports went with them, and how many results each had.
+fn deleted(before: &[Value], results: &BTreeMap<String, Vec<Value>>) -> BTreeMap<String, u64> {
+    let place = |object: &Value| object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
+    let standing: BTreeSet<String> = before.iter().map(place).collect();
+    let of_cluster = before.iter().find(|object| place(object).is_empty());
+    let counted = of_cluster.and_then(|object| object["metadata"]["annotations"][NAMESPACES].as_str());
+    let counted: BTreeMap<String, u64> =
+        counted.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let is_gone = |namespace: &String| !standing.contains(namespace) && !results.contains_key(namespace);
+    counted.into_iter().filter(|(namespace, _)| is_gone(namespace)).collect()
+}
+
+/// An event of a namespace that went with its findings.
+fn event_of_deleted(report: &Report, namespace: &str, findings: u64) -> Value {
+    let message = format!("the report of namespace {namespace} is gone with {findings} findings");
+    let gone = json!({
+        "policy": "namespace", "message": message, "severity": "info",
+        "properties": {"fingerprint": namespace},
+        "resources": [{"apiVersion": "v1", "kind": "Namespace", "name": namespace}],
+    });
+    event(report, "", &gone, false)
 }
 
 /// Whether a check came to a result that leaves nothing open.

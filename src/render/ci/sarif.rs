@@ -2,7 +2,7 @@
 //! checked is a notification of the run, at the level of an error where it fails the run. What is in a manifest has a
 //! physical location, everything else the logical one of its object or node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,8 @@ pub fn report(report: &Report) -> String {
         }
     }
     notes.extend(report.errors.iter().map(|error| notification("trouble", "error", error)));
-    let rules: Vec<Value> = report.checks.iter().map(rule).collect();
+    let found: BTreeSet<&str> = report.findings.iter().map(|finding| finding.check).collect();
+    let rules: Vec<Value> = report.checks.iter().map(|check| rule(check, found.contains(check.id))).collect();
     let status = report.verdict.status;
     log(&rules, &results, &invocation(status, meaning(status), &report.run, &notes), &report.knowledge_date)
 }
@@ -121,7 +122,8 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn rule(check: &Judged) -> Value {
+/// A check. Its texts are large, so only a rule with results has them; the others have the address of their page.
+fn rule(check: &Judged, has_results: bool) -> Value {
     let mut rule = json!({
         "id": check.id,
         "shortDescription": {"text": clean(&check.title)},
@@ -137,6 +139,9 @@ fn rule(check: &Judged) -> Value {
         let card = found.card();
         if !found.is_brought() {
             rule["helpUri"] = json!(page::page_url(check.id));
+        }
+        if !has_results {
+            return rule;
         }
         let section = |at: usize| format!("## {}\n\n{}", SECTIONS[at], card.prose[at].trim());
         let text: Vec<String> = (1..card.prose.len()).map(section).collect();

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::roots;
 use super::{
-    About, Asked, Cause, Change, Check, Cluster, Counts, Coverage, Document, Evidence, Finding, Gap, Moment,
-    Origin, Outcome, PlanStep, Redaction, Reference, Rehearsal, Remedy, RepairPlan, Run, RunError, Step,
+    About, Asked, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence, Finding, Gap,
+    Moment, Origin, Outcome, PlanStep, Redaction, Reference, Rehearsal, Remedy, RepairPlan, Run, RunError, Step,
     Subject, Tally, Tool, Unread, Verdict, Versions, Waived,
 };
 use crate::command::Command;
@@ -115,6 +115,7 @@ fn run(run: &report::Run) -> Run {
         started: run.started,
         milliseconds: run.milliseconds,
         command: run.command.clone(),
+        config: run.config.as_ref().map(Config::new),
         judged_at: None,
         judged_at_source: None,
         to_cni: None,

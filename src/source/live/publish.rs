@@ -1,5 +1,5 @@
 //! Writes reports and events into the cluster, on explicit request (`--publish`): the one kind of object that meshdoctor keeps there.
-//! Only objects with its own label are changed or taken away.
+//! Only objects with its own name and label are changed or deleted. A report that cannot be written does not stop the others.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -8,6 +8,7 @@ use super::api_client::RequestError;
 use super::broken::Broken;
 use super::call::Call;
 use super::path::encode;
+use super::quote::quote;
 use super::traffic::Meter;
 use super::why::why;
 use super::{Live, OBJECT_BODY};
@@ -30,10 +31,18 @@ pub enum PublishError {
         /// Why not.
         why: String,
     },
+    /// No answer came.
+    #[error("{what}: {why}; nothing was sent after it")]
+    Lost {
+        /// What was asked.
+        what: String,
+        /// Why there is no answer.
+        why: String,
+    },
 }
 
-/// What was done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What was done, and what was not.
+#[derive(Debug, Default)]
 pub struct Done {
     /// Reports that were created or changed.
     pub written: usize,
@@ -41,6 +50,8 @@ pub struct Done {
     pub removed: usize,
     /// Events that were made.
     pub events: usize,
+    /// Why the rest was not written.
+    pub errors: Vec<PublishError>,
 }
 
 /// What of ours is in the cluster.
@@ -64,11 +75,17 @@ impl Live {
                 let selector = encode(&format!("{MANAGED_BY}={NAME}"));
                 let path = format!("{}/{resource}?labelSelector={selector}", base(api));
                 match self.asked(&Call::get(&path)).await {
-                    Ok(mut list) => {
-                        if let Value::Array(items) = list["items"].take() {
-                            reports.extend(items);
+                    Ok(mut list) => match list["items"].take() {
+                        Value::Array(items) => reports.extend(items.into_iter().filter(is_ours)),
+                        Value::Null if list["kind"].as_str().is_some_and(|kind| kind.ends_with("List")) => {}
+                        _ => {
+                            let what = format!("list {resource}.{}", api.group);
+                            return Err(PublishError::Refused {
+                                what,
+                                why: "the answer is not a list".to_owned(),
+                            });
                         }
-                    }
+                    },
                     Err(trouble) if status(&trouble) == Some(StatusCode::NOT_FOUND) => served = false,
                     Err(trouble) => return Err(refused(format!("list {resource}.{}", api.group), &trouble)),
                 }
@@ -80,17 +97,29 @@ impl Live {
         Err(PublishError::NotServed)
     }
 
-    /// Makes what is in the cluster what it is to be.
-    ///
-    /// # Errors
-    /// A part could not be written; what came before it is.
-    pub async fn publish(&self, standing: &Standing, wanted: &Published) -> Result<Done, PublishError> {
+    /// Makes what is in the cluster what it is to be. After an answer that never came nothing more is sent; any other error concerns
+    /// one object.
+    pub async fn publish(&self, standing: &Standing, wanted: &Published) -> Done {
         let mut done = Done::default();
+        if let Err(lost) = self.publish_all(standing, wanted, &mut done).await {
+            done.errors.push(lost);
+        }
+        done
+    }
+
+    async fn publish_all(
+        &self,
+        standing: &Standing,
+        wanted: &Published,
+        done: &mut Done,
+    ) -> Result<(), PublishError> {
         let place = |object: &Value| object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
         for (namespace, report) in &wanted.reports {
             let there = standing.reports.iter().find(|object| place(object) == *namespace);
-            self.write(standing.api, namespace, report, there).await?;
-            done.written += 1;
+            match self.write(standing.api, namespace, report, there).await {
+                Ok(()) => done.written += 1,
+                Err(error) => done.failed(error)?,
+            }
         }
         for object in &standing.reports {
             let namespace = place(object);
@@ -101,7 +130,7 @@ impl Live {
             match self.asked(&Call::delete(&path(standing.api, &namespace, true), &options)).await {
                 Ok(_) => done.removed += 1,
                 Err(trouble) if status(&trouble) == Some(StatusCode::NOT_FOUND) => {}
-                Err(trouble) => return Err(refused(named("delete", standing.api, &namespace), &trouble)),
+                Err(trouble) => done.failed(refused(named("delete", standing.api, &namespace), &trouble))?,
             }
         }
         for event in &wanted.events {
@@ -109,11 +138,13 @@ impl Live {
             let path = format!("/api/v1/namespaces/{}/events", encode(namespace));
             match self.asked(&Call::post(&path, event)).await {
                 Ok(_) => done.events += 1,
-                Err(trouble) if status(&trouble) == Some(StatusCode::CONFLICT) => {}
-                Err(trouble) => return Err(refused(format!("create an event in {namespace}"), &trouble)),
+                // The event exists, or its namespace does no longer.
+                Err(trouble)
+                    if matches!(status(&trouble), Some(StatusCode::CONFLICT | StatusCode::NOT_FOUND)) => {}
+                Err(trouble) => done.failed(refused(format!("create an event in {namespace}"), &trouble))?,
             }
         }
-        Ok(done)
+        Ok(())
     }
 
     async fn write(
@@ -123,18 +154,37 @@ impl Live {
         report: &Value,
         there: Option<&Value>,
     ) -> Result<(), PublishError> {
+        let one = path(api, namespace, true);
         let Some(there) = there else {
             return match self.asked(&Call::post(&path(api, namespace, false), report)).await {
                 Ok(_) => Ok(()),
                 Err(trouble) if status(&trouble) == Some(StatusCode::CONFLICT) => {
-                    Err(PublishError::Taken(named("", api, namespace)))
+                    self.replace_own(api, namespace, report).await
                 }
                 Err(trouble) => Err(refused(named("create", api, namespace), &trouble)),
             };
         };
-        let mut report = report.clone();
-        report["metadata"]["resourceVersion"] = there["metadata"]["resourceVersion"].clone();
-        let sent = self.asked(&Call::put(&path(api, namespace, true), &report)).await;
+        match self.asked(&Call::put(&one, &replacing(report, there))).await {
+            Ok(_) => Ok(()),
+            Err(trouble) if status(&trouble) == Some(StatusCode::CONFLICT) => {
+                self.replace_own(api, namespace, report).await
+            }
+            Err(trouble) => Err(refused(named("update", api, namespace), &trouble)),
+        }
+    }
+
+    /// Replaces what is there under our name if it is ours: the answer to an earlier attempt was lost, or another run was faster.
+    async fn replace_own(&self, api: ReportApi, namespace: &str, report: &Value) -> Result<(), PublishError> {
+        let one = path(api, namespace, true);
+        let there = self.asked(&Call::get(&one)).await;
+        let there = there.map_err(|trouble| refused(named("read", api, namespace), &trouble))?;
+        if !is_ours(&there) {
+            return Err(PublishError::Taken(named("", api, namespace)));
+        }
+        if ["results", "summary"].iter().all(|field| there[field] == report[field]) {
+            return Ok(());
+        }
+        let sent = self.asked(&Call::put(&one, &replacing(report, &there))).await;
         sent.map(|_| ()).map_err(|trouble| refused(named("update", api, namespace), &trouble))
     }
 
@@ -143,8 +193,41 @@ impl Live {
         let other = |message: String| RequestError::Broken(Broken::Other { message });
         let answer = self.api.send(call, &meter, true).await?;
         let body = answer.whole(&meter, OBJECT_BODY).map_err(|error| other(error.to_string()))?;
-        serde_json::from_slice(&body).map_err(|_| other("the answer is no JSON".to_owned()))
+        let answer: Value =
+            serde_json::from_slice(&body).map_err(|_| other("the answer is not JSON".to_owned()))?;
+        if answer["kind"] == "Status" && answer["status"] != "Success" {
+            let message = answer["message"].as_str().unwrap_or("no reason given");
+            return Err(other(format!("the server answered with a failure: {}", quote(message, 200))));
+        }
+        Ok(answer)
     }
+}
+
+impl Done {
+    /// Keeps an error that concerns one object.
+    ///
+    /// # Errors
+    /// The answer was lost, so the next request would be lost too.
+    fn failed(&mut self, error: PublishError) -> Result<(), PublishError> {
+        if matches!(error, PublishError::Lost { .. }) {
+            return Err(error);
+        }
+        self.errors.push(error);
+        Ok(())
+    }
+}
+
+/// Whether an object has our name and our label.
+fn is_ours(object: &Value) -> bool {
+    let metadata = &object["metadata"];
+    metadata["name"] == NAME && metadata["labels"][MANAGED_BY] == NAME
+}
+
+/// A report in the place of an object.
+fn replacing(report: &Value, there: &Value) -> Value {
+    let mut report = report.clone();
+    report["metadata"]["resourceVersion"] = there["metadata"]["resourceVersion"].clone();
+    report
 }
 
 fn base(api: ReportApi) -> String {
@@ -175,5 +258,11 @@ fn status(trouble: &RequestError) -> Option<StatusCode> {
 }
 
 fn refused(what: String, trouble: &RequestError) -> PublishError {
-    PublishError::Refused { what, why: why(trouble).to_string() }
+    let reason = why(trouble).to_string();
+    match trouble {
+        RequestError::Refused(_) | RequestError::Broken(Broken::Other { .. }) => {
+            PublishError::Refused { what, why: reason }
+        }
+        RequestError::TimedOut { .. } | RequestError::Broken(_) => PublishError::Lost { what, why: reason },
+    }
 }

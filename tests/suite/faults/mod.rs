@@ -9,6 +9,7 @@ mod forms;
 mod lists;
 mod node_pods;
 mod probes;
+mod publishing;
 pub mod server;
 
 use std::path::PathBuf;
