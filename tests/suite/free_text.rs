@@ -334,17 +334,19 @@ fn no_secret_leaves_in_a_bundle_a_report_or_a_ticket() {
     let folder = tempfile::tempdir().unwrap();
     let all = plant(folder.path());
     let cluster = folder.path().join("cluster.json").display().to_string();
-    let journal = folder.path().join("journal.txt").display();
+    let journal = folder.path().join("journal.txt").display().to_string();
     let (node, pod) = (format!("n1={journal}"), format!("linkerd-cni/linkerd-cni-x={journal}"));
     let evidence = ["--bundle", &cluster, "--complete", "all", "--logs", &node, "--logs", &pod];
     let saved = folder.path().join("saved");
-    let target = format!("{}/", saved.display());
+    let target = format!("{}/", saved.join("bundle").display());
+    let ticket = format!("{}/", saved.join("ticket").display());
+    std::fs::create_dir(&saved).unwrap();
     let mut written: Vec<(String, String)> = Vec::new();
     for command in [
         &["check", "-v", "-o", "json"][..],
         &["check", "-v", "-o", "table"],
         &["collect", "-o", &target],
-        &["ticket"],
+        &["ticket", "-o", &ticket],
     ] {
         let args = [command, &evidence].concat();
         let output = meshdoctor(&args).output().unwrap();

@@ -66,13 +66,36 @@ fn what_a_tree_reads_otherwise_is_left_to_it() {
 }
 
 #[test]
+fn commands_of_the_wrong_type_are_replaced_whole() {
+    for field in [
+        r#""args":"--password=hunter2""#,
+        r#""command":[["sh","hunter2"]]"#,
+        r#""args":[{"a":"hunter2"}]"#,
+        r#""args":{"hunter2":1}"#,
+        r#""env":"hunter2""#,
+        r#""env":[["hunter2"]]"#,
+        r#""env":[{"name":"A","value":{"a":"hunter2"}}]"#,
+    ] {
+        for labels in ["{}", r#"{"linkerd.io/extension":"viz"}"#] {
+            let text = format!(
+                r#"{{"metadata":{{"labels":{labels},"name":"n"}},"spec":{{"containers":[{{"name":"a",{field}}}]}}}}"#
+            );
+            assert!(!is_read_at_once(&text), "{field}");
+            let mut tree: Value = serde_json::from_str(&text).expect("it is JSON");
+            object("Pod", rule(Kind::Pod), &mut tree);
+            assert!(!tree.to_string().contains("hunter2"), "{tree}");
+        }
+    }
+}
+
+#[test]
 fn texts_numbers_and_escapes_stay_what_they_are() {
     assert!(is_read_at_once(
         r#"{"a\u0022b":1,"x":{"token":5,"token2":-0,"n":[1.5,-3,18446744073709551615,1e400,true,null]},
             "metadata":{"name":"\u00e9\n\"","labels":{"\ttab":"\\"},"annotations":{"x/last-applied":{},"linkerd.io/a":"b\u007f"}},
             "status":{"containerStatuses":[{"name":"a","metadata":{"managedFields":1}}]},
             "spec":{"containers":[{"name":5,"metadata":{"labels":{"linkerd.io/extension":"x"}},"args":["a"],"env":null},
-                {"name":"b","containers":[{"name":"c","args":["d"]}],"command":"e"}]}}"#
+                {"name":"b","containers":[{"name":"c","args":["d"]}],"command":["e"]}]}}"#
             .replace("1e400,", "")
             .as_str()
     ));
@@ -108,7 +131,9 @@ fn what_was_copied_lately_is_copied_again_by_whose_it_is_and_where_it_stands() {
             for field in ["env", "args", "command", "ports", "livenessProbe", "password", "whatever"] {
                 let before = format!(r#"{{"name":"{name}","{field}":{env}}}"#);
                 let behind = format!(r#"{{"{field}":{env},"name":"{name}"}}"#);
-                assert!(is_read_at_once(&pod(annotations, &before)));
+                // An object is not a word of a command.
+                let malformed = matches!(field, "args" | "command");
+                assert_eq!(is_read_at_once(&pod(annotations, &before)), !malformed, "{field}");
                 is_read_at_once(&pod(annotations, &behind));
             }
             for field in ["ports", "password"] {
