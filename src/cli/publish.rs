@@ -62,7 +62,9 @@ mod connected {
                 Some("install the definitions of openreports.io, or of wgpolicyk8s.io")
             }
             PublishError::Taken(_) => Some("rename or delete it, or label it as ours"),
-            PublishError::Refused { .. } => Some("grant the role in docs/rbac-publish.yaml of the release: https://github.com/meshdoctor/meshdoctor/blob/main/docs/rbac-publish.yaml"),
+            PublishError::Refused { .. } => Some(
+                "grant the role in docs/rbac-publish.yaml of the release: https://github.com/meshdoctor/meshdoctor/blob/main/docs/rbac-publish.yaml",
+            ),
             PublishError::Lost { .. } => Some("publish again when the API server answers"),
         }
     }

@@ -163,10 +163,13 @@ fn merges(one: &Step, other: &Step) -> bool {
 mod tests {
     use super::*;
     use crate::command::kubectl;
-    use crate::finding::{Remedy, StepKind};
+    use crate::finding::{Evidence, Remedy, StepKind, Subject};
 
     fn finding(check: &'static str, steps: &[(&'static str, &'static str)]) -> Finding {
-        let mut finding = crate::cause::tests::finding(check, Severity::Error, check);
+        let subject = Subject::node(check);
+        let evidence = Evidence::other(check, "x");
+        let mut finding =
+            Finding::new(check, Severity::Error, subject, format!("{check} happened")).evidence(evidence);
         finding.remedy = steps.iter().fold(Remedy::new(), |remedy, (text, command)| {
             remedy.run(StepKind::Command, *text, kubectl().words(command))
         });

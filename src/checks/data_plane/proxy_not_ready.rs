@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use jiff::SignedDuration;
-
 use crate::checks::restart::{Needs, renew};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::roots;
 use super::{
     About, Asked, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence, Finding, Gap,
-    Moment, Origin, Outcome, PlanStep, Redaction, Reference, Rehearsal, Remedy, RepairPlan, Run, RunError, Step,
-    Subject, Tally, Tool, Unread, Verdict, Versions, Waived,
+    Moment, Origin, Outcome, PlanStep, Redaction, Reference, Rehearsal, Remedy, RepairPlan, Run, RunError,
+    Step, Subject, Tally, Tool, Unread, Verdict, Versions, Waived,
 };
 use crate::command::Command;
 use crate::finding::{self, Place};
