@@ -218,6 +218,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'meshdoctor;reach'= {
+            cand --traffic 'What is sent. Without it, the answer names the kinds of traffic that fail'
             cand -n 'The namespace of names that state none, and of --matrix'
             cand --namespace 'The namespace of names that state none, and of --matrix'
             cand -o 'The form of the answer'

@@ -226,6 +226,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;reach' {
+            [CompletionResult]::new('--traffic', '--traffic', [CompletionResultType]::ParameterName, 'What is sent. Without it, the answer names the kinds of traffic that fail')
             [CompletionResult]::new('-n', '-n', [CompletionResultType]::ParameterName, 'The namespace of names that state none, and of --matrix')
             [CompletionResult]::new('--namespace', '--namespace', [CompletionResultType]::ParameterName, 'The namespace of names that state none, and of --matrix')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'The form of the answer')

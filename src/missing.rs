@@ -104,7 +104,7 @@ impl Missing {
             Item::List(kind @ Kind::Foreign(_)) => {
                 format!("list on {} ({} prints the role)", kind.resource(), rbac_of_brought())
             }
-            Item::List(kind) => format!("list on {} (see docs/rbac.yaml)", kind.resource()),
+            Item::List(kind) => format!("list on {} ({} prints the role)", kind.resource(), own("rbac")),
             Item::Named { kind, name, .. } => {
                 let place = self
                     .request
@@ -112,7 +112,7 @@ impl Missing {
                     .as_deref()
                     .map(|n| format!(" in namespace {n}"))
                     .unwrap_or_default();
-                format!("get on {} {name}{place} (see docs/rbac.yaml)", kind.resource())
+                format!("get on {} {name}{place} ({} prints the role)", kind.resource(), own("rbac"))
             }
             item => item.asked().map(Asked::right).unwrap_or_default(),
         }

@@ -67,8 +67,14 @@ fn later_than(check: &str, relations: &Relations<'_>) -> BTreeSet<String> {
 }
 
 /// By what findings are sorted where the order of repair leaves it open: roots first, then what is worst (or keeps the
-/// worst waiting), what reaches furthest, what explains most, and what runs in the cluster before what stands beside it.
-type Weight = (bool, Reverse<Severity>, Reach, Reverse<usize>, bool, &'static str, Vec<Subject>, Vec<String>);
+/// worst waiting), what breaks the whole mesh, what explains most, what reaches furthest, and what runs in the cluster before what stands beside it.
+type Weight = (
+    (bool, Reverse<Severity>, bool, Reverse<usize>, Reach),
+    bool,
+    &'static str,
+    Vec<Subject>,
+    Vec<String>,
+);
 
 /// How much of the mesh a finding is about. Ordered: the most first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -120,11 +126,16 @@ fn weights(
     let weight = |(at, finding): (usize, &Finding)| {
         let beside = finding.subjects.iter().all(|subject| matches!(subject, Subject::Thing { .. }));
         let explained = explained.get(&prints[at]).copied().unwrap_or_default();
+        let reach = Reach::of(finding, is_central);
+        let is_local = reach != Reach::Mesh;
         (
-            !finding.caused_by.is_empty(),
-            Reverse(severities[at]),
-            Reach::of(finding, is_central),
-            Reverse(explained),
+            (
+                !finding.caused_by.is_empty(),
+                Reverse(severities[at]),
+                is_local,
+                Reverse(explained),
+                reach,
+            ),
             beside,
             finding.check,
             finding.subjects.clone(),

@@ -215,7 +215,7 @@ mod tests {
         let deployment: Workload = of("web");
         assert_eq!(
             command(&Annotated::workload(Kind::Deployment, &deployment)),
-            r#"kubectl -n shop patch deployment web --type merge -p '{"spec":{"template":{"metadata":{"annotations":{"right":"it'\''s","wrong":null}}}}}'"#
+            r#"kubectl -n shop patch deployment web --type merge -p '{"spec":{"template":{"metadata":{"annotations":{"right":"it'"'"'s","wrong":null}}}}}'"#
         );
         let cron: CronJob = of("nightly");
         assert!(command(&Annotated::cron_job(&cron)).contains(r#"{"jobTemplate":{"spec":{"template":"#));
@@ -223,11 +223,11 @@ mod tests {
             serde_json::from_value(json!({"metadata": {"name": "shop"}})).expect("a namespace");
         assert_eq!(
             command(&Annotated::namespace(&namespace)),
-            r"kubectl annotate --overwrite namespace shop wrong- 'right=it'\''s'"
+            r#"kubectl annotate --overwrite namespace shop wrong- 'right=it'"'"'s'"#
         );
         let job: Job = of("once");
         let command = command(&Annotated::job(&job).expect("nothing owns it"));
-        assert!(command.contains(r#"(del(.["wrong"]) | . + {"right":"it'\''s"})"#), "{command}");
+        assert!(command.contains(r#"(del(.["wrong"]) | . + {"right":"it'"'"'s"})"#), "{command}");
     }
 
     #[test]

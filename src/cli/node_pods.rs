@@ -153,7 +153,7 @@ impl Asking<'_> {
                 let command = self.plan.delete_command();
                 let next = format!("they end by themselves within {DEADLINE_SECONDS} s; delete them: {command}");
                 let cause = "interrupted while deleting: pods may be left in the cluster";
-                Err(Stop::could_not_run(cause, next).into())
+                Err(Stop::interrupted(cause, next).into())
             }
         }
     }

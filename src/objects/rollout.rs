@@ -81,6 +81,11 @@ schemas! {
 
     DAEMON_SET_STRATEGY "DaemonSetUpdateStrategy" {
         1 type: Text,
+        2 rollingUpdate: One(&ROLLING_DAEMON_SET),
+    }
+
+    ROLLING_DAEMON_SET "RollingUpdateDaemonSet" {
+        1 maxUnavailable: NumberOrText,
     }
 
     STATEFUL_SET_STRATEGY "StatefulSetUpdateStrategy" {
@@ -90,6 +95,7 @@ schemas! {
 
     ROLLING_STATEFUL_SET "RollingUpdateStatefulSetStrategy" {
         1 partition: Number,
+        2 maxUnavailable: NumberOrText,
     }
 }
 

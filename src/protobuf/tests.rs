@@ -380,19 +380,28 @@ fn lacking<T: DeserializeOwned>(kind: Kind) -> Vec<String> {
 fn a_slim_type_reads_nothing_that_has_no_number() {
     assert_eq!(lacking::<Pod>(Kind::Pod), [""; 0]);
     assert_eq!(lacking::<Job>(Kind::Job), [""; 0]);
-    // One type reads four kinds: what only DaemonSets have, and what they have not.
-    let of_daemon_sets = |status: &str| {
-        ["currentNumberScheduled", "desiredNumberScheduled", "numberReady"]
-            .map(|name| format!("{status}.{name}"))
+    // One type reads four kinds: fields of one kind that another lacks.
+    let without = |kind: &str, others: &[&str]| {
+        let of_daemon_sets = ["currentNumberScheduled", "desiredNumberScheduled", "numberReady"];
+        let of_status = of_daemon_sets.map(|name| format!("{kind}Status.{name}"));
+        let mut lacking: Vec<String> = others.iter().map(ToString::to_string).chain(of_status).collect();
+        lacking.sort();
+        lacking
     };
-    assert_eq!(lacking::<Workload>(Kind::Deployment), of_daemon_sets("DeploymentStatus"));
-    assert_eq!(lacking::<Workload>(Kind::ReplicaSet), of_daemon_sets("ReplicaSetStatus"));
-    assert_eq!(lacking::<Workload>(Kind::StatefulSet), of_daemon_sets("StatefulSetStatus"));
+    let deployment = ["DeploymentSpec.updateStrategy", "RollingUpdateDeployment.partition"];
+    assert_eq!(lacking::<Workload>(Kind::Deployment), without("Deployment", &deployment));
+    let replica_set = ["ReplicaSetSpec.paused", "ReplicaSetSpec.strategy", "ReplicaSetSpec.updateStrategy"];
+    assert_eq!(lacking::<Workload>(Kind::ReplicaSet), without("ReplicaSet", &replica_set));
+    let stateful_set = ["StatefulSetSpec.paused", "StatefulSetSpec.strategy"];
+    assert_eq!(lacking::<Workload>(Kind::StatefulSet), without("StatefulSet", &stateful_set));
     let of_others = [
+        "DaemonSetSpec.paused",
         "DaemonSetSpec.replicas",
+        "DaemonSetSpec.strategy",
         "DaemonSetStatus.availableReplicas",
         "DaemonSetStatus.readyReplicas",
         "DaemonSetStatus.replicas",
+        "RollingUpdateDaemonSet.partition",
     ];
     assert_eq!(lacking::<Workload>(Kind::DaemonSet), of_others);
 }

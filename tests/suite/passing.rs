@@ -16,6 +16,7 @@ const REASONS: &[(&str, &[&str])] = &[
     (
         "An enumeration: Kubernetes or its controllers choose the word, one of a few, without blanks.",
         &[
+            "scopes[]",
             "type",
             "status",
             "reason",

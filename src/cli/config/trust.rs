@@ -90,6 +90,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "only", Gate),
     (&[], "skip", Gate),
     (&["check", "ticket"], "namespace", Gate),
+    (&["check"], "all-namespaces", Any),
     (&["reach"], "namespace", Any),
     (&[], "severity", Gate),
     (&[], "param", Gate),

@@ -78,7 +78,7 @@ async fn interrupted_with_pods_at_work_it_leaves_none() {
         until_pods(&fake, 3).await;
         signal(&child, name);
         let (status, _, stderr) = wait(child).await;
-        assert_eq!((status, fake.pods()), (3, Vec::new()), "{name}: {stderr}");
+        assert_eq!((status, fake.pods()), (130, Vec::new()), "{name}: {stderr}");
         assert!(stderr.contains("nothing of it is left in the cluster"), "{name}: {stderr}");
         assert!(!fake.bundle().exists(), "{name}");
     }
@@ -101,7 +101,7 @@ async fn interrupted_at_any_moment_it_leaves_none() {
         signal(&child, if round % 2 == 0 { "INT" } else { "TERM" });
         let (status, _, stderr) = wait(child).await;
         // A signal before anybody listens for it ends the process there and then; one after the end comes too late.
-        assert!([3, -1, 0].contains(&status), "after {after} ms: {status} {stderr}");
+        assert!([130, -1, 0].contains(&status), "after {after} ms: {status} {stderr}");
         assert_eq!(fake.pods(), Vec::<String>::new(), "after {after} ms: {stderr}");
     }
 }
@@ -127,7 +127,7 @@ async fn interrupted_twice_it_leaves_at_once_and_says_how_to_delete_the_rest() {
     tokio::time::sleep(Duration::from_millis(700)).await;
     signal(&child, "INT");
     let (status, _, stderr) = wait(child).await;
-    assert_eq!((status, fake.pods().len()), (3, 3), "{stderr}");
+    assert_eq!((status, fake.pods().len()), (130, 3), "{stderr}");
     assert!(stderr.contains("kubectl -n kube-system delete pods -l meshdoctor.io/run="), "{stderr}");
     assert!(fake.server.asked().iter().any(|asked| asked.method == "DELETE" && asked.path.starts_with(PODS)));
 }
