@@ -156,6 +156,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "cpu",
             "memory",
             "hard.pods",
+            "used.pods",
             "weight",
             "period",
             "timeout",

@@ -163,13 +163,15 @@ fn before_the_remedy_the_true_cause_comes_first_and_nothing_else_is_said() {
     }
 }
 
-/// The errors that nothing else explains, when evidence of these nodes alone was given.
+/// The errors that nothing else explains if these nodes alone have evidence, sorted by their text.
 fn causes_with_nodes(name: &str, nodes: &[&str]) -> Vec<String> {
     let mut scene = scene(demo::find(name).unwrap(), State::Before);
     scene.memory.nodes.retain(|files| nodes.contains(&files.node.as_str()));
     let report = judge(&scene);
     let roots = report.findings.iter().filter(|f| f.caused_by.is_empty() && f.severity == Severity::Error);
-    roots.map(|finding| line(&report, finding)).collect()
+    let mut lines: Vec<String> = roots.map(|finding| line(&report, finding)).collect();
+    lines.sort();
+    lines
 }
 
 #[test]
@@ -185,8 +187,8 @@ fn without_evidence_of_a_node_the_cause_there_is_likely_and_with_it_observed() {
     assert_eq!(
         causes_with_nodes("cni-unauthorized", &["ip-10-0-1-40"]),
         [
-            "error likely cni-token-revoked: ip-10-0-1-12",
             "error cni-token-revoked: ip-10-0-1-40  /etc/cni/net.d/05-cilium.conflist:36",
+            "error likely cni-token-revoked: ip-10-0-1-12",
         ]
     );
     assert_eq!(
