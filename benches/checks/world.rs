@@ -119,7 +119,8 @@ fn namespace(name: &str, annotations: Value) -> Value {
 fn spread(n: usize) -> Vec<Value> {
     let of = |at: usize| {
         let home = format!("team-{}", at / 50);
-        let first = (at % 50 == 0).then(|| namespace(&home, json!({"linkerd.io/inject": "enabled"})));
+        let first =
+            (at.is_multiple_of(50)).then(|| namespace(&home, json!({"linkerd.io/inject": "enabled"})));
         first.into_iter().chain(workload(&home, at))
     };
     (0..n).flat_map(of).collect()

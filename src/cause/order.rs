@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Relations;
-use crate::finding::{Confidence, Finding, Fingerprint, Severity, Subject};
+use crate::finding::{Finding, Fingerprint, Severity, Subject};
 
 /// The findings, sorted: roots in the order of repair, then symptoms. Each root says after which others it comes.
 pub(super) fn sorted(mut findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
@@ -67,8 +67,7 @@ fn later_than(check: &str, relations: &Relations<'_>) -> BTreeSet<String> {
 }
 
 /// By what findings are sorted where the order of repair leaves it open: roots first, then what is worst (or keeps the
-/// worst waiting), what breaks the whole mesh, what explains most, what was observed, what reaches
-/// furthest, and what runs in the cluster before what stands beside it.
+/// worst waiting), what breaks the whole mesh, what explains most, what reaches furthest, and what runs in the cluster before what stands beside it.
 type Weight =
     ((bool, Reverse<Severity>, bool, Reverse<usize>, Reach), bool, &'static str, Vec<Subject>, Vec<String>);
 

@@ -61,6 +61,7 @@ use context::Run;
 use joins::Joins;
 pub(crate) use rehearsal::AFTER;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
+#[cfg(feature = "live")]
 pub(crate) use rerun::NODE_IMAGE;
 pub use settings::Settings;
 pub use unjudged::Unjudged;

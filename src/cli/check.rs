@@ -54,7 +54,7 @@ fn with_files(args: &Check) -> Result<Check, Stop> {
     }
     for file in &args.evidence.bundle {
         if verify::is_report(file) {
-            let again = meshdoctor().words("check --verify").arg(Arg::path(&file.display().to_string()));
+            let again = meshdoctor().words("check --verify").arg(Arg::path(file.display().to_string()));
             return Err(Stop::usage(
                 format!("{} is a report, and not evidence", file.display()),
                 format!(

@@ -32,8 +32,10 @@ pub(super) struct Way<'a> {
     /// Whether nodes are read by pods.
     pub(super) node_pods: Option<&'a NodePods>,
     /// Whether large lists may come from the API server's watch cache.
+    #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only live reads use it"))]
     pub(super) from_cache: bool,
     /// Whether standard error is to stay silent while it is read.
+    #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only live reads use it"))]
     pub(super) quiet: bool,
     /// What of it was opened already, to see what a ticket is about.
     pub(super) opened: RefCell<Option<Captured>>,

@@ -29,6 +29,7 @@ impl Stop {
     }
 
     /// The run was interrupted: exit status 130.
+    #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only live reads are interrupted"))]
     pub(super) fn interrupted(cause: impl Into<String>, next: impl Into<String>) -> Stop {
         Stop { status: exit::INTERRUPTED, ..Stop::could_not_run(cause, next) }
     }

@@ -570,7 +570,7 @@ fn calls_hang_while_the_control_plane_is_not_ready() {
     let (_, text) = reached(&down("destination"), &["shop/plain-1", "shop/web:80"]);
     assert!(!text.contains("control plane") && text.contains("it stops at policy"), "{text}");
     // A pod that started while the policy controller is not ready applies only its default policy.
-    let late = down("policy").replace("{name: web, namespace: shop}", "{name: web, namespace: shop}")
+    let late = down("policy")
         + "\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: late-1, namespace: shop, creationTimestamp: \"2026-03-01T00:01:00Z\", labels: {app: web, linkerd.io/control-plane-ns: linkerd}}\nspec: {containers: [{name: linkerd-proxy, image: p}, {name: app, image: app, ports: [{name: http, containerPort: 8080}]}]}\n";
     let (status, text) = reached(&late, &["shop/plain-1", "shop/late-1:8080"]);
     assert_eq!((status, words(&text).contains("only its default policy applies")), (0, true), "{text}");

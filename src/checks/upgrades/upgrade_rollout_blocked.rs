@@ -31,7 +31,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let (namespace, name) = (meta.namespace.to_string(), meta.name.clone());
             meshed.contains(&Owner { kind: "Deployment".to_owned(), namespace, name })
         };
-        if !is_own && !(ctx.judges(&meta.namespace) && is_meshed()) {
+        let is_judged = is_own || ctx.judges(&meta.namespace) && is_meshed();
+        if !is_judged {
             continue;
         }
         let severity = if is_own { Severity::Error } else { Severity::Warning };

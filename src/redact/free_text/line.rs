@@ -417,9 +417,9 @@ impl<'a> Scan<'a> {
                 .strip_prefix(nothing)
                 .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
         });
-        if nothing || first.starts_with(['{', '[']) && first.len() == 1 {
-            self.near = NEAR;
-        } else if !glued && value == first && self.known.begins_sentence(&lower(word)) {
+        let opens = first.starts_with(['{', '[']) && first.len() == 1;
+        let is_sentence = !glued && value == first && self.known.begins_sentence(&lower(word));
+        if nothing || opens || is_sentence {
             self.near = NEAR;
         } else if value.is_empty()
             || matches!(value, "|" | ">" | "|-" | ">-" | "|+" | "\\")

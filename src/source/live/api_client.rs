@@ -301,7 +301,7 @@ impl ApiClient {
             chunks.push(chunk);
             if length > limit {
                 if parts.status.is_success() {
-                    return Err(RequestError::Broken(Broken::TooLarge { limit: limit }));
+                    return Err(RequestError::Broken(Broken::TooLarge { limit }));
                 }
                 break;
             }
