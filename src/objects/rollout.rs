@@ -95,7 +95,6 @@ schemas! {
 
     ROLLING_STATEFUL_SET "RollingUpdateStatefulSetStrategy" {
         1 partition: Number,
-        2 maxUnavailable: NumberOrText,
     }
 }
 

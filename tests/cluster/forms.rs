@@ -231,6 +231,21 @@ fn objects() -> Vec<Value> {
         };
         let mut whole = json!({ "selector": selector, "template": template(&spec) });
         let mut little = json!({ "selector": selector, "template": template(&lean) });
+        match kind {
+            "Deployment" => {
+                whole["paused"] = json!(true);
+                whole["strategy"] = json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": "30%", "maxSurge": 1 } });
+            }
+            "StatefulSet" => {
+                whole["updateStrategy"] =
+                    json!({ "type": "RollingUpdate", "rollingUpdate": { "partition": 2 } });
+            }
+            "DaemonSet" => {
+                whole["updateStrategy"] =
+                    json!({ "type": "RollingUpdate", "rollingUpdate": { "maxUnavailable": 2 } });
+            }
+            _ => {}
+        }
         if kind != "DaemonSet" {
             whole["replicas"] = json!(4);
             little["replicas"] = json!(0);

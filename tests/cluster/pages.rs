@@ -88,6 +88,11 @@ fn with_expired_tokens(cluster: &Cluster, times: usize) -> (Vec<String>, Ran) {
     let rule = move |request: &http::request::Parts| {
         if request.uri.path() == "/api/v1/pods" {
             let query = request.uri.query().unwrap_or("");
+            // Pages come after the watch cache refuses.
+            if query.contains("resourceVersion=0") {
+                let status = json!({ "kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Expired", "code": 410 });
+                return Some((410, status));
+            }
             let mut seen = seen.lock().unwrap();
             let word = match (query.contains("continue="), query.contains("limit=")) {
                 (true, _) => "next",
