@@ -17,6 +17,8 @@ enum Piece {
     Arg(Arg),
     /// `NAME=VALUE`.
     Set(&'static str, Arg),
+    /// `test "$(linkerd version --client --short)" = RELEASE &&`.
+    OnlyWithCli(Arg),
 }
 
 impl Line {
@@ -83,29 +85,28 @@ impl Line {
         self.and_shell("|| echo").arg(words).and_shell(">&2")
     }
 
-    /// Runs `line` only where what `shown` prints is `wanted`, and says so where it is not.
-    pub fn only_if(
-        shown: impl Into<Line>,
-        wanted: impl Into<Arg>,
-        line: impl Into<Line>,
-        otherwise: impl Into<Arg>,
-    ) -> Line {
-        Line::shell("if [")
-            .arg(Arg::output(shown))
-            .and_shell("=")
-            .arg(wanted)
-            .and_shell("]; then")
-            .line(line)
-            .and_shell("; else echo")
-            .arg(otherwise)
-            .and_shell(">&2; fi")
+    /// Runs a line only with the linkerd CLI of a release. With another one nothing runs, not even the programs that the CLI
+    /// is piped into: `&&` binds more loosely than `|` in every shell. A line with `;` or `||` would end that protection.
+    pub fn only_with_cli(release: impl Into<Arg>, line: impl Into<Line>) -> Line {
+        let line = line.into();
+        let ends = |piece: &Piece| matches!(piece, Piece::Syntax(syntax) if syntax.contains([';', '&']) || syntax.contains("||"));
+        debug_assert!(!line.0.iter().any(ends), "{line}");
+        Line(vec![Piece::OnlyWithCli(release.into())]).line(line)
+    }
+
+    /// The release of the linkerd CLI that it requires, if any.
+    pub(super) fn required_cli(&self) -> Option<&str> {
+        self.0.iter().find_map(|piece| match piece {
+            Piece::OnlyWithCli(release) => release.text(),
+            _ => None,
+        })
     }
 
     pub(super) fn aim(&mut self, connection: &Connection) {
         for piece in &mut self.0 {
             match piece {
                 Piece::Call(call) => call.aim(connection),
-                Piece::Arg(arg) | Piece::Set(_, arg) => arg.aim(connection),
+                Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => arg.aim(connection),
                 Piece::Syntax(_) => {}
             }
         }
@@ -115,7 +116,7 @@ impl Line {
         for piece in &mut self.0 {
             match piece {
                 Piece::Call(call) => call.retell(text),
-                Piece::Arg(arg) | Piece::Set(_, arg) => arg.retell(text),
+                Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => arg.retell(text),
                 Piece::Syntax(_) => {}
             }
         }
@@ -125,7 +126,7 @@ impl Line {
         for piece in &self.0 {
             match piece {
                 Piece::Call(call) => call.placeholders(names),
-                Piece::Arg(arg) | Piece::Set(_, arg) => arg.placeholders(names),
+                Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => arg.placeholders(names),
                 Piece::Syntax(_) => {}
             }
         }
@@ -172,6 +173,9 @@ impl fmt::Display for Line {
                 Piece::Syntax(syntax) => f.write_str(syntax)?,
                 Piece::Arg(arg) => write!(f, "{arg}")?,
                 Piece::Set(variable, value) => write!(f, "{variable}={value}")?,
+                Piece::OnlyWithCli(release) => {
+                    write!(f, "test \"$(linkerd version --client --short)\" = {release} &&")?
+                }
             }
         }
         Ok(())

@@ -118,6 +118,11 @@ impl Command {
         self.to_string().split('\n').map(str::to_owned).collect()
     }
 
+    /// The release of the linkerd CLI without which it does nothing, if it is guarded.
+    pub fn required_cli(&self) -> Option<&str> {
+        self.lines.iter().find_map(Line::required_cli)
+    }
+
     /// What has to be put into it by hand before it can run: names of variables.
     pub fn placeholders(&self) -> Vec<&'static str> {
         let mut names = Vec::new();

@@ -22,16 +22,11 @@ fn each_program_is_aimed_in_its_own_words() {
     assert_eq!(aimed(program("jq").words(".a")), "jq .a");
     let other = kubectl().in_context(Arg::placeholder("OTHER_CLUSTER")).words("get pods");
     assert_eq!(aimed(other), "kubectl --context \"${OTHER_CLUSTER:?}\" get pods");
-    let guarded = Line::only_if(
-        linkerd().words("version --client --short").offline(),
-        "edge-1",
-        linkerd().words("upgrade"),
-        "another",
-    );
+    let upgrade = linkerd().words("upgrade").pipe(kubectl().words("apply -f -"));
     assert_eq!(
-        Command::from(guarded).aimed(&prod()).to_string(),
-        "if [ \"$(linkerd version --client --short)\" = edge-1 ]; then linkerd --context 'prod $(id)' --as eve upgrade; else \
-         echo another >&2; fi"
+        Command::from(Line::only_with_cli("edge-1", upgrade)).aimed(&prod()).to_string(),
+        "test \"$(linkerd version --client --short)\" = edge-1 && linkerd --context 'prod $(id)' --as eve upgrade | \
+         kubectl --context 'prod $(id)' --as eve apply -f -"
     );
 }
 

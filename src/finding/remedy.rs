@@ -65,9 +65,13 @@ impl Remedy {
         self
     }
 
-    /// Adds a step with something to paste.
+    /// Adds a step with something to paste. If the command requires a release of the linkerd CLI, the step states it.
     pub fn run(mut self, kind: StepKind, text: impl Into<String>, command: impl Into<Command>) -> Remedy {
-        self.steps.push(Step { kind, text: text.into(), command: Some(command.into()) });
+        let (mut text, command) = (text.into(), command.into());
+        if let Some(release) = command.required_cli() {
+            text.push_str(&format!(" (needs the linkerd CLI {release}; does nothing with another version)"));
+        }
+        self.steps.push(Step { kind, text, command: Some(command) });
         self
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
 use meshdoctor::checks;
-use meshdoctor::command::{Command, program};
+use meshdoctor::command::{Command, Line, kubectl, linkerd, program};
 
 use crate::skip::{Need, skipped};
 use crate::{case, corpus, stories};
@@ -269,5 +269,46 @@ fn commands_mean_the_same_in_fish() {
             assert_eq!(String::from_utf8_lossy(&ran.stdout), name, "{shell}: {command}");
         }
         assert!(!folder.path().join("P").exists(), "{shell}");
+    }
+}
+
+#[test]
+fn guarded_pipeline_runs_only_with_its_cli() {
+    let folder = tempfile::tempdir().unwrap();
+    let programs = [
+        ("linkerd", "if [ \"$1\" = version ]; then echo edge-25.4.4; else echo manifests; fi"),
+        ("kubectl", "echo \"$@ $(cat)\" >> applied"),
+    ];
+    for (name, script) in programs {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let search = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    for shell in ["sh", "bash", "dash", "zsh", "fish"] {
+        match Process::new(shell).args(["-c", "true"]).output() {
+            Ok(_) => {}
+            Err(_) if shell == "fish" => {
+                skipped(Need::Fish, "a guarded pipeline in fish");
+                continue;
+            }
+            // The others prove the same; most Linux machines lack zsh.
+            Err(_) => continue,
+        }
+        for (release, applied) in [("edge-25.4.4", Some("apply -f - manifests\n")), ("edge-25.4.5", None)] {
+            let upgrade = linkerd().words("upgrade").pipe(kubectl().words("apply -f -"));
+            let command = Command::from(Line::only_with_cli(release, upgrade)).to_string();
+            let mut run = Process::new(shell);
+            run.args(["-c", &command]).current_dir(folder.path()).stdin(Stdio::null());
+            let ran = run.env("PATH", &search).env("HOME", folder.path()).output().unwrap();
+            let file = folder.path().join("applied");
+            assert_eq!(
+                std::fs::read_to_string(&file).ok().as_deref(),
+                applied,
+                "{shell}: {command}: {ran:?}"
+            );
+            assert_eq!(ran.status.success(), applied.is_some(), "{shell}: {command}");
+            _ = std::fs::remove_file(file);
+        }
     }
 }

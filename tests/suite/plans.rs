@@ -66,7 +66,7 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
         plan.lines().filter(|line| line.contains("linkerd install-cni --set")).collect();
     assert_eq!(installed.len(), 4, "{plan}");
     assert!(
-        installed.iter().all(|line| line.contains("if [ \"$(linkerd version --client --short)\" = edge-2")),
+        installed.iter().all(|line| line.contains("test \"$(linkerd version --client --short)\" = edge-2")),
         "{plan}"
     );
 
@@ -202,13 +202,13 @@ fn the_way_back_is_to_the_release_before() {
         [("edge-25.4.4", "edge-24.11.8"), ("edge-25.10.7", "edge-25.4.4"), ("edge-26.6.3", "edge-25.10.7")]
     {
         assert!(back.contains(&format!("From {at} to {before}, with its own CLI")), "{back}");
-        let guarded = format!("= {before} ]; then linkerd upgrade | kubectl apply -f -");
+        let guarded = format!("= {before} && linkerd upgrade | kubectl apply -f -");
         assert!(back.contains(&format!("LINKERD2_VERSION={before} sh")) && back.contains(&guarded), "{back}");
     }
     assert!(!back.contains("--crds"), "{back}");
     for line in plan.lines().filter(|line| line.contains("linkerd prune")) {
         assert!(
-            line.trim_start().starts_with("if [ \"$(linkerd version --client --short)\" = edge-"),
+            line.trim_start().starts_with("test \"$(linkerd version --client --short)\" = edge-"),
             "{line}"
         );
     }

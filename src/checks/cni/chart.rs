@@ -205,19 +205,10 @@ fn by_cli(
 ) -> Remedy {
     let into = |with: Call| {
         let line = cli(ctx, target, values).pipe(with);
-        let shown = || linkerd().words("version --client --short").offline();
         // Another CLI has another template and other defaults: that of the chart, or the one that installed it.
         match (chart.and_then(|chart| chart.strip_prefix("20")), installed_cli(target)) {
-            (Some(edge), _) => {
-                let otherwise = format!("nothing was changed: install the linkerd CLI edge-{edge} first");
-                Line::only_if(shown(), format!("edge-{edge}"), line, otherwise)
-            }
-            (None, Some(version)) => {
-                let otherwise = format!(
-                    "use the linkerd CLI {version}, which installed linkerd-cni: another one changes more than this"
-                );
-                Line::only_if(shown(), version.to_string(), line, otherwise)
-            }
+            (Some(edge), _) => Line::only_with_cli(format!("edge-{edge}"), line),
+            (None, Some(version)) => Line::only_with_cli(version.to_string(), line),
             (None, None) => line,
         }
     };

@@ -81,13 +81,7 @@ fn by_cli(ctx: &Context<'_>, extension: Extension, version: Option<&LinkerdVersi
         .words(verb)
         .pipe(kubectl().words("apply -f -"));
     match version {
-        Some(version) => Line::only_if(
-            linkerd().words("version --client --short").offline(),
-            version.to_string(),
-            install,
-            format!("this linkerd CLI is not of {version}"),
-        )
-        .into(),
+        Some(version) => Line::only_with_cli(version.to_string(), install).into(),
         None => install.into(),
     }
 }
