@@ -254,7 +254,7 @@ pub(super) fn leave_entries_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         |verb: &'static str| kubectl().words("-n kube-system").words(verb).words("daemonset/cilium");
     remedy.run(
         StepKind::Command,
-        "Restart Cilium's agents, which read the setting when they start",
+        "Restart Cilium's agents, which read it when they start",
         Command::lines([rollout("rollout restart"), rollout("rollout status")]).whole(),
     )
 }

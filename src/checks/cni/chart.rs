@@ -120,9 +120,9 @@ fn unknown(
         Some(chart) => release.to_chart(chart, values),
         None => release.upgrade(chart_of_it, "--reuse-values", values).into(),
     };
-    let remedy = remedy.run(StepKind::ChartValue, format!("{words}. If Helm installed it"), by_helm);
+    let remedy = remedy.run(StepKind::ChartValue, format!("{words} (if Helm installed it)"), by_helm);
     let applied = cli(ctx, target, values).pipe(kubectl().words("apply -f -"));
-    remedy.run(StepKind::ChartValue, format!("{words}. If the linkerd CLI installed it"), applied)
+    remedy.run(StepKind::ChartValue, format!("{words} (if the linkerd CLI installed it)"), applied)
 }
 
 /// A release of Helm, as arguments.

@@ -239,8 +239,8 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) 
     });
     ctx.finding(
         Subject::node(name(node)),
-        "meshed pods on the node rely on linkerd-cni, but its DaemonSet has no pod there: the traffic of new \
-         pods is not redirected, so they fail in linkerd-network-validator or run outside the mesh",
+        "meshed pods on the node rely on linkerd-cni, but its DaemonSet has no pod there. The traffic of new \
+         pods is not redirected: they fail in linkerd-network-validator or run outside the mesh",
     )
     .evidence(Evidence::other(
         format!("node {}", name(node)),

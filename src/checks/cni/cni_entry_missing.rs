@@ -26,8 +26,8 @@ fn missing(ctx: &Context<'_>, absent: &Absent<'_>, others: &[Absent<'_>]) -> Fin
         Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
     ctx.finding(
         subject,
-        "the CNI configuration that the runtime loads has no linkerd-cni entry: new meshed pods on the node \
-         get no traffic rules, so they fail in the network validator or bypass their proxy",
+        "the CNI configuration that the runtime loads has no linkerd-cni entry. New meshed pods on the node \
+         get no traffic rules: they fail in the network validator or bypass their proxy",
     )
     .parameter(file.path())
     .evidence(in_file(

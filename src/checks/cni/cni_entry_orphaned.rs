@@ -64,9 +64,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-const LOADED: &str = "new pods on the node depend on a linkerd-cni that is no longer installed: the \
-                      configuration that the runtime loads still has its entry, and nothing renews its token \
-                      or its binary";
+const LOADED: &str = "new pods on the node depend on a linkerd-cni that is no longer installed: the loaded \
+                      CNI configuration still has its entry, but its token and binary are not renewed";
 const UNLOADED: &str = "a CNI file of the node still has an entry of linkerd-cni, which is no longer \
                         installed: once the runtime loads that file, new pods on the node cannot start";
 

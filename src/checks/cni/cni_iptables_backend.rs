@@ -83,8 +83,8 @@ fn lacking(
     let finding = ctx
         .finding(
             entry_subject(snapshot, running.file, running.entry),
-            "the iptables that linkerd-cni runs on the node needs a kernel module that is neither loaded nor \
-             built in: unless the kernel can still load it, meshed pods cannot start there",
+            "the iptables of linkerd-cni's mode needs a kernel module that is neither loaded nor built in: \
+             unless the kernel can still load it, meshed pods cannot start on the node",
         )
         .likely()
         .parameter(module)

@@ -58,7 +58,7 @@ fn several(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, most: 
     );
     ctx.finding(
         Subject::node(&snapshot.node),
-        "containerd loads several CNI configurations on the node, each as a separate network: linkerd-cni \
+        "containerd loads several CNI configurations on the node, each as a separate network. linkerd-cni \
          runs once for each file with its entry, and the mesh does not expect a pod's additional interfaces",
     )
     .parameter(most.to_string())

@@ -18,8 +18,8 @@ use crate::model::journal::{JournalLine, OF_RUNTIME};
 use crate::model::node::RuntimeKind;
 use crate::objects::Node;
 
-const NOTHING: &str = "pods that need their own network cannot start on the node: its container runtime has found no CNI \
-     configuration that it can load";
+const NOTHING: &str = "pods that need their own network cannot start on the node: its container runtime \
+                       found no CNI configuration to load";
 const PASSED_OVER: &str = "pods start outside the mesh on the node: its container runtime skips the CNI \
                            configuration with linkerd-cni's entry, because it does not find the plugin's \
                            binary";

@@ -45,8 +45,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// The DaemonSet is missing: one finding, even if other objects are missing too.
 fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     let others = missing(ctx, None);
-    let message = "the control plane relies on linkerd-cni, but no DaemonSet installs it: on a node without \
-                   the plugin the traffic of new pods is not redirected, so they fail in \
+    let message = "the control plane relies on linkerd-cni, but no DaemonSet installs it. On a node without \
+                   the plugin the traffic of new pods is not redirected: they fail in \
                    linkerd-network-validator or run outside the mesh";
     let subject = Subject::object(Kind::DaemonSet, &ctx.namespaces().cni, NAME);
     let rows = others.iter().flat_map(|lost| lost.rows.iter().copied());

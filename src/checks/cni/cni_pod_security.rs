@@ -39,7 +39,7 @@ fn finding(ctx: &Context<'_>, set: &Workload, level: &str) -> Finding {
         .finding(
             subject(set),
             "the namespace of linkerd-cni enforces a Pod Security level that rejects its pods, because they \
-             mount directories of the node: no new pod is created, so new nodes get no plugin",
+             mount directories of the node. No new pod is created, so new nodes get no plugin",
         )
         .evidence(Evidence::field(format!("Namespace {home}"), format!("metadata.labels[{ENFORCE}]"), level))
         .evidences(refused)

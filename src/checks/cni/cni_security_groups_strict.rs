@@ -80,7 +80,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(
                 owner.subject(names),
-                "a meshed pod with its own security groups does not become ready: in strict mode, traffic \
+                "a meshed pod with its own security groups does not become ready. In strict mode, traffic \
                  that Linkerd redirects in the pod, and the kubelet's probes, return on another path and are \
                  dropped",
             )

@@ -70,7 +70,7 @@ fn late(
         ),
         None => (
             Severity::Info,
-            "linkerd-cni's token on the node is overdue for renewal: once it expires, no new pod starts there",
+            "linkerd-cni's token on the node is overdue for renewal: no new pod starts there once it expires",
         ),
     };
     let when = match taken {

@@ -118,8 +118,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 owner.subject(names),
-                "linkerd-network-validator dials an address of an address family that the pod does not have: \
-                 the pod has no route to it, so it cannot be redirected, and the pod does not start",
+                "linkerd-network-validator dials an address of a family that the pod does not have: without \
+                 a route the connection cannot be redirected, and the pod does not start",
             )
             .parameter("family")
             .likely()

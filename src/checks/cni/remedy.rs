@@ -125,9 +125,9 @@ impl Target<'_> {
 
     fn onto_host_network(&self, remedy: Remedy, newer: Option<(&str, &str)>) -> Remedy {
         let image = self.image().and_then(|image| image.parse::<ImageRef>().ok());
-        let why = "Run the installer once on the host network, where it does not need the CNI, so that it \
-                   writes a new token and entry";
-        let port = "If the repair controller is enabled, port 9990 must be free";
+        let why = "Run the installer once on the host network, where it does not need the CNI and writes a \
+                   new token and entry";
+        let port = "The repair controller, if enabled, needs port 9990";
         match (image, newer) {
             (Some(image), Some((version, because))) => {
                 let image = format!("{}:{version}", image.path());
