@@ -83,10 +83,8 @@ pub(in crate::checks) fn onto(
     release: &LinkerdVersion,
 ) -> Remedy {
     let chart = release.edge().map(|edge| format!("20{}.{}.{}", edge.year, edge.month, edge.number));
-    let words = format!(
-        "Upgrade linkerd-cni to {version}, and wait until its DaemonSet is ready on every \
-                         node"
-    );
+    let words =
+        format!("Upgrade linkerd-cni to {version}, and wait until its DaemonSet is ready on every node");
     set(ctx, remedy, words, chart.as_deref(), &[image_version(version)])
 }
 
@@ -162,8 +160,7 @@ fn by_helm(release: Release<'_>, chart: Option<&str>, values: &[ChartValue]) -> 
 }
 
 /// Charts of edge releases begin with their year; those of stable releases are in another repository.
-const REPOSITORY: &str = "case \"$CHART\" in 20*) REPO=https://helm.linkerd.io/edge ;; *) \
-                          REPO=https://helm.linkerd.io/stable ;; esac";
+const REPOSITORY: &str = "case \"$CHART\" in 20*) REPO=https://helm.linkerd.io/edge ;; *) REPO=https://helm.linkerd.io/stable ;; esac";
 
 /// Sets values of a release at its installed chart version: without `--version` Helm uses the newest.
 pub(super) fn same_chart(

@@ -54,10 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             lacks(
                 ctx,
                 Why::NotOffered,
-                format!(
-                    "node {node}: the time at which its CNI configuration was \
-                                                 written"
-                ),
+                format!("node {node}: the time at which its CNI configuration was written"),
             );
         }
         found

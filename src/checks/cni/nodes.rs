@@ -250,8 +250,7 @@ pub(super) fn relied_on(ctx: &Context<'_>) -> Option<Evidence> {
 pub(in crate::checks) fn perhaps_used(ctx: &Context<'_>) -> Result<(), Unjudged> {
     if uninstalled(ctx) && cni_enabled(ctx) == Some(false) {
         return Err(Unjudged::not_applicable(
-            "linkerd-cni is not installed, and the control plane does not \
-                                             rely on it",
+            "linkerd-cni is not installed, and the control plane does not rely on it",
         ));
     }
     Ok(())

@@ -31,8 +31,8 @@ pub(super) fn purge_entry(
     }
     let returns = may_cover(ctx, node);
     let why = if returns {
-        "Cordon one node at a time first: new meshed pods on it would fail until the installer has written a \
-         new entry. Running pods are not affected"
+        "Cordon one node at a time: new meshed pods on it would fail until the installer has written a new \
+         entry. Running pods are not affected"
     } else {
         "Cordon one node at a time while its files change. Running pods are not affected"
     };

@@ -191,7 +191,7 @@ impl Judge<'_, '_> {
         }
         let because = "the image is set when a pod is created";
         if pods.is_empty() && owner.restartable().is_none() {
-            let later = "Recreate existing pods by hand: the image is set when a pod is created";
+            let later = "Wait for the next pods: the image is set when a pod is created";
             return remedy.step(StepKind::Note, later);
         }
         remedy.steps.push(renew(self.ctx, owner, pods, Needs::NewProxy, because));

@@ -62,8 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ]),
         );
         let finding = finding(
-            "the namespace contains the configuration of an earlier installation, but no control \
-                     plane",
+            "the namespace contains the configuration of an earlier installation, but no control plane",
         )
         .parameter("leftover")
         .evidence(Evidence::other(format!("ConfigMap {name}/linkerd-config"), "it exists"))

@@ -29,15 +29,13 @@ fn containerd_configuration_is_read_in_each_version() {
             0,
         ),
         (
-            "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = \"/b/net.d/\"\nbin_dir = \
-             \"/b/bin/\"\n",
+            "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = \"/b/net.d/\"\nbin_dir = \"/b/bin/\"\n",
             "/b/net.d",
             &["/b/bin"],
             1,
         ),
         (
-            "version = 3\n[plugins.'io.containerd.cri.v1.runtime'.cni]\nconf_dir = '/c/net.d'\nbin_dirs = \
-             ['/c/bin', '/d/bin']\n",
+            "version = 3\n[plugins.'io.containerd.cri.v1.runtime'.cni]\nconf_dir = '/c/net.d'\nbin_dirs = ['/c/bin', '/d/bin']\n",
             "/c/net.d",
             &["/c/bin", "/d/bin"],
             1,
@@ -60,19 +58,11 @@ fn containerd_configuration_is_read_in_each_version() {
 #[test]
 fn containerd_imports_are_applied_last() {
     let made = Made::whole()
-        .file("etc/containerd/config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml', \
-                                             'more.toml']\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir \
-                                             = '/a'\n")
-        .file("etc/containerd/conf.d/10.toml", "version = \
-                                                2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = \
-                                                '/b'\nbin_dir = '/bin-of-b'\n")
-        .file("etc/containerd/conf.d/20.toml", "version = 2\nimports = \
-                                                ['../config.toml']\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nbin_dir \
-                                                = '/c'\n")
+        .file("etc/containerd/config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml', 'more.toml']\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = '/a'\n")
+        .file("etc/containerd/conf.d/10.toml", "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = '/b'\nbin_dir = '/bin-of-b'\n")
+        .file("etc/containerd/conf.d/20.toml", "version = 2\nimports = ['../config.toml']\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nbin_dir = '/c'\n")
         .file("etc/containerd/more.toml", "version = 2\n")
-        .file("etc/containerd/conf.d/30.bak", "version = \
-                                               2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = \
-                                               '/z'\n");
+        .file("etc/containerd/conf.d/30.bak", "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = '/z'\n");
     assert_eq!(dirs(&made), told("/b", &["/c"], "config.toml", Some(1)));
     // A missing import stops containerd itself.
     let made = Made::whole().file("etc/containerd/config.toml", "version = 2\nimports = ['gone.toml']\n");
@@ -95,8 +85,7 @@ fn broken_configuration_is_unknown_and_not_quoted() {
 #[test]
 fn process_arguments_select_the_configuration() {
     let k3s = "var/lib/rancher/k3s/agent/etc/containerd/config.toml";
-    let text = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = \
-                '/var/lib/rancher/k3s/agent/etc/cni/net.d'\nbin_dir = '/var/lib/rancher/k3s/data/cni'\n";
+    let text = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = '/var/lib/rancher/k3s/agent/etc/cni/net.d'\nbin_dir = '/var/lib/rancher/k3s/data/cni'\n";
     let expected = told(
         "/var/lib/rancher/k3s/agent/etc/cni/net.d",
         &["/var/lib/rancher/k3s/data/cni"],
