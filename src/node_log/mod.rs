@@ -1,8 +1,7 @@
-//! A node snapshot as lines of a log, since a pod's log is the one way out of it that needs no right on the pod itself:
-//! the files as tar, packed with zstd, as base64 in lines of bounded length between a line that begins and one that ends
-//! it. Each line carries the tag and its number, so that lines of others in between do no harm and a lost one is noticed;
-//! the last one carries count and checksum, so that a log that was cut off is never taken for a whole one. What the files
-//! mean is not known here.
+//! Encodes a node snapshot as log lines, because reading a pod's log needs no permission on the pod itself.
+//! The files are packed as tar and zstd, and written as base64 in lines of bounded length between a begin
+//! line and an end line. Each line has the tag and its number, so that other log lines are ignored and a lost
+//! line is noticed. The end line has the count and a checksum, so that a truncated log is rejected.
 
 mod read;
 mod write;
@@ -10,17 +9,17 @@ mod write;
 pub use read::{Held, LogError, read};
 pub use write::{Written, write};
 
-/// How many bytes of a packed snapshot a log holds at most. As base64, with the time that the container runtime puts
-/// before each line, that stays below the 10 MiB at which the kubelet begins another file.
+/// Maximum size of a packed snapshot in a log, in bytes. As base64, with the runtime's time before each line,
+/// it stays below the 10 MiB at which the kubelet rotates the log.
 pub const MAX_PACKED: usize = 6 << 20;
-/// How many bytes of log there can be at most: the lines of the largest snapshot, and as much again of others.
+/// Maximum size of a log, in bytes: the lines of the largest snapshot, and as much again of other lines.
 pub const MAX_LOG: usize = 16 << 20;
 
-/// What every line of ours begins with, before the version.
+/// The beginning of every snapshot line, before the version.
 const TAG: &str = "meshdoctor-node-log/";
-/// The version that is written, and the only one that is read.
+/// The written format version, and the only supported one.
 const VERSION: &str = "1";
-/// How many packed bytes go into a line. Container runtimes cut lines at 16 KiB.
+/// Number of packed bytes per line. Container runtimes split lines at 16 KiB.
 const LINE: usize = 3072;
 
 #[cfg(test)]

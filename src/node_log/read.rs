@@ -1,5 +1,5 @@
-//! Finding a snapshot in a log and unpacking it. A log is what somebody's node gave: everything is bounded, and nothing
-//! that is not whole is taken.
+//! Finds a snapshot in a log and unpacks it. Logs are untrusted input: all sizes are bounded, and incomplete
+//! snapshots are rejected.
 
 use std::io::Write as _;
 
@@ -12,57 +12,58 @@ use super::{MAX_PACKED, TAG, VERSION};
 use crate::archive::spool::Spool;
 use crate::archive::{self, Budget, Tree, Unpacked};
 
-/// How many bytes a snapshot may unpack to: those that are read of one node.
+/// Maximum unpacked size of a snapshot: the limit of one node's files.
 const MAX_FILES_BYTES: u64 = crate::node_files::MAX_NODE;
-/// How many entries it may have: those that are read of one node, and as many folders.
+/// Maximum number of entries: the limit of one node's files, and as many directories.
 const MAX_ENTRIES: usize = 2 * crate::node_files::MAX_FILES;
-/// How much of a stranger's line is kept to be quoted.
+/// Maximum length of a quoted foreign line.
 const QUOTED: usize = 300;
 
-/// A snapshot that was found in a log.
+/// A snapshot found in a log.
 #[derive(Debug)]
 pub struct Held {
-    /// The node that it says it is of.
+    /// The name of the node, from the log.
     pub node: String,
     /// Its files.
     pub tree: Tree,
 }
 
-/// Why there is no snapshot in a log.
+/// Why a log contains no valid snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LogError {
-    /// Nothing in it is a snapshot.
-    #[error("no snapshot is in the log{}", said(last))]
+    /// No snapshot in the log.
+    #[error("the log contains no snapshot{}", said(last))]
     None {
-        /// The last line, not fit to be shown yet.
+        /// The last line, not escaped for display.
         last: String,
     },
-    /// Another meshdoctor wrote it.
+    /// Written by another version of meshdoctor.
     #[error(
-        "the log has a snapshot in format {version}, and format {VERSION} is read: use the same meshdoctor on both sides"
+        "the log has a snapshot in format {version}, but only format {VERSION} is supported: use the same \
+         meshdoctor version on both sides"
     )]
     Version {
-        /// Its format.
+        /// Its format version.
         version: String,
     },
-    /// It has no end.
-    #[error("the log ends in the middle of the snapshot, after {lines} lines of it{}", said(last))]
+    /// The end line is missing.
+    #[error("the log ends in the middle of the snapshot, after {lines} of its lines{}", said(last))]
     Cut {
-        /// Lines that came.
+        /// Number of snapshot lines.
         lines: usize,
-        /// The last line of another's after them.
+        /// The last foreign line after them.
         last: String,
     },
-    /// A line of it is missing, twice there, or not what was written.
+    /// A line is missing, repeated or damaged.
     #[error("line {line} of the snapshot in the log is missing or damaged")]
     Torn {
         /// Counted from 1.
         line: usize,
     },
-    /// What came together is not what was written.
+    /// The content does not match the end line.
     #[error("the snapshot in the log is damaged: {what}")]
     Damaged {
-        /// What does not fit.
+        /// The defect.
         what: String,
     },
 }
@@ -71,10 +72,11 @@ fn said(last: &str) -> String {
     if last.is_empty() { String::new() } else { format!("; its last line: {last}") }
 }
 
-/// Reads the snapshot in a log. Text before the tag on a line (times, names of pods) and lines without it do not matter.
+/// Reads the snapshot in a log. Text before the tag on a line (times, names of pods) and lines without it are
+/// ignored.
 ///
 /// # Errors
-/// There is none, or not all of one.
+/// The log contains no complete snapshot.
 pub fn read(log: &[u8]) -> Result<Held, LogError> {
     let mut reading = Reading::default();
     let mut lines = log.split(|byte| *byte == b'\n').peekable();
@@ -82,7 +84,7 @@ pub fn read(log: &[u8]) -> Result<Held, LogError> {
         match reading.line(line.strip_suffix(b"\r").unwrap_or(line)) {
             Ok(None) => {}
             Ok(Some(held)) => return Ok(held),
-            // The last line has no end of its own: it was cut off like the rest.
+            // The last line has no newline, so it is incomplete.
             Err(LogError::Torn { .. } | LogError::Damaged { .. }) if lines.peek().is_none() => break,
             Err(error) => return Err(error),
         }
@@ -93,18 +95,18 @@ pub fn read(log: &[u8]) -> Result<Held, LogError> {
     }
 }
 
-/// What has come so far.
+/// The state of reading.
 #[derive(Default)]
 struct Reading {
     node: Option<String>,
     packed: Vec<u8>,
     lines: usize,
-    /// The last line of another's since the last of ours.
+    /// The last foreign line after the last snapshot line.
     last: String,
 }
 
 impl Reading {
-    /// Takes a line; the snapshot, when it was the last one of it.
+    /// Adds a line. Returns the snapshot after its end line.
     fn line(&mut self, line: &[u8]) -> Result<Option<Held>, LogError> {
         let Some(ours) = find(line, TAG.as_bytes()).map(|at| &line[at + TAG.len()..]) else {
             if !line.is_empty() {
@@ -130,7 +132,7 @@ impl Reading {
             (number, Some(_)) if number.parse() == Ok(self.lines) => {
                 self.packed.extend(STANDARD.decode(rest).map_err(|_| torn)?);
                 if self.packed.len() > MAX_PACKED {
-                    return Err(damaged("it is larger than a log may hold"));
+                    return Err(damaged("it is larger than the limit"));
                 }
                 self.lines += 1;
             }
@@ -141,10 +143,10 @@ impl Reading {
     }
 }
 
-/// Whether the end line names what came.
+/// Checks the end line against the lines and bytes.
 fn whole(end: &str, lines: usize, packed: &[u8]) -> Result<(), LogError> {
     let wanted = format!("lines={lines} bytes={} sha256={}", packed.len(), checksum(packed));
-    if end == wanted { Ok(()) } else { Err(damaged("its checksum is not that of what came")) }
+    if end == wanted { Ok(()) } else { Err(damaged("its checksum does not match")) }
 }
 
 fn unpack(packed: &[u8]) -> Result<Tree, LogError> {
@@ -154,7 +156,7 @@ fn unpack(packed: &[u8]) -> Result<Tree, LogError> {
     let mut budget = Budget::of(MAX_FILES_BYTES, MAX_ENTRIES);
     match archive::unpack(&spool.finish(), &mut budget, |_| false).map_err(broken)? {
         Unpacked::Tree(tree) => Ok(tree),
-        Unpacked::Plain(..) => Err(damaged("it is no archive")),
+        Unpacked::Plain(..) => Err(damaged("it is not an archive")),
     }
 }
 

@@ -21,7 +21,7 @@ fn files_of(held: &Held) -> BTreeMap<String, Vec<u8>> {
     held.tree.files.iter().map(|(path, blob)| (path.clone(), blob.bytes(1 << 30).unwrap())).collect()
 }
 
-/// Bytes that no compression makes smaller.
+/// Incompressible bytes.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     (0..length)
@@ -35,7 +35,7 @@ fn noise(length: usize) -> Vec<u8> {
 }
 
 #[test]
-fn times_names_and_lines_of_others_do_no_harm() {
+fn prefixes_and_foreign_lines_are_ignored() {
     let files = snapshot(&[("meta.json", b"{}"), ("cni/net.d/05-x.conflist", &noise(20_000))]);
     let log = String::from_utf8(written(&files)).unwrap();
     assert!(log.lines().count() > 5 && log.lines().all(|line| line.len() < 5000));
@@ -50,15 +50,15 @@ fn times_names_and_lines_of_others_do_no_harm() {
 }
 
 #[test]
-fn what_is_missing_is_told() {
+fn errors_name_the_missing_part() {
     let files = snapshot(&[("meta.json", &noise(10_000))]);
     let log = String::from_utf8(written(&files)).unwrap();
     let lines: Vec<&str> = log.lines().collect();
     let of = |lines: &[&str]| read(lines.join("\n").as_bytes()).unwrap_err().to_string();
-    let none = "no snapshot is in the log; its last line: exec: meshdoctor: not found";
+    let none = "the log contains no snapshot; its last line: exec: meshdoctor: not found";
     assert_eq!(of(&["exec: meshdoctor: not found", ""]), none);
-    assert_eq!(of(&[]), "no snapshot is in the log");
-    let cut = "the log ends in the middle of the snapshot, after 2 lines of it";
+    assert_eq!(of(&[]), "the log contains no snapshot");
+    let cut = "the log ends in the middle of the snapshot, after 2 of its lines";
     assert_eq!(of(&lines[..3]), cut);
     assert_eq!(of(&[&lines[..3], &["Killed"]].concat()), format!("{cut}; its last line: Killed"));
     let torn = "line 2 of the snapshot in the log is missing or damaged";
@@ -68,13 +68,13 @@ fn what_is_missing_is_told() {
         "line 3 of the snapshot in the log is missing or damaged"
     );
     let newer = log.replacen("node-log/1", "node-log/2", 1);
-    assert!(of(&[&newer]).contains("in format 2, and format 1 is read"), "{}", of(&[&newer]));
+    assert!(of(&[&newer]).contains("in format 2, but only format 1 is supported"), "{}", of(&[&newer]));
     let other = log.replacen("sha256=", "sha256=0", 1);
     assert!(of(&[&other]).contains("checksum"), "{}", of(&[&other]));
 }
 
 #[test]
-fn what_is_too_much_for_a_log_is_left_out_and_named() {
+fn largest_files_are_omitted_and_named() {
     let files = snapshot(&[
         ("cni/net.d/05-x.conflist", b"{}"),
         ("logs/kubelet.txt", &noise(MAX_PACKED - 4096)),
@@ -92,7 +92,7 @@ fn what_is_too_much_for_a_log_is_left_out_and_named() {
 }
 
 #[test]
-fn a_bomb_is_not_unpacked() {
+fn compression_bomb_is_rejected() {
     // 128 MiB of zeros are 12 KiB of zstd.
     let files = snapshot(&[("logs/kubelet.txt", &vec![0; 128 << 20])]);
     let log = written(&files);
@@ -104,7 +104,7 @@ fn a_bomb_is_not_unpacked() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(
+    fn written_snapshot_is_read_back(
         files in prop::collection::btree_map(
             "[a-z]{1,8}(/[a-z%.]{1,20}[a-z])?",
             prop::collection::vec(any::<u8>(), 0..6000),
@@ -122,12 +122,12 @@ proptest! {
         prop_assert_eq!(files_of(&held), files.files);
     }
 
-    /// Wherever a log is cut, and whichever byte of it is another, there is no snapshot or the same one.
+    /// A log that is truncated or has a changed byte yields no snapshot or the same one.
     #[test]
-    fn nothing_half_is_taken(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn damaged_log_is_rejected(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let files = snapshot(&[("meta.json", b"{}"), ("cni/net.d/05-x.conflist", &noise(7_000))]);
         let log = written(&files);
-        // The newline at the very end says nothing.
+        // The final newline is optional.
         let cut = at.index(log.len() - 1);
         prop_assert!(read(&log[..cut]).is_err());
         let mut damaged = log.clone();
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn of_hostile_logs_nothing_is_taken(log in prop::collection::vec(any::<u8>(), 0..2000)) {
+    fn hostile_log_is_rejected(log in prop::collection::vec(any::<u8>(), 0..2000)) {
         prop_assert!(read(&log).is_err());
         let ours = [b"meshdoctor-node-log/1 begin n\nmeshdoctor-node-log/1 0 ".as_slice(), &log].concat();
         prop_assert!(read(&ours).is_err());

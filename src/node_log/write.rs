@@ -1,4 +1,4 @@
-//! Packing a snapshot and writing it as lines.
+//! Packs a snapshot and writes it as lines.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,21 +10,21 @@ use sha2::{Digest as _, Sha256};
 use super::{LINE, MAX_PACKED, TAG, VERSION};
 use crate::node_files::NodeFiles;
 
-/// How hard zstd tries. Above this it costs seconds on the CPU share of the pod, for a few per cent.
+/// Compression level of zstd. Higher levels take seconds of the pod's CPU for a few percent.
 const LEVEL: i32 = 9;
-/// The file that says what of a snapshot was left out.
+/// The file that lists omitted files.
 const META: &str = "meta.json";
 
-/// What was written.
+/// The result of writing a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Packed bytes.
+    /// Number of packed bytes.
     pub bytes: usize,
-    /// Files that were too much for a log, largest first; `meta.json` names them under `truncated`.
+    /// Files omitted because of the size limit, largest first; `meta.json` names them under `truncated`.
     pub left_out: Vec<String>,
 }
 
-/// Writes a node's files as lines. What would be more than [`MAX_PACKED`] is left out, the largest files first.
+/// Writes a node's files as lines. Above [`MAX_PACKED`] bytes the largest files are omitted.
 ///
 /// # Errors
 /// The output cannot be written.
@@ -71,7 +71,7 @@ fn pack(files: &BTreeMap<String, Vec<u8>>) -> io::Result<Vec<u8>> {
     tar.into_inner()?.finish()
 }
 
-/// Enters a file that is left out in what the snapshot says of itself.
+/// Adds an omitted file to `meta.json`.
 fn note(files: &mut BTreeMap<String, Vec<u8>>, path: &str) {
     let Some(bytes) = files.get_mut(META) else { return };
     let Ok(mut meta) = serde_json::from_slice::<serde_json::Value>(bytes) else { return };

@@ -1,5 +1,5 @@
-//! Which of the programs that linkerd-cni runs the runtime would find, and where their links lead. The PATH is that of
-//! the runtime's process where it may be read; where not, the usual one is taken, and the snapshot says so.
+//! Finds the programs that linkerd-cni runs on the runtime's PATH, and the targets of their links. If the
+//! PATH of the runtime's process cannot be read, a default PATH is used, and the snapshot records that.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,12 +13,12 @@ use crate::knowledge::NodePlaces;
 use crate::model::node::{HostBinaries, HostBinary};
 
 const LIMITS: Limits = Limits { deadline: Duration::from_secs(5), output: 4 << 10 };
-/// Settings of a process that say which proxy it uses.
+/// Environment variables with the HTTP proxy of a process.
 const PROXY: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"];
-/// A setting that is longer is cut, in characters.
+/// Maximum length of a setting, in characters.
 const MAX_SETTING: usize = 4096;
 
-/// Looks for the programs; with `versions`, those that name their backend are asked.
+/// Looks for the programs; with `versions`, runs those that report their backend with `--version`.
 pub(super) fn look(
     root: &Root,
     runtime: Option<&Process>,
@@ -36,14 +36,14 @@ pub(super) fn look(
             Err(why) => {
                 notes.error(
                     Path::new(&path),
-                    format!("{why}; the runtime's PATH is taken to be the usual one"),
+                    format!("{why}; the runtime's PATH is assumed to be the default one"),
                 );
                 None
             }
         }
     });
     if runtime.is_none() {
-        let why = "the runtime's process is not seen here; its PATH is taken to be the usual one";
+        let why = "the runtime's process is not visible; its PATH is assumed to be the default one";
         notes.error(Path::new("/proc"), why);
     }
     let environment = environment.unwrap_or_default();
@@ -66,7 +66,7 @@ pub(super) fn look(
                 let version = if ask { version(root, &found.path, &path, notes) } else { None };
                 binaries.insert(name.clone(), Some(HostBinary { version, ..found }));
             }
-            // Only where every folder was looked through is it known to be absent.
+            // A program is known to be missing only if every directory was read.
             None if folders.all => {
                 binaries.insert(name.clone(), None);
             }
@@ -79,10 +79,10 @@ pub(super) fn look(
     HostBinaries { runtime_path: Some(path), path_source: Some(source.to_owned()), binaries, proxy_env }
 }
 
-/// The folders of a PATH.
+/// The directories of a PATH.
 struct Folders<'a> {
     names: Vec<&'a str>,
-    /// What is in none of them is absent.
+    /// Whether a program that is in none of them is known to be missing.
     all: bool,
 }
 
@@ -101,14 +101,14 @@ impl<'a> Folders<'a> {
         }
         if folders.names.is_empty() || !root.is_whole() {
             folders.all = false;
-            let why =
-                "the folders of the runtime's PATH are not all here: what is not found in them may be there";
+            let why = "some directories of the runtime's PATH are not available: programs that were not found may \
+                 exist";
             notes.error(Path::new(path.split(':').next().unwrap_or("/usr/sbin")), why);
         }
         folders
     }
 
-    /// The first that can be executed, else the first that is there at all.
+    /// The first executable match, else the first match.
     fn find(&self, root: &Root, name: &str, notes: &mut Notes) -> Option<HostBinary> {
         let mut second = None;
         for folder in &self.names {
@@ -141,9 +141,9 @@ impl<'a> Folders<'a> {
     }
 }
 
-/// The first line of what it prints.
+/// The first line of its output.
 fn version(root: &Root, program: &str, path: &str, notes: &mut Notes) -> Option<String> {
-    // By the name it was found under: iptables is told by it which of its programs it is.
+    // Run under its original name, because iptables selects its program by it.
     match run(&root.outside(Path::new(program)), &["--version"], &[("PATH", path)], b"", LIMITS) {
         Ok(printed) => {
             let text = String::from_utf8_lossy(&printed.bytes).into_owned();
@@ -157,7 +157,8 @@ fn version(root: &Root, program: &str, path: &str, notes: &mut Notes) -> Option<
     }
 }
 
-/// A proxy setting without users and passwords: `http://user:secret@proxy:3128/` becomes `http://proxy:3128/`.
+/// A proxy setting without users and passwords: `http://user:secret@proxy:3128/` becomes
+/// `http://proxy:3128/`.
 fn hosts(value: &str) -> String {
     let one = |part: &str| {
         let (scheme, rest) = match part.split_once("://") {
@@ -165,12 +166,12 @@ fn hosts(value: &str) -> String {
             None => (String::new(), part),
         };
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        // A password may hold a slash that was not escaped; an '@' after the host means nothing.
+        // A password may contain an unescaped slash; an '@' after the host has no meaning.
         let host = rest.rfind('@').map_or(&rest[..end], |at| &rest[at + 1..]);
         let host = host.split(['/', '?', '#']).next().unwrap_or_default();
         format!("{scheme}{host}")
     };
-    // NO_PROXY lists networks, whose slash belongs to them.
+    // NO_PROXY lists networks, which contain a slash.
     let parts = value.split(',').map(|part| {
         let part = part.trim();
         if is_network(part) { part.to_owned() } else { one(part) }

@@ -1,5 +1,5 @@
-//! The directories of CNI configuration: every entry is listed, configuration is copied redacted, and kubeconfigs are
-//! reduced to facts while they are read. A file that is there and not copied is said to be there.
+//! The directories of CNI configuration: every entry is listed, configuration is copied redacted, and
+//! kubeconfigs are reduced to facts while they are read. Files that are not copied are still listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -14,17 +14,17 @@ use crate::model::node::{
 };
 use crate::{redact, token};
 
-/// So many bytes are looked through for a word of interest, all directories together.
+/// Maximum number of bytes to search for relevant words, in all directories together.
 const MAX_LOOKED_THROUGH: usize = 64 << 20;
 
-/// What the directories hold.
+/// The content of the directories.
 #[derive(Debug, Default)]
 pub(super) struct Conf {
     pub(super) index: Vec<IndexEntry>,
     pub(super) kubeconfigs: Vec<KubeconfigFacts>,
     /// Redacted copies by their path in the snapshot.
     pub(super) files: BTreeMap<String, Vec<u8>>,
-    /// Directories that were looked at, and whether they exist.
+    /// Directories that were read, and whether they exist.
     pub(super) looked_at: BTreeMap<String, bool>,
     done: BTreeSet<String>,
     copied: usize,
@@ -32,7 +32,7 @@ pub(super) struct Conf {
 }
 
 impl Conf {
-    /// Reads one directory; `own` is the runtime's. A second call for the same does nothing.
+    /// Reads one directory; `own` is the runtime's. A second call for the same directory has no effect.
     pub(super) fn directory(&mut self, root: &Root, dir: &str, own: bool, notes: &mut Notes) {
         if !self.done.insert(dir.to_owned()) {
             return;
@@ -45,7 +45,8 @@ impl Conf {
                 return;
             }
             Err(Unread::Absent) => {
-                let why = "not there, in a root that is only a part of a file system: it may not be mounted";
+                let why = "does not exist in a root that is only a part of a file system: it may not be \
+                           mounted";
                 notes.unlisted(path, why);
                 return;
             }
@@ -57,7 +58,7 @@ impl Conf {
         };
         self.looked_at.insert(dir.to_owned(), true);
         if listing.partial {
-            notes.unlisted(path, "not all of its entries could be looked at");
+            notes.unlisted(path, "some of its entries could not be read");
         }
         let before = self.files.len();
         let prefix = if own { "cni/net.d".to_owned() } else { format!("cni/other/{}", escape_dir(dir)) };
@@ -65,13 +66,13 @@ impl Conf {
             let name = plain_name(&entry.name);
             self.index.push(row(dir, &name, entry));
             if redact::text(&entry.name.to_string_lossy()) != entry.name.to_string_lossy() {
-                // Its place in the order of the files is lost with the name.
-                notes.unlisted(path, "the name of one of its entries holds a secret, and is not kept");
+                // Without the name, its position in the order of files is not known.
+                notes.unlisted(path, "the name of one of its entries contains a secret and is not kept");
             }
             if entry.metadata.is_dir() {
                 self.second_level(root, &format!("{dir}/{name}"), &path.join(&entry.name), notes);
             } else if name.as_bytes() != entry.name.as_encoded_bytes() {
-                let why = "its name holds characters that are not shown";
+                let why = "its name contains characters that are not shown";
                 notes.error(&path.join(&entry.name), why);
                 notes.not_captured.insert(format!("{prefix}/{name}"), why.to_owned());
             } else if entry.metadata.is_file() || entry.link.is_some() {
@@ -89,7 +90,7 @@ impl Conf {
                 let rows = listing.entries.iter().map(|entry| row(dir, &plain_name(&entry.name), entry));
                 self.index.extend(rows);
                 if listing.partial {
-                    notes.unlisted(path, "not all of its entries could be looked at");
+                    notes.unlisted(path, "some of its entries could not be read");
                 }
             }
             Err(Unread::Absent) => {}
@@ -106,9 +107,9 @@ impl Conf {
             Ok(content) => content,
             Err(why) => {
                 let why = match (&why, &entry.link) {
-                    (_, _) if left == 0 => format!("beyond {MAX_LOOKED_THROUGH} bytes that are read in all"),
-                    (Unread::Absent, Some(link)) => format!("a link that leads nowhere: {}", shown(link)),
-                    // It went away since the listing.
+                    (_, _) if left == 0 => format!("beyond the total limit of {MAX_LOOKED_THROUGH} bytes"),
+                    (Unread::Absent, Some(link)) => format!("a dangling link: {}", shown(link)),
+                    // It was removed after the listing.
                     (Unread::Absent, None) => "it was removed while it was read".to_owned(),
                     (why, _) => why.to_string(),
                 };
@@ -121,7 +122,7 @@ impl Conf {
         let bytes = content.bytes;
         let kubeconfig = is_kubeconfig(name, &bytes);
         let clean = redact::config_bytes(&bytes);
-        // A hash of a file with a short secret in it would let one guess the secret.
+        // The hash of a file with a short secret would make the secret guessable.
         if !kubeconfig
             && *clean == *bytes
             && entry.link.is_none()
@@ -134,7 +135,7 @@ impl Conf {
             facts.mode = Some(mode(&content.metadata));
             facts.mtime = mtime(&content.metadata);
             self.kubeconfigs.push(facts);
-            // With a configuration's extension it is one to the runtime.
+            // With a configuration's extension the runtime would load it.
             if !has_loadable_extension(name) {
                 return;
             }
@@ -142,15 +143,16 @@ impl Conf {
         if !is_worth_copying(name, &clean) {
             return;
         }
-        // A link may lead to any file of the node: only what looks like configuration is copied through one.
+        // A link may point to any file of the node, so only content that looks like configuration is copied
+        // through one.
         if entry.link.is_some() && !begins_an_object(&bytes) {
-            let why = format!("a link to {}, which does not begin like configuration", shown(&content.real));
+            let why = format!("a link to {}, which does not look like configuration", shown(&content.real));
             notes.error(&path, &why);
             notes.not_captured.insert(target, why);
             return;
         }
         if self.files.len() >= MAX_CONF_FILES || self.copied + clean.len() > MAX_CONF_ALL {
-            let why = format!("beyond {MAX_CONF_FILES} files or {MAX_CONF_ALL} bytes in all");
+            let why = format!("beyond the limit of {MAX_CONF_FILES} files or {MAX_CONF_ALL} bytes in total");
             notes.error(&path, &why);
             notes.not_captured.insert(target, why);
             return;
@@ -182,7 +184,7 @@ fn row(dir: &str, name: &str, entry: &Entry) -> IndexEntry {
     }
 }
 
-/// A name that can be shown: what cannot is replaced, so that the entry stays known.
+/// A printable name: other characters are replaced, so that the entry stays in the list.
 fn plain_name(name: &OsStr) -> String {
     let text = name.to_string_lossy();
     let plain = text
@@ -192,7 +194,7 @@ fn plain_name(name: &OsStr) -> String {
     redact::text(&plain).into_owned()
 }
 
-/// Is its first character that of a JSON object, in any encoding?
+/// Whether its first character is that of a JSON object, in any encoding.
 fn begins_an_object(bytes: &[u8]) -> bool {
     let mark =
         |byte: &u8| !matches!(byte, 0 | 0xEF | 0xBB | 0xBF | 0xFE | 0xFF) && !byte.is_ascii_whitespace();

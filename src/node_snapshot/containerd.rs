@@ -1,5 +1,6 @@
-//! containerd's configuration: the CNI part of its CRI plugin in `config.toml` of version 1, 2 or 3, with everything that
-//! it imports. Followed as containerd does it: imports come after the file that names them, and the last word counts.
+//! containerd's configuration: the CNI part of its CRI plugin in `config.toml` of version 1, 2 or 3, with
+//! everything that it imports, in containerd's order: imports come after the file that names them, and the
+//! last value counts.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -13,20 +14,20 @@ use super::settings::{Settings, directories, directory, table, text};
 use crate::knowledge::{Containerd, Knowledge};
 use crate::model::node::RuntimeKind;
 
-/// So many files are read, imports included.
+/// Maximum number of files to read, including imports.
 const MAX_FILES: usize = 64;
 
-/// What containerd's configuration amounts to.
+/// The result of containerd's configuration.
 #[derive(Debug)]
 pub(super) struct Configured {
     pub(super) settings: Settings,
-    /// Its CRI plugin is switched off: no kubelet uses it.
+    /// Whether its CRI plugin is disabled, so that no kubelet uses it.
     pub(super) disabled: bool,
-    /// A configuration file is there.
+    /// Whether a configuration file exists.
     pub(super) present: bool,
 }
 
-/// The CNI settings, read from the file that the process names, else from the first usual one that is there.
+/// The CNI settings, read from the file that the process names, else from the first existing default file.
 pub(super) fn configured(
     root: &Root,
     process: Option<&Process>,
@@ -38,7 +39,7 @@ pub(super) fn configured(
     let named = process.and_then(|process| process.flag(&flags)).filter(|path| path.starts_with('/'));
     let usual = places.config_files.iter().find(|path| root.has(path)).map(String::as_str);
     let first = match process {
-        // It runs without a flag: the first one is its own default.
+        // Without a flag, the first one is its default.
         Some(_) => named.or(places.config_files.first().map(String::as_str)),
         None => usual.or(places.config_files.first().map(String::as_str)),
     };
@@ -56,7 +57,7 @@ pub(super) fn configured(
         default_network: None,
         source: if read > 0 && !broken { "config.toml" } else { "default" },
     };
-    // What a broken file says is not known; a running containerd was started with another.
+    // The settings of a broken file are not known; a running containerd was started with an earlier one.
     if !broken {
         settings.conf_dir = match text(&cni, "conf_dir") {
             Some(dir) => directory(dir),
@@ -90,7 +91,7 @@ impl Files<'_> {
         let mut loaded = BTreeSet::new();
         while let Some(path) = pending.pop_front() {
             if loaded.len() == MAX_FILES {
-                self.notes.error(&path, format!("more than {MAX_FILES} files of configuration"));
+                self.notes.error(&path, format!("more than {MAX_FILES} configuration files"));
                 self.broken = true;
                 return;
             }
@@ -104,7 +105,7 @@ impl Files<'_> {
                     self.take(&path, &table);
                     pending.extend(self.imports(&path, &table));
                 }
-                // Without a file containerd uses its defaults; an import that is named must be there.
+                // Without a file containerd uses its defaults; a named import must exist.
                 Err(error) if error.is_absent() && loaded.len() == 1 => {}
                 Err(error) => {
                     self.notes.error(&path, error);
@@ -123,8 +124,9 @@ impl Files<'_> {
             let cni = plugin.and_then(|plugin| plugin.get("cni")).and_then(Value::as_table);
             let repeated = |key: &String| cni.is_some_and(|cni| cni.contains_key(key));
             if plugin.is_some() && version < 3 && !self.cni.keys().all(repeated) {
-                let why = "it repeats the table of the CRI plugin without its CNI settings: containerd 1.x forgets those that \
-                           earlier files made, 2.x keeps them, and they are taken as kept";
+                let why = "it repeats the table of the CRI plugin without its CNI settings: containerd 1.x \
+                           drops the settings of earlier files, 2.x keeps them; the snapshot assumes that \
+                           they are kept";
                 self.notes.error(path, why);
             }
             for (key, value) in cni.into_iter().flatten() {
@@ -137,7 +139,7 @@ impl Files<'_> {
             .any(|plugin| self.places.disabled.iter().any(|known| known == plugin));
     }
 
-    /// The files that a file imports: relative to its folder, with `*` for any part of a name.
+    /// The files that a file imports: relative to its directory, with `*` for any part of a name.
     fn imports(&mut self, from: &Path, table: &Table) -> Vec<PathBuf> {
         let mut files = Vec::new();
         let imports = table.get("imports").and_then(Value::as_array).into_iter().flatten();
@@ -172,7 +174,7 @@ impl Files<'_> {
     }
 }
 
-/// Does a name fit a pattern of `*` and `?`?
+/// Whether a name matches a pattern of `*` and `?`.
 fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut seen) = (0, 0);
@@ -204,7 +206,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn a_star_stands_for_any_part_of_a_name() {
+    fn star_matches_any_part_of_a_name() {
         for (pattern, name) in
             [("*.toml", "a.toml"), ("*", ""), ("a*b*c", "aXbYbc"), ("?.toml", "a.toml"), ("x", "x")]
         {

@@ -1,5 +1,5 @@
-//! What the runtime says of itself, asked through `crictl` on the node's own root. Of its long answer, which holds
-//! registry credentials too, only the CNI part is kept.
+//! The runtime's own settings, from `crictl` on the node's root. Only the CNI part of its answer is kept,
+//! because the answer also contains registry credentials.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,15 +12,15 @@ use crate::model::node::{RuntimeInfo, runtime_info};
 
 const LIMITS: Limits = Limits { deadline: Duration::from_secs(10), output: 4 << 20 };
 
-/// What crictl answered.
+/// The answer of crictl.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) info: RuntimeInfo,
-    /// It was told which socket to ask; without, it asks the first usual one that answers.
+    /// Whether its socket is configured; otherwise it uses the first default socket that answers.
     pub(super) told: bool,
 }
 
-/// The answer of `crictl info` and the name and version that `crictl version` gives; `None` without crictl.
+/// The answer of `crictl info` and the name and version from `crictl version`; `None` without crictl.
 pub(super) fn ask(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Option<Answer> {
     let places = knowledge.node();
     let path = format!("{}:{}", places.path, places.crictl.folders.join(":"));
@@ -31,7 +31,7 @@ pub(super) fn ask(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Opti
     let info = match run(&crictl, &["info"], &env, b"", LIMITS) {
         Ok(printed) if printed.success && !printed.cut => printed.bytes,
         Ok(_) => {
-            notes.error(&crictl, "crictl info: it did not succeed");
+            notes.error(&crictl, "crictl info: it failed");
             return None;
         }
         Err(why) => {
@@ -56,7 +56,7 @@ pub(super) fn ask(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Opti
         info.name = field("RuntimeName:").or(info.name);
         info.version = field("RuntimeVersion:").or(info.version);
     }
-    notes.read("crictl info: the runtime's own account of its CNI settings");
+    notes.read("crictl info: the runtime's CNI settings");
     Some(Answer { info, told: config.is_some() })
 }
 

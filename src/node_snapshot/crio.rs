@@ -1,5 +1,5 @@
-//! CRI-O's configuration: the table `crio.network` of its file and of every drop-in file, in their order, then the flags
-//! that it was started with, as CRI-O itself takes them.
+//! CRI-O's configuration: the table `crio.network` of its file and of every drop-in file, in their order,
+//! then the flags that it was started with, as CRI-O itself takes them.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,11 @@ use super::settings::{Settings, directories, directory, table, text};
 use crate::knowledge::Knowledge;
 use crate::model::node::RuntimeKind;
 
-/// So many drop-in files are read, and so many folders deep.
+/// Maximum number of drop-in files, and of directory levels.
 const MAX_FILES: usize = 64;
 const MAX_DEPTH: usize = 4;
 
-/// The CNI settings, and whether a configuration file is there.
+/// The CNI settings, and whether a configuration file exists.
 pub(super) fn configured(
     root: &Root,
     process: Option<&Process>,
@@ -84,7 +84,7 @@ pub(super) fn configured(
     (settings, present)
 }
 
-/// Adds every file below a folder, in the order of their names; `false` when some may be missing.
+/// Adds every file below a directory, in the order of their names; `false` if some may be missing.
 fn drop_in_files(
     root: &Root,
     folder: &Path,
@@ -108,7 +108,7 @@ fn drop_in_files(
         } else if files.len() <= MAX_FILES {
             files.push(path);
         } else {
-            notes.error(&path, format!("more than {MAX_FILES} files of configuration"));
+            notes.error(&path, format!("more than {MAX_FILES} configuration files"));
             return false;
         }
     }

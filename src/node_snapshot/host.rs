@@ -1,6 +1,6 @@
-//! The host's small files: os-release, the kernel's release, modules and settings, and the security modules. What belongs
-//! to the kernel is read from the node's own `/proc` and `/sys`, or, in a pod that has only a part of the node's files,
-//! from the pod's, since the kernel is the same.
+//! The host's small files: os-release, the kernel's release, modules and settings, and the security modules.
+//! Kernel facts are read from the node's own `/proc` and `/sys` or, in a pod that has only a part of the
+//! node's files, from the pod's, because the kernel is the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,21 +15,21 @@ const MAX_MODULES: usize = 4 << 20;
 /// One kernel setting, bytes.
 const MAX_VALUE: usize = 4 << 10;
 
-/// Where the kernel's facts are read.
+/// The roots from which kernel facts are read.
 pub(super) struct Kernel<'a> {
     proc: Option<&'a Root>,
     sys: Option<&'a Root>,
 }
 
 impl<'a> Kernel<'a> {
-    /// `own` is the root of this process, given where it surely runs on the same kernel as the node.
+    /// `own` is the root of this process, if it certainly runs on the same kernel as the node.
     pub(super) fn of(root: &'a Root, own: Option<&'a Root>) -> Kernel<'a> {
         let with = |probe: &str| [Some(root), own].into_iter().flatten().find(|root| root.has(probe));
         Kernel { proc: with("/proc/version"), sys: with("/sys/kernel") }
     }
 }
 
-/// `host/os-release`, as it is.
+/// `host/os-release`, unchanged.
 pub(super) fn os_release(root: &Root, notes: &mut Notes) -> Option<Vec<u8>> {
     let mut why = Unread::Absent;
     for path in ["/etc/os-release", "/usr/lib/os-release"] {
@@ -61,7 +61,7 @@ pub(super) fn uname(kernel: &Kernel<'_>, node: &str, notes: &mut Notes) -> Optio
     Some(format!("Linux {node} {release} {version} {}\n", std::env::consts::ARCH))
 }
 
-/// `host/modules.txt`: those that matter, loaded or built in.
+/// `host/modules.txt`: the relevant modules that are loaded or built in.
 pub(super) fn modules_here(
     root: &Root,
     kernel: &Kernel<'_>,
@@ -74,7 +74,7 @@ pub(super) fn modules_here(
     let loaded = Path::new("/proc/modules");
     match proc.read(loaded, MAX_MODULES) {
         Ok(content) => lists.push(("loaded", content.bytes)),
-        // A kernel without modules: all is built in.
+        // A kernel without modules has all of them built in.
         Err(Unread::Absent) => {}
         Err(why) => notes.error(loaded, why),
     }
@@ -85,7 +85,7 @@ pub(super) fn modules_here(
         Err(why) => {
             notes.error(
                 Path::new(&builtin),
-                format!("{why}; modules that are built into the kernel are not known"),
+                format!("{why}; the built-in modules of the kernel are not known"),
             );
             notes.truncated.insert("host/modules.txt".to_owned());
         }
@@ -106,12 +106,12 @@ pub(super) fn modules_here(
             }
         }
     }
-    notes.read(format!("kernel modules: {} of the {} that matter", seen.len(), wanted.len()));
+    notes.read(format!("kernel modules: {} of {} relevant ones", seen.len(), wanted.len()));
     Some(text)
 }
 
-/// `host/sysctl.json`. Settings of the network belong to a network namespace, and count only when this process is in
-/// the node's.
+/// `host/sysctl.json`. Network settings belong to a network namespace, so they are read only if this process
+/// is in the node's.
 pub(super) fn sysctls(
     root: &Root,
     kernel: &Kernel<'_>,
@@ -135,19 +135,20 @@ pub(super) fn sysctls(
         }
     }
     if left {
-        let why = "this process is not seen to be in the node's network (hostNetwork): its settings would be others";
+        let why = "this process is not known to be in the node's network (hostNetwork), so its settings may \
+                   differ";
         notes.error(Path::new("/proc/sys/net"), why);
     }
     notes.read(format!("{} kernel settings", settings.len()));
     Some(settings)
 }
 
-/// Is this process in the network namespace of the node's first process? Told by the names of the interfaces, which
-/// anybody may read.
+/// Whether this process is in the network namespace of the node's first process, by the names of the
+/// interfaces, which every process may read.
 fn same_network(proc: &Root) -> bool {
     let Ok(own) = Root::open(Path::new("/")) else { return false };
     let node = interfaces(proc, "/proc/1/net/dev");
-    // A namespace with nothing but lo cannot be told from another such.
+    // Namespaces with only lo cannot be distinguished.
     node.len() > 1 && node == interfaces(&own, "/proc/self/net/dev")
 }
 

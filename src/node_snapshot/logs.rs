@@ -1,5 +1,5 @@
-//! The lines about CNI in the logs of the runtime and the kubelet: from the journal on the node's own root, else from
-//! files. Filtered, bounded and redacted before anything is kept.
+//! The lines about CNI in the logs of the runtime and the kubelet: from the journal on the node's own root,
+//! else from files. Lines are filtered, bounded and redacted before they are kept.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::knowledge::{Log, NodePlaces};
 use crate::model::node::{JOURNAL_WORDS, MAX_RAW_LOG, filter_log};
 
 const LIMITS: Limits = Limits { deadline: Duration::from_secs(30), output: MAX_RAW_LOG };
-/// So many lines of the journal are looked through, the last ones.
+/// Number of journal lines to search, from the end.
 const JOURNAL_LINES: &str = "--lines=50000";
 
-/// One log as the snapshot keeps it, under its path there; `None` when there is none.
+/// One log in the form of the snapshot, with its path there; `None` if no log exists.
 pub(super) fn kept(
     root: &Root,
     target: &str,
@@ -33,7 +33,7 @@ pub(super) fn kept(
         raw = bytes;
     }
     let own = log.files.iter().map(|path| (path, false));
-    // What the journal holds stands in the shared files once more.
+    // The shared files repeat the lines of the journal.
     let shared = places.logs.shared.iter().map(|path| (path, true)).filter(|_| sources.is_empty());
     for (path, shared) in own.chain(shared).collect::<Vec<_>>() {
         match root.tail(Path::new(path), MAX_RAW_LOG as u64) {
@@ -48,7 +48,7 @@ pub(super) fn kept(
         }
     }
     if sources.is_empty() {
-        notes.error(Path::new(target), "neither a journal that can be read nor a log file is here");
+        notes.error(Path::new(target), "neither a readable journal nor a log file exists");
         return None;
     }
     let filtered = filter_log(&raw, &JOURNAL_WORDS);
@@ -67,7 +67,7 @@ fn from_journal(root: &Root, log: &Log, places: &NodePlaces, notes: &mut Notes) 
     args.extend(["--no-pager", "--quiet", "--output=short-iso", "--utc", JOURNAL_LINES].map(str::to_owned));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match run(&journalctl, &args, &[("PATH", places.path.as_str())], b"", LIMITS) {
-        // It succeeds, and prints nothing, where there is no journal as well.
+        // It also succeeds without output if no journal exists.
         Ok(printed) if printed.success && !printed.bytes.is_empty() => Some((printed.bytes, printed.cut)),
         Ok(_) => None,
         Err(why) => {
@@ -77,7 +77,7 @@ fn from_journal(root: &Root, log: &Log, places: &NodePlaces, notes: &mut Notes) 
     }
 }
 
-/// The lines that one of these programs wrote: `... containerd[812]: ...`.
+/// The lines of these programs: `... containerd[812]: ...`.
 fn tagged(bytes: &[u8], tags: &[String]) -> Vec<u8> {
     let mut kept = Vec::new();
     for line in bytes.split(|byte| *byte == b'\n') {

@@ -1,10 +1,9 @@
-//! Takes a node snapshot: what checks need to know of a node that the API server cannot tell them, read on the node
-//! itself or in a pod that has the node's files mounted.
-//!
-//! [`take`] reads what the snapshot format lists and nothing else, redacts while it reads, and says what it could not
-//! read. It changes nothing. Files are read through [`root`] alone, which never leaves the root; programs of the node are
-//! run only where the root is the one of the running system. The result is in the format that [`crate::model::node`]
-//! reads, and passes through its [`normalise`] like any other evidence. Nothing here judges, prints or packs.
+//! Takes a node snapshot: evidence that the API server does not have, read on the node itself or in a pod
+//! that mounts the node's files. [`take`] reads only the files of the snapshot format, redacts while it
+//! reads, and records unreadable files. It changes nothing. Files are read only through [`root`], which never
+//! leaves the root. Programs of the node are run only if the root is that of the running system. The result
+//! has the format that [`crate::model::node`] reads, and passes through its [`normalise`] like any other
+//! evidence.
 
 mod binaries;
 mod conf;
@@ -38,41 +37,41 @@ use notes::Notes;
 use root::Root;
 use runtime::Runtime;
 
-/// What to read, and how far to go.
+/// Options of a snapshot.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The root of the node's file system.
     pub root: PathBuf,
-    /// The node's name, when it is known.
+    /// The node's name, if known.
     pub node: Option<String>,
-    /// This process runs in a pod of the node: the kernel is the node's.
+    /// Whether this process runs in a pod of the node, on the node's kernel.
     pub in_pod: bool,
-    /// Run `crictl`, `journalctl`, `iptables --version` and the plugin's own VERSION, where the root is `/`.
+    /// Run `crictl`, `journalctl`, `iptables --version` and the plugin's VERSION command, if the root is `/`.
     pub run: bool,
-    /// Run the linkerd-cni binary of another root too.
+    /// Also run the linkerd-cni binary of another root.
     pub ask_plugin: bool,
-    /// The directory of CNI configuration, instead of what the runtime is configured with.
+    /// The directory of CNI configuration, instead of the runtime's.
     pub conf_dir: Option<String>,
-    /// The directories of plugin binaries, likewise.
+    /// The directories of plugin binaries, instead of the runtime's.
     pub bin_dirs: Vec<String>,
-    /// When the snapshot is taken.
+    /// The time of the snapshot.
     pub at: Timestamp,
 }
 
-/// A snapshot that was taken.
+/// The result of [`take`].
 #[derive(Debug, Clone)]
 pub struct Taken {
     /// The files by their path in the snapshot, redacted, ready to be packed.
     pub files: NodeFiles,
-    /// Where the node's name is from, in words.
+    /// Description of the source of the node's name.
     pub named_by: &'static str,
-    /// A line for each thing that was read.
+    /// A line for each item that was read.
     pub read: Vec<String>,
-    /// What was not read, and why.
+    /// Items that were not read, and why.
     pub errors: Vec<PathError>,
 }
 
-/// Why there is no snapshot.
+/// Why no snapshot was taken.
 #[derive(Debug, thiserror::Error)]
 pub enum NotTaken {
     /// The root cannot be opened.
@@ -80,36 +79,36 @@ pub enum NotTaken {
     Root {
         /// The root.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// Nothing says what the node is called.
-    #[error("the node's name is not known: neither NODE_NAME nor the kubelet nor /etc/hostname says it")]
+    /// No source for the node's name.
+    #[error("the node's name is not known: neither NODE_NAME nor the kubelet nor /etc/hostname contains it")]
     NoName,
-    /// The name that was given, or found, is none.
-    #[error("{name:?} cannot be the name of a node (from {named_by})")]
+    /// The given or found name is not valid.
+    #[error("{name:?} is not a valid node name (from {named_by})")]
     BadName {
         /// The name.
         name: String,
-        /// Where it is from.
+        /// Its source.
         named_by: &'static str,
     },
-    /// Not one of the places could be read.
-    #[error("{path}: nothing of a node could be read there")]
+    /// No file of a node could be read.
+    #[error("{path}: no files of a node could be read")]
     Nothing {
         /// The root.
         path: PathBuf,
-        /// What was tried, and why it failed.
+        /// The attempts, and why they failed.
         errors: Vec<PathError>,
     },
 }
 
-/// Can this be a directory of a node, as `--conf-dir` takes it?
+/// Whether this is a valid directory for `--conf-dir`.
 pub fn is_directory(text: &str) -> bool {
     settings::directory(text).is_some()
 }
 
-/// Takes a snapshot of the node whose files lie under the root.
+/// Takes a snapshot of the node whose files are under the root.
 ///
 /// # Errors
 /// The root cannot be opened, the node has no name, or nothing of it could be read.
@@ -137,12 +136,12 @@ pub fn take(options: &Options) -> Result<Taken, NotTaken> {
         listed: BTreeSet::new(),
     };
     files.insert("meta.json".to_owned(), json(&meta));
-    // The one way into the model is the one way out as well: what is written is what will be read.
+    // Normalise before writing, so that the written files equal those that will be read.
     let files = normalise(&NodeFiles { node, files }, &Defaults::default());
     Ok(Taken { files, named_by, read, errors })
 }
 
-/// Every file but `meta.json`; empty when nothing could be read.
+/// Every file except `meta.json`; empty if nothing could be read.
 fn gather(
     root: &Root,
     options: &Options,
@@ -197,7 +196,7 @@ fn gather(
     files
 }
 
-/// The runtime's directory of CNI configuration, the usual ones, and those that configuration in them names.
+/// The runtime's directory of CNI configuration, the default ones, and those that their configuration names.
 fn configuration(root: &Root, runtime: &Runtime, knowledge: &Knowledge, notes: &mut Notes) -> conf::Conf {
     let platforms = knowledge.platforms();
     let own = runtime.settings.conf_dir.as_deref().unwrap_or(platforms.default_conf_dir()).to_owned();
@@ -215,7 +214,7 @@ fn configuration(root: &Root, runtime: &Runtime, knowledge: &Knowledge, notes: &
     conf
 }
 
-/// Directories that multus and linkerd-cni are told of in what was copied. Only such as are for CNI are looked at.
+/// Directories that the copied entries of multus and linkerd-cni name, limited to CNI directories.
 fn named_dirs(own: &str, conf: &conf::Conf) -> Vec<String> {
     let dirs = Dirs {
         conf_dir: Some(own.to_owned()),
@@ -264,7 +263,7 @@ fn binaries_of_plugins(
     plugins::list(root, &dirs, &wanted, &shared, ask, notes)
 }
 
-/// The node's name, and where it is from.
+/// The node's name and its source.
 fn name(root: &Root, options: &Options, knowledge: &Knowledge) -> Result<(String, &'static str), NotTaken> {
     let kubelet: Vec<&str> = knowledge.node().kubelet.processes.iter().map(String::as_str).collect();
     let overridden = || {
@@ -274,7 +273,7 @@ fn name(root: &Root, options: &Options, knowledge: &Knowledge) -> Result<(String
     let hostname = || {
         let content = root.read(Path::new("/etc/hostname"), 4 << 10).ok()?;
         let text = String::from_utf8_lossy(&content.bytes).into_owned();
-        // As the kubelet makes a name of it.
+        // As the kubelet derives a name from it.
         let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
         Some((first.to_lowercase(), "/etc/hostname"))
     };
@@ -284,7 +283,7 @@ fn name(root: &Root, options: &Options, knowledge: &Knowledge) -> Result<(String
 }
 
 fn json<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec_pretty(value).expect("facts have only texts as keys");
+    let mut bytes = serde_json::to_vec_pretty(value).expect("facts have only string keys");
     bytes.push(b'\n');
     bytes
 }

@@ -1,4 +1,4 @@
-//! What was read while a snapshot was taken, and what was not and why: for `meta.json` and for the operator.
+//! Items that were read for a snapshot, and items that were not and why: for `meta.json` and for the user.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,18 +7,19 @@ use super::root::Unread;
 use crate::model::node::{PathError, is_plain_name};
 use crate::redact;
 
-/// So many files that could not be read are named. Folders always are: the reader must not take them for listed.
+/// Maximum number of unreadable files that are named. Directories are always named, because their entries
+/// must not count as listed.
 const MAX_ERRORS: usize = 200;
 
-/// The account of one snapshot.
+/// The notes of one snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    /// A line for each thing that was read.
+    /// A line for each item that was read.
     pub(super) read: Vec<String>,
     pub(super) errors: Vec<PathError>,
-    /// Files of the snapshot of which only a part was kept.
+    /// Files of the snapshot that were kept only in part.
     pub(super) truncated: BTreeSet<String>,
-    /// Files that are there and were left out, by their path in the snapshot.
+    /// Existing files that were omitted, by their path in the snapshot.
     pub(super) not_captured: BTreeMap<String, String>,
     files: usize,
 }
@@ -28,7 +29,7 @@ impl Notes {
         self.read.push(what.into());
     }
 
-    /// Something that could not be read.
+    /// Notes an item that could not be read.
     pub(super) fn error(&mut self, path: &Path, why: impl ToString) {
         self.files += 1;
         if self.files <= MAX_ERRORS {
@@ -36,7 +37,7 @@ impl Notes {
         }
     }
 
-    /// A folder of which not everything is known: what is not seen in it may be there.
+    /// Notes a directory that was not listed completely: missing entries may exist.
     pub(super) fn unlisted(&mut self, folder: &Path, why: impl ToString) {
         self.add(folder, why);
     }
@@ -49,7 +50,7 @@ impl Notes {
         }
     }
 
-    /// Notes why something was not read, unless it is simply not there.
+    /// Notes why an item was not read, unless it does not exist.
     pub(super) fn unless_absent<T>(&mut self, path: &Path, result: Result<T, Unread>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -62,7 +63,7 @@ impl Notes {
     }
 }
 
-/// A path as text for people and files: without control characters and without secrets.
+/// A path as text, without control characters and secrets.
 pub(super) fn shown(path: &Path) -> String {
     let text = path.to_string_lossy();
     let plain = text.split('/').all(|part| part.is_empty() || is_plain_name(part));

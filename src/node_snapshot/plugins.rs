@@ -1,5 +1,5 @@
-//! The plugin binaries: what lies in the directories where the runtime looks for them, and what the linkerd-cni binary
-//! answers when it is asked for the versions it speaks.
+//! The plugin binaries in the runtime's plugin directories, and the answer of the linkerd-cni binary to
+//! `VERSION`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use crate::model::node::{BinEntry, PluginBins, VersionAnswer, is_plain_name};
 
 /// The plugin's name.
 const LINKERD_CNI: &str = "linkerd-cni";
-/// So many bytes of it are hashed; real ones stay below 64 MiB.
+/// Maximum size of a binary to hash; real ones are smaller than 64 MiB.
 const MAX_BINARY: u64 = 256 << 20;
 const LIMITS: Limits = Limits { deadline: Duration::from_secs(10), output: 64 << 10 };
 
-/// Lists `dirs`; `wanted` are those in which the runtime looks, `shared` those that hold other programs too. With `ask`,
-/// linkerd-cni is run once.
+/// Lists `dirs`; `wanted` are those that the runtime searches, `shared` those that also contain other
+/// programs. With `ask`, linkerd-cni is run once.
 pub(super) fn list(
     root: &Root,
     dirs: &[String],
@@ -39,8 +39,8 @@ pub(super) fn list(
                 if root.is_whole() {
                     any = true;
                 } else {
-                    let why =
-                        "not there, in a root that is only a part of a file system: it may not be mounted";
+                    let why = "does not exist in a root that is only a part of a file system: it may not be \
+                               mounted";
                     notes.unlisted(path, why);
                 }
                 continue;
@@ -52,13 +52,13 @@ pub(super) fn list(
         };
         any = true;
         if listing.partial {
-            notes.unlisted(path, "not all of its entries could be looked at");
+            notes.unlisted(path, "some of its entries could not be read");
         }
         let before = bins.entries.len();
         for entry in &listing.entries {
             let file = path.join(&entry.name);
             let Some(name) = entry.name.to_str().filter(|name| is_plain_name(name)) else {
-                notes.error(&file, "its name holds characters that are not shown");
+                notes.error(&file, "its name contains characters that are not shown");
                 continue;
             };
             let place = match root.place(&file) {
@@ -68,7 +68,7 @@ pub(super) fn list(
                     continue;
                 }
             };
-            // A folder of all kinds of programs, where some platform keeps plugins too.
+            // A directory with other programs, in which some platform also installs plugins.
             let foreign = !wanted.contains(dir) && shared.contains(&dir.as_str()) && name != LINKERD_CNI;
             if !place.metadata.is_file() || foreign {
                 continue;
@@ -106,7 +106,7 @@ pub(super) fn list(
     any.then_some(bins)
 }
 
-/// Asks as the CNI library does: older plugins want all variables, whatever they hold.
+/// Runs the plugin as the CNI library does: older plugins require all variables, with any value.
 fn version(binary: &Path) -> Result<VersionAnswer, String> {
     let env = [
         ("CNI_COMMAND", "VERSION"),
@@ -117,10 +117,10 @@ fn version(binary: &Path) -> Result<VersionAnswer, String> {
     ];
     let printed = run(binary, &[], &env, b"{\"cniVersion\":\"1.0.0\"}", LIMITS)?;
     let answer: VersionAnswer = serde_json::from_slice(&printed.bytes)
-        .map_err(|_| "its answer is not the JSON of the CNI specification".to_owned())?;
+        .map_err(|_| "its answer is not valid JSON of the CNI specification".to_owned())?;
     let printable = |text: &String| text.len() <= 32 && text.chars().all(|c| c.is_ascii_graphic());
     if answer.supported_versions.is_empty() || !answer.supported_versions.iter().all(printable) {
-        return Err("its answer names no versions".to_owned());
+        return Err("its answer contains no versions".to_owned());
     }
     Ok(answer)
 }

@@ -1,5 +1,5 @@
-//! The node's processes as far as they tell how its runtime was started: command lines, and the environment of the
-//! runtime itself, of which only PATH and the proxy settings leave this file.
+//! The node's processes, for the way its runtime was started: command lines, and the environment of the
+//! runtime itself, from which only PATH and the proxy settings are used outside of this file.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -7,27 +7,28 @@ use std::path::Path;
 
 use super::root::{Root, Unread};
 
-/// A command line or an environment, bytes.
+/// Maximum size of a command line or an environment, in bytes.
 const MAX_WORDS: usize = 256 << 10;
 
 /// A running program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) pid: u32,
-    /// Its words; the first is how it was called.
+    /// Its command line, beginning with the program.
     pub(super) words: Vec<String>,
-    /// It runs in a container.
+    /// Whether it runs in a container.
     contained: bool,
 }
 
 impl Process {
-    /// The name it was called by, without its folder.
+    /// The name of its program, without the directory.
     pub(super) fn name(&self) -> &str {
         let called = self.words.first().map_or("", String::as_str);
         called.rsplit('/').next().unwrap_or(called)
     }
 
-    /// The value of a flag, as `--flag value`, `--flag=value` or, for a short one, `-fvalue`; the last one counts.
+    /// The value of a flag, as `--flag value`, `--flag=value` or, for a short one, `-fvalue`; the last one
+    /// counts.
     pub(super) fn flag(&self, names: &[&str]) -> Option<&str> {
         let mut found = None;
         for (at, word) in self.words.iter().enumerate().skip(1) {
@@ -47,8 +48,8 @@ impl Process {
     }
 }
 
-/// The processes with one of these names, those of the node itself before those in containers, in the order of their
-/// numbers; empty where the node's `/proc` cannot be seen.
+/// The processes with one of these names, those of the node itself before those in containers, in the order
+/// of their numbers; empty if the node's `/proc` is not visible.
 pub(super) fn named(root: &Root, names: &[&str]) -> Vec<Process> {
     let Ok(listing) = root.list(Path::new("/proc")) else { return Vec::new() };
     let pids = listing.entries.iter().filter_map(|entry| entry.name.to_str()?.parse::<u32>().ok());
@@ -60,7 +61,7 @@ pub(super) fn named(root: &Root, names: &[&str]) -> Vec<Process> {
             wanted.then(|| Process { contained: is_contained(root, pid), ..process })
         })
         .collect();
-    // A node that is a container itself (kind) sees only such.
+    // On a node that is itself a container (kind), all processes are in containers.
     if found.iter().any(|process| !process.contained) {
         found.retain(|process| !process.contained);
     }
@@ -92,7 +93,7 @@ fn words(bytes: &[u8]) -> Vec<String> {
     words
 }
 
-/// Does its control group lie among those of containers?
+/// Whether its control group is that of a container.
 fn is_contained(root: &Root, pid: u32) -> bool {
     let Ok(content) = root.read(&file(pid, "cgroup"), MAX_WORDS) else { return false };
     let text = String::from_utf8_lossy(&content.bytes).into_owned();
@@ -104,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_are_found_in_each_spelling() {
+    fn flags_are_found_in_every_form() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect();
         let process = |text| Process { pid: 1, words: words(text), contained: false };
         let names = ["--config", "-c"];

@@ -1,8 +1,7 @@
-//! The node's file system below a root: every access of a snapshot goes through here, and none leaves the root.
-//!
-//! A path is walked part by part with file descriptors, so that a link, absolute or with `..`, is followed as the node
-//! itself would follow it, and nobody can exchange a folder for a link on the way. Only regular files are read, with a
-//! limit that does not trust their size. Nothing here knows what a file means.
+//! The node's file system below a root. Every access of a snapshot uses this module, and none leaves the
+//! root. A path is walked part by part with file descriptors, so that a link, absolute or with `..`, is
+//! followed as the node itself would follow it, and a directory cannot be replaced by a link in between. Only
+//! regular files are read, with a limit that does not trust their size.
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -20,16 +19,16 @@ use rustix::fs::{Dir, Mode, OFlags};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-/// So many links are followed for one path, as the kernel does.
+/// Maximum number of links to follow for one path, as in the kernel.
 const MAX_LINKS: usize = 40;
-/// So many entries of one folder are listed.
+/// Maximum number of entries to list in one directory.
 pub(super) const MAX_ENTRIES: usize = 10_000;
-/// A file that changes while it is read is read again so often.
+/// Maximum number of attempts to read a file that changes while it is read.
 const TRIES: usize = 3;
-/// And so long after.
+/// Pause between the attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The root of a node's file system: `/`, or where a pod has it mounted.
+/// The root of a node's file system: `/`, or its mount point in a pod.
 #[derive(Debug)]
 pub(super) struct Root {
     path: PathBuf,
@@ -37,30 +36,30 @@ pub(super) struct Root {
     whole: OnceCell<bool>,
 }
 
-/// Why something was not read.
+/// Why a file or directory was not read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unread {
-    /// Not there, or a link that leads nowhere.
-    #[error("not there")]
+    /// Does not exist, or a dangling link.
+    #[error("does not exist")]
     Absent,
-    /// There, but no regular file.
+    /// Exists, but is not a regular file.
     #[error("not a regular file but a {0}")]
     NotAFile(&'static str),
-    /// A folder was wanted.
-    #[error("not a folder")]
+    /// Not a directory.
+    #[error("not a directory")]
     NotAFolder,
-    /// More bytes than are read.
-    #[error("larger than the {0} bytes that are read")]
+    /// Larger than the limit.
+    #[error("larger than the limit of {0} bytes")]
     TooLarge(usize),
-    /// Other bytes each time it was read.
-    #[error("it changed each time while it was read")]
+    /// Changed during every attempt.
+    #[error("it changed during each attempt to read it")]
     Changing,
-    /// The system's answer.
+    /// The system's error.
     #[error("{}", said(.0))]
     System(io::Error),
 }
 
-/// The system's words without the number that Rust adds.
+/// The system's error without the number that Rust adds.
 fn said(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -83,14 +82,14 @@ impl From<Errno> for Unread {
     }
 }
 
-/// Where a path leads.
+/// A resolved path.
 #[derive(Debug)]
 pub(super) struct Place {
     parent: Rc<File>,
     name: OsString,
-    /// Absolute path on the node without any link in it.
+    /// Absolute path on the node without links.
     pub(super) real: PathBuf,
-    /// What each link of the last part names, as an absolute path, in order.
+    /// The targets of the links of the last part, as absolute paths, in order.
     pub(super) hops: Vec<PathBuf>,
     pub(super) metadata: Metadata,
 }
@@ -100,25 +99,25 @@ pub(super) struct Place {
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
     pub(super) metadata: Metadata,
-    /// Absolute path on the node without any link in it.
+    /// Absolute path on the node without links.
     pub(super) real: PathBuf,
 }
 
-/// One entry of a folder.
+/// One entry of a directory.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: OsString,
-    /// Of the entry itself; a link is not followed.
+    /// Metadata of the entry itself; a link is not followed.
     pub(super) metadata: Metadata,
-    /// What a link names.
+    /// The target of a link.
     pub(super) link: Option<PathBuf>,
 }
 
-/// A folder's entries in byte order.
+/// The entries of a directory in byte order.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub(super) entries: Vec<Entry>,
-    /// There are more than are listed, or one of them could not be looked at: nothing is known to be absent.
+    /// Whether entries are missing from the list, so that no name is known to be absent.
     pub(super) partial: bool,
 }
 
@@ -131,22 +130,22 @@ impl Root {
         Ok(Root { path, top: Rc::new(File::from(top)), whole: OnceCell::new() })
     }
 
-    /// Is this the root of the running system as this process sees it? Only then are programs run.
+    /// Whether this is the root of the running system as this process sees it. Only then programs are run.
     pub(super) fn is_own(&self) -> bool {
         self.path == Path::new("/")
     }
 
-    /// Where it is, as this process has it.
+    /// Its path in this process.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A path of the node as this process has it.
+    /// The path in this process of a path on the node.
     pub(super) fn outside(&self, real: &Path) -> PathBuf {
         self.path.join(real.strip_prefix("/").unwrap_or(real))
     }
 
-    /// Does it look like a whole file system? In a part of one, what is not there may merely not be mounted.
+    /// Whether it looks like a whole file system. In a part of one, missing files may only not be mounted.
     pub(super) fn is_whole(&self) -> bool {
         *self.whole.get_or_init(|| {
             let folder = |path: &str| self.place(Path::new(path)).is_ok_and(|place| place.metadata.is_dir());
@@ -155,7 +154,7 @@ impl Root {
         })
     }
 
-    /// Where a path leads, links followed inside the root.
+    /// Resolves a path, with links followed inside the root.
     pub(super) fn place(&self, path: &Path) -> Result<Place, Unread> {
         let mut pending: VecDeque<OsString> = parts(path).collect();
         let mut stack: Vec<(OsString, Rc<File>)> = Vec::new();
@@ -223,7 +222,7 @@ impl Root {
                 return Err(Unread::TooLarge(limit));
             }
             let after = file.metadata()?;
-            // The kernel's own files have no size, and new times whenever they are looked at.
+            // The kernel's own files have no size, and new times at each access.
             let unchanged = before.len() == 0 && after.len() == 0
                 || before.len() == bytes.len() as u64 && same(&before, &after);
             if unchanged {
@@ -233,7 +232,8 @@ impl Root {
         Err(Unread::Changing)
     }
 
-    /// The last `limit` bytes of a regular file that may grow meanwhile, and whether something came before them.
+    /// The last `limit` bytes of a regular file that may grow in the meantime, and whether it has more bytes
+    /// before them.
     pub(super) fn tail(&self, path: &Path, limit: u64) -> Result<(Vec<u8>, bool), Unread> {
         let mut file = open(&self.place(path)?)?;
         let size = file.metadata()?.len();
@@ -269,7 +269,7 @@ impl Root {
         Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The entries of a folder.
+    /// The entries of a directory.
     pub(super) fn list(&self, path: &Path) -> Result<Listing, Unread> {
         let place = self.place(path)?;
         if !place.metadata.is_dir() {
@@ -297,7 +297,7 @@ impl Root {
                     let link = if metadata.is_symlink() { read_link(&here).ok() } else { None };
                     listing.entries.push(Entry { name, metadata, link });
                 }
-                // It went away between the two looks.
+                // It was removed after the listing.
                 Err(Unread::Absent) => {}
                 Err(_) => listing.partial = true,
             }
@@ -305,13 +305,13 @@ impl Root {
         Ok(listing)
     }
 
-    /// Is it known to be there?
+    /// Whether it is known to exist.
     pub(super) fn has(&self, path: &str) -> bool {
         self.place(Path::new(path)).is_ok()
     }
 }
 
-/// The parts of a path below the root; `.` and the slashes are gone, `..` stays.
+/// The parts of a path below the root, without `.` and slashes; `..` stays.
 fn parts(path: &Path) -> impl Iterator<Item = OsString> {
     path.components().filter_map(|part| match part {
         Component::Normal(part) => Some(part.to_owned()),
@@ -326,7 +326,7 @@ fn real(stack: &[(OsString, Rc<File>)], last: Option<&OsStr>) -> PathBuf {
     path
 }
 
-/// A path without `.` and `..`, going by its letters.
+/// A path without `.` and `..`, resolved by text only.
 pub(super) fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::from("/");
     for part in parts(path) {
@@ -339,7 +339,7 @@ pub(super) fn clean(path: &Path) -> PathBuf {
     clean
 }
 
-/// An entry without opening what it is: neither a FIFO nor a device notices.
+/// Metadata of an entry without opening it, so that FIFOs and devices are not affected.
 fn look(parent: &File, name: &OsStr) -> Result<(File, Metadata), Unread> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let here = File::from(rustix::fs::openat(parent, name, flags, Mode::empty())?);
@@ -352,12 +352,12 @@ fn read_link(link: &File) -> Result<PathBuf, Unread> {
     Ok(PathBuf::from(OsStr::from_bytes(target.to_bytes())))
 }
 
-/// Opens a regular file for reading; never waits for anything.
+/// Opens a regular file for reading, without blocking.
 fn open(place: &Place) -> Result<File, Unread> {
     regular(&place.metadata)?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::openat(&*place.parent, &place.name, flags, Mode::empty())?);
-    // It may be another by now.
+    // It may have been replaced.
     regular(&file.metadata()?)?;
     Ok(file)
 }
@@ -368,7 +368,7 @@ fn regular(metadata: &Metadata) -> Result<(), Unread> {
         return Ok(());
     }
     Err(Unread::NotAFile(match () {
-        () if kind.is_dir() => "folder",
+        () if kind.is_dir() => "directory",
         () if kind.is_fifo() => "FIFO",
         () if kind.is_socket() => "socket",
         () if kind.is_block_device() || kind.is_char_device() => "device",
@@ -386,12 +386,12 @@ pub(super) fn mode(metadata: &Metadata) -> String {
     format!("{:04o}", metadata.mode() & 0o7777)
 }
 
-/// When the content last changed; whole seconds.
+/// The time of the last change of the content, in whole seconds.
 pub(super) fn mtime(metadata: &Metadata) -> Option<Timestamp> {
     Timestamp::from_second(metadata.mtime()).ok()
 }
 
-/// May anybody execute it?
+/// Whether any user may execute it.
 pub(super) fn is_executable(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.mode() & 0o111 != 0
 }

@@ -1,8 +1,7 @@
-//! Runs a program of the node once: with a deadline, its output bounded, nothing on its standard input but what is given,
-//! and never left running. Only the node's own programs on the node's own root are run here.
-//!
-//! It blocks: the program that takes snapshots is built without an asynchronous runtime, so the runner of a live source
-//! (`source/live/process.rs`), which goes on asking the cluster meanwhile, is not there for it.
+//! Runs a program of the node once, with a deadline, bounded output and only the given standard input, and
+//! never leaves it running. Only the node's own programs on the node's own root are run. Calls block, because
+//! the program that takes snapshots is built without an asynchronous runtime, so the runner of a live source
+//! (`source/live/process.rs`) is not available to it.
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
@@ -14,33 +13,33 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How often a running program is looked at.
+/// Polling interval of a running program.
 const STEP: Duration = Duration::from_millis(10);
-/// How long an output may stay open once the program has ended: a child of its own may still hold it.
+/// How long an output may stay open after the program has ended, because a child process may still hold it.
 const AFTERMATH: Duration = Duration::from_millis(300);
 
-/// How a program is run.
+/// Limits of a program run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) deadline: Duration,
-    /// So many bytes of its standard output are kept, the last ones.
+    /// Maximum number of bytes kept of its standard output, from the end.
     pub(super) output: usize,
 }
 
-/// What a program printed.
+/// The output of a program.
 #[derive(Debug)]
 pub(super) struct Printed {
     pub(super) bytes: Vec<u8>,
-    /// Some of it was dropped.
+    /// Whether some of it was dropped.
     pub(super) cut: bool,
-    /// It said that it succeeded.
+    /// Whether it exited with success.
     pub(super) success: bool,
 }
 
 /// Runs `program` with these arguments and no environment but `env`.
 ///
 /// # Errors
-/// In words: it could not be started, or did not end in time.
+/// The program could not be started, or did not end in time.
 pub(super) fn run(
     program: &Path,
     args: &[&str],
@@ -62,14 +61,14 @@ pub(super) fn run(
 fn watch(child: &mut Child, input: &[u8], limits: Limits) -> Result<Printed, String> {
     let until = Instant::now() + limits.deadline;
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err("its input and output could not be had".to_owned());
+        return Err("its input and output are not available".to_owned());
     };
     let (send, output) = mpsc::channel();
-    // Neither thread is waited for: each ends with the pipe it holds.
+    // The threads are not joined: each ends with its pipe.
     let limit = limits.output;
     thread::spawn(move || send.send(keep_last(stdout, limit)));
     let input = input.to_vec();
-    // A program that does not read its input is not wrong.
+    // A program need not read its input.
     thread::spawn(move || _ = stdin.write_all(&input));
     let status = loop {
         match child.try_wait() {
@@ -83,14 +82,14 @@ fn watch(child: &mut Child, input: &[u8], limits: Limits) -> Result<Printed, Str
     };
     match output.recv_timeout(AFTERMATH) {
         Ok((bytes, cut)) => Ok(Printed { bytes, cut, success: status.success() }),
-        Err(_) => Err("a program that it left behind keeps its output open".to_owned()),
+        Err(_) => Err("a child process that it left behind keeps its output open".to_owned()),
     }
 }
 
-/// Kills it and what it started.
+/// Kills it and its child processes.
 fn stop(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // They may have ended meanwhile.
+        // They may have ended already.
         _ = kill_process_group(group, Signal::KILL);
     }
     _ = child.wait();
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_prints_comes_back_bounded() {
+    fn program_output_is_bounded() {
         let printed = sh("cat; echo $X; echo no >&2", 20_000).expect("runs");
         assert_eq!((&printed.bytes[..], printed.cut, printed.success), (&b"iny\n"[..], false, true));
         let printed = sh("head -c 300000 /dev/zero; printf end; exit 3", 20_000).expect("runs");
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_hangs_is_killed_with_its_children() {
+    fn hanging_program_is_killed_with_its_children() {
         let begun = Instant::now();
         assert!(sh("sleep 60", 200).is_err_and(|why| why.contains("did not end")));
         assert!(sh("sleep 60 & exit 0", 20_000).is_err_and(|why| why.contains("left behind")));

@@ -1,6 +1,6 @@
-//! Which container runtime the kubelet uses, and what that runtime is told about CNI: from the running processes, the
-//! kubelet's own settings and the configuration that is there, and from `crictl` where it can be asked. Where two
-//! runtimes are left, that is said, and neither is taken for the one.
+//! The kubelet's container runtime and its CNI settings, from the running processes, the kubelet's own
+//! settings, configuration files, and `crictl` if it can be run. If two runtimes remain, the snapshot records
+//! that, and neither is chosen.
 
 use std::path::Path;
 
@@ -12,28 +12,28 @@ use super::{Options, containerd, crictl, crio};
 use crate::knowledge::Knowledge;
 use crate::model::node::{RuntimeInfo, RuntimeKind};
 
-/// The file of the snapshot that says which runtime it is.
+/// The snapshot file with the runtime.
 const INFO: &str = "runtime/info.json";
 
-/// What is known of the node's runtime.
+/// Facts about the node's runtime.
 #[derive(Debug)]
 pub(super) struct Runtime {
     pub(super) settings: Settings,
-    /// Its process, where it can be seen.
+    /// Its process, if visible.
     pub(super) process: Option<Process>,
-    /// What is written as `runtime/info.json`; `None` when nothing is known of any runtime.
+    /// The content of `runtime/info.json`; `None` if no runtime is known.
     pub(super) info: Option<RuntimeInfo>,
     /// Directories of CNI configuration of a runtime that may not be the kubelet's.
     pub(super) other_conf_dirs: Vec<String>,
 }
 
-/// One runtime that is on the node.
+/// A runtime found on the node.
 struct Candidate {
     settings: Settings,
     process: Option<Process>,
     present: bool,
     disabled: bool,
-    /// Why it counts, for the operator.
+    /// Why it counts, for the user.
     seen: String,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn find(root: &Root, options: &Options, knowledge: &Knowledge, notes:
             .collect();
     let endpoint = kubelet_endpoint(root, knowledge, notes);
     let asked = if root.is_own() && options.run { crictl::ask(root, knowledge, notes) } else { None };
-    // Without a configuration of its own crictl asks whichever runtime answers, which need not be the kubelet's.
+    // Without its own configuration crictl uses any runtime that answers, which may not be the kubelet's.
     let told = asked.as_ref().filter(|answer| answer.told).and_then(|answer| answer.info.name.as_deref());
     let wanted = match &endpoint {
         Some(endpoint) => Some(kind_of(endpoint, knowledge)),
@@ -53,7 +53,7 @@ pub(super) fn find(root: &Root, options: &Options, knowledge: &Knowledge, notes:
     };
     let wanted = wanted.filter(|kind| *kind != RuntimeKind::Unknown);
     match wanted {
-        // What the kubelet says counts, also where nothing of that runtime can be seen.
+        // The kubelet's setting counts, even if nothing else of that runtime is visible.
         Some(wanted) => candidates.retain(|candidate| candidate.settings.kind == wanted),
         None => {
             for keep in
@@ -94,14 +94,14 @@ fn unknown() -> Runtime {
     Runtime { settings, process: None, info: None, other_conf_dirs: Vec::new() }
 }
 
-/// The runtime that the kubelet names by its socket, where nothing else of it is seen.
+/// The runtime that the kubelet names by its socket, if nothing else of it is visible.
 fn unseen(wanted: Option<RuntimeKind>, endpoint: Option<&str>, notes: &mut Notes) -> Runtime {
     let mut runtime = unknown();
     if let Some(endpoint) = endpoint {
         let endpoint = shown(Path::new(endpoint));
         notes.error(
             Path::new(INFO),
-            format!("the kubelet uses {endpoint}, and no configuration of that runtime is seen"),
+            format!("the kubelet uses {endpoint}, but no configuration of that runtime was found"),
         );
     }
     if let Some(kind) = wanted {
@@ -111,7 +111,8 @@ fn unseen(wanted: Option<RuntimeKind>, endpoint: Option<&str>, notes: &mut Notes
     runtime
 }
 
-/// Which runtime listens on this socket, going by its name. (`dockershim.sock` names none: containerd has used it too.)
+/// The runtime that listens on a socket, by the socket's name. `dockershim.sock` is ambiguous, because
+/// containerd has used it too.
 fn kind_of(endpoint: &str, knowledge: &Knowledge) -> RuntimeKind {
     let file = endpoint.rsplit('/').next().unwrap_or(endpoint);
     let has = |words: &[String]| words.iter().any(|word| file.contains(word.as_str()));
@@ -130,19 +131,18 @@ fn certain(candidate: Candidate, notes: &mut Notes) -> Runtime {
     if disabled {
         notes.error(
             Path::new(INFO),
-            format!("{name} is here with its CRI plugin switched off: a kubelet cannot use it"),
+            format!("{name} exists but its CRI plugin is disabled: a kubelet cannot use it"),
         );
     }
     let info = RuntimeInfo { name: Some(name.to_owned()), ..RuntimeInfo::default() };
     Runtime { settings, process, info: Some(info), other_conf_dirs: Vec::new() }
 }
 
-/// Two runtimes, and nothing says which one the kubelet uses: no rule of either is applied alone.
+/// Two runtimes without evidence of which one the kubelet uses: the rules of neither are applied alone.
 fn ambiguous(candidates: Vec<Candidate>, notes: &mut Notes) -> Runtime {
     let all: Vec<String> =
         candidates.iter().map(|one| format!("{} ({})", name(one.settings.kind), one.seen)).collect();
-    let why =
-        format!("two runtimes are here, and nothing says which one the kubelet uses: {}", all.join(", "));
+    let why = format!("two runtimes exist, and the kubelet's is not known: {}", all.join(", "));
     notes.error(Path::new(INFO), why);
     let mut runtime = unknown();
     let dirs: Vec<&String> = candidates.iter().filter_map(|one| one.settings.conf_dir.as_ref()).collect();
@@ -158,7 +158,8 @@ fn ambiguous(candidates: Vec<Candidate>, notes: &mut Notes) -> Runtime {
 }
 
 impl Runtime {
-    /// What the runtime itself said counts more than what its files say: they may be newer than it is.
+    /// Adds the runtime's own answer, which takes precedence over its files, because they may be newer than
+    /// the running process.
     fn add(&mut self, asked: Option<RuntimeInfo>) {
         let Some(asked) = asked else { return };
         let kind = asked.name.as_deref().map_or(RuntimeKind::Unknown, RuntimeKind::parse);
@@ -212,17 +213,17 @@ fn first_process(root: &Root, names: &[String]) -> Option<Process> {
     process::named(root, &names).into_iter().next()
 }
 
-/// What shows that a runtime is here at all.
+/// Evidence that a runtime exists on the node.
 fn seen(process: Option<&Process>, configured: bool, program: Option<&String>) -> Option<String> {
     match (process, configured, program) {
         (Some(process), _, _) => Some(format!("process {}", process.pid)),
-        (None, true, _) => Some("its configuration is there".to_owned()),
-        (None, false, Some(program)) => Some(format!("{program} is there, without configuration")),
+        (None, true, _) => Some("its configuration exists".to_owned()),
+        (None, false, Some(program)) => Some(format!("{program} exists, without configuration")),
         (None, false, None) => None,
     }
 }
 
-/// The runtime's socket, as the kubelet was told of it.
+/// The runtime's socket from the kubelet's settings.
 fn kubelet_endpoint(root: &Root, knowledge: &Knowledge, notes: &mut Notes) -> Option<String> {
     const FLAG: &str = "--container-runtime-endpoint";
     let places = &knowledge.node().kubelet;
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_runtime_says_counts_more_than_its_files_unless_another_runtime_says_it() {
+    fn runtime_answer_overrides_files_of_the_same_runtime() {
         let asked = |name: Option<&str>| RuntimeInfo {
             name: name.map(str::to_owned),
             conf_dir: Some("/said".to_owned()),

@@ -60,7 +60,7 @@ fn what_is_no_chart_no_release_and_no_file_is_said_before_anything_is_read() {
     let list = write(own.path(), "list.yaml", "- a\n");
     let nowhere = own.path().join("nowhere.yaml").display().to_string();
     for (args, expected) in [
-        (["--values", &path, "--chart", "linkerd-vis@2.19"], "linkerd-viz was perhaps meant"),
+        (["--values", &path, "--chart", "linkerd-vis@2.19"], "Did you mean linkerd-viz?"),
         (["--values", &path, "--chart", "viz"], "nobody says of which release the chart is"),
         (["--values", &path, "--chart", "viz@9.1"], "--chart:"),
         (["--values", &nowhere, "--chart", "viz@2.19"], "nowhere.yaml"),

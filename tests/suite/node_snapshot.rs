@@ -167,7 +167,7 @@ fn mistakes_are_told_before_anything_is_read() {
         (&["-o", "x.zip"][..], 2, "x.zip: end the name in .tar.gz"),
         (&["-o", "/nonexistent/x.tar.gz"], 2, "/nonexistent/x.tar.gz"),
         (&["-o", &full], 2, "not empty"),
-        (&["--node", "Node 1", "-o", "-"], 2, "cannot be the name of a node"),
+        (&["--node", "Node 1", "-o", "-"], 2, "is not a valid node name"),
         (&["--conf-dir", "net.d", "-o", "-"], 2, "no absolute directory"),
         (&["--root", "/nonexistent", "-o", "-"], 2, "cannot be used multiple times"),
     ] {

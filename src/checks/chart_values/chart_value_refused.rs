@@ -12,7 +12,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> = Vec::new();
     for (of, given) in Of::given(ctx)? {
         for rule in ctx.knowledge.charts().refusals(of.name, Some(of.edge)) {
-            // What is asked to be unset may be set where nobody could look.
+            // A value that must be unset may be set in an input that could not be read.
             if given.partial && rule.when.values().any(|found| *found == Found::Unset) {
                 continue;
             }
@@ -37,7 +37,7 @@ fn finding(ctx: &Context<'_>, of: &Of<'_>, given: &Given, rule: &Refusal, map: &
     let (release, told_of) = (&of.release, told.join(" and "));
     let message = match rule.by_injector {
         false => format!("the chart of {release} cannot be rendered with {told_of}: {}", rule.why),
-        true => format!("the injector of {release} refuses every pod with {told_of}: {}", rule.why),
+        true => format!("the injector of {release} rejects every pod with {told_of}: {}", rule.why),
     };
     let evidence = told.iter().filter_map(|path| {
         let (file, value) = given.at(path)?;
@@ -63,7 +63,7 @@ fn holds(given: &Given, path: &str, found: Found, words: &[String]) -> bool {
     }
 }
 
-/// Whether a template takes a value for one that is there.
+/// Whether a value is true in a template's `if`.
 fn is_set(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -76,15 +76,15 @@ fn is_set(value: &Value) -> bool {
     }
 }
 
-/// A value in words that tell nothing secret.
+/// Describes a value without revealing secrets.
 fn said(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),
         Value::Number(number) => number.to_string(),
-        // A mode, an address: the values of these rules that are secret are long.
+        // A mode or an address: secret values of these rules are longer.
         Value::String(text) if text.len() <= 40 && !text.contains("-----") => format!("{text:?}"),
-        Value::String(_) => "a text".to_owned(),
+        Value::String(_) => "a string".to_owned(),
         Value::Sequence(_) => "a list".to_owned(),
         Value::Mapping(_) | Value::Tagged(_) => "a map".to_owned(),
     }

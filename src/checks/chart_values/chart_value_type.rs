@@ -1,4 +1,4 @@
-//! `chart-value-type`: a value is of another kind than the chart takes it for.
+//! `chart-value-type`: a value has another type than the chart expects.
 
 use serde_yaml::Value;
 
@@ -23,19 +23,20 @@ fn of_file<'a>(ctx: &Context<'a>, of: &Of<'a>, file: &ValuesFile) -> Vec<Finding
             continue;
         }
         let Some((path, wanted)) = unfit(of, &leaf) else { continue };
-        // What stands above a value is a map.
+        // A parent of a value is a map.
         let (is, comes) = match path == leaf.path() {
             true => (in_words(leaf.value), comes_of(leaf.value, wanted)),
             false => ("a map", UNREADABLE),
         };
-        let message = format!("{path} is {is} here, and the chart takes it for {wanted}: {comes}");
+        let message = format!("{path} is {is}, but the chart expects {wanted}: {comes}");
         let finding = of.finding(ctx, (file, &path), is.to_owned(), message);
-        findings.push(Of::with_step(finding, format!("give {path} as {wanted}"), BEFORE));
+        findings.push(Of::with_step(finding, format!("set {path} to {wanted}"), BEFORE));
     }
     findings
 }
 
-/// The value that is of the wrong kind, and what it has to be: the leaf, or what it stands in and should not.
+/// The value of the wrong type, and the expected type: the leaf, or one of its parents that should not be a
+/// map.
 fn unfit(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<(String, &'static str)> {
     for count in 1..leaf.names.len() {
         let above = leaf.names[..count].join(".");
@@ -45,7 +46,7 @@ fn unfit(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<(String, &'static str)> {
         };
         return match wanted {
             ValueKind::Open | ValueKind::Resources | ValueKind::Any => None,
-            // Some lists of the charts are maps by their default, and the other way round.
+            // Some lists of the charts are maps by default, and the reverse.
             ValueKind::List => Some((above, "a list")),
             kind => Some((above, of_kind(kind))),
         };
@@ -57,7 +58,7 @@ fn unfit(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<(String, &'static str)> {
         (Wanted::Kind(ValueKind::Any), _) => true,
         (Wanted::Kind(ValueKind::Boolean), value) => value.is_bool(),
         (Wanted::Kind(ValueKind::Integer | ValueKind::Number), Value::Number(_)) => true,
-        // A template prints it as it is.
+        // A template prints it unchanged.
         (Wanted::Kind(ValueKind::Integer | ValueKind::Number), Value::String(text)) => {
             text.parse::<f64>().is_ok()
         }
@@ -75,35 +76,37 @@ fn unfit(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<(String, &'static str)> {
 
 fn of_kind(kind: ValueKind) -> &'static str {
     match kind {
-        ValueKind::Boolean => "true or false",
+        ValueKind::Boolean => BOOLEAN,
         ValueKind::Integer => "a whole number",
         ValueKind::Number => "a number",
-        ValueKind::Text => "a text",
+        ValueKind::Text => "a string",
         ValueKind::List => "a list",
         ValueKind::Open | ValueKind::Resources => "a map",
-        ValueKind::Any => "anything",
+        ValueKind::Any => "any value",
     }
 }
 
 fn in_words(value: &Value) -> &'static str {
     match value {
-        Value::Null => "nothing",
-        Value::Bool(_) => "true or false",
+        Value::Null => "null",
+        Value::Bool(_) => BOOLEAN,
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Sequence(_) => "a list",
         Value::Mapping(_) | Value::Tagged(_) => "a map",
     }
 }
 
-const UNREADABLE: &str = "the templates cannot be rendered with it, or print what nothing can read";
+const BOOLEAN: &str = "true or false";
+
+const UNREADABLE: &str = "the templates fail with it, or render unusable text";
 
 fn comes_of(value: &Value, wanted: &str) -> &'static str {
     match (value, wanted) {
-        (Value::String(text), "true or false") if !text.is_empty() => {
-            "any text counts as true in a template, \"false\" as well, and the injector cannot read it"
+        (Value::String(text), BOOLEAN) if !text.is_empty() => {
+            "any string is true in a template, even \"false\", and the injector cannot read it"
         }
         (Value::Mapping(_) | Value::Sequence(_), _) | (_, "a map" | "a list") => UNREADABLE,
-        _ => "what the templates make of it is not what it says",
+        _ => "the templates render something else than intended",
     }
 }

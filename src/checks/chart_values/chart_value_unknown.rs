@@ -1,4 +1,4 @@
-//! `chart-value-unknown`: a value is set that the chart does not take.
+//! `chart-value-unknown`: a value is set that the chart does not have.
 
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(installed(ctx)?.into());
     }
     let mut findings = about_to_be(ctx)?;
-    // Values of another chart say nothing of what linkerd-config keeps.
+    // Values of another chart do not replace those of linkerd-config.
     if given.iter().all(|given| given.chart != CHART) {
         findings.extend(installed(ctx).unwrap_or_default());
     }
     Ok(findings.into())
 }
 
-/// What is about to be given. A value that several files set is told once, where it counts.
+/// Values about to be applied. A value that several files set is reported once, for the last file.
 fn about_to_be(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
     let mut all = Vec::new();
     for (of, given) in Of::given(ctx)? {
@@ -47,12 +47,12 @@ fn about_to_be(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
     Ok(all)
 }
 
-/// What `linkerd-config` keeps. Values of older releases stay there over upgrades that reuse them, and do no harm: only what no
-/// release ever took is told.
+/// Values in `linkerd-config`. Values of older releases remain after upgrades that reuse them, and do no
+/// harm, so only values that no release ever had are reported.
 fn installed(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
     let (of, values) = kept(ctx)?;
     let home = &ctx.namespaces().control_plane;
-    // The command writes more there than its chart takes: what the injector reads.
+    // The CLI writes more values there than the chart has: those that the injector reads.
     let findings = values.leaves().into_iter().filter_map(|leaf| {
         let path = leaf.path();
         let never = match of.chart.known(&path, None) {
@@ -72,50 +72,52 @@ fn installed(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
     Ok(findings.collect())
 }
 
-/// What is wrong with a value, and what to do about it.
+/// The message and the step for a value that the chart does not have.
 fn said(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<(String, String)> {
     let path = leaf.path();
     let release = &of.release;
     if let Some(dotted) = dotted(of, leaf) {
         let message = format!(
-            "{} is one name with a dot in it, as --set alone takes it apart: in a file it sets nothing",
+            "{} is a single dotted key: only --set splits such names, so in a file it has no effect",
             leaf.place()
         );
-        return Some((
-            message,
-            format!("write {dotted} as maps within each other, in the place of {}", leaf.place()),
-        ));
+        return Some((message, format!("replace {} with nested maps for {dotted}", leaf.place())));
     }
     match of.chart.known(&path, Some(of.edge)) {
         Known::Taken(_) | Known::Above => None,
         Known::Resources(instead) => Some((
             format!(
-                "{path} is how Kubernetes writes requests and limits, and the chart reads another form: it has no effect"
+                "{path} has the Kubernetes form of requests and limits, but the chart expects another form: \
+                 it has no effect"
             ),
-            format!("write {instead}"),
+            format!("set {instead} instead"),
         )),
         Known::Gone(last) => Some((
-            format!("the chart of {release} does not take {path} any more: {last} was the last that did"),
-            format!("leave {path} out"),
+            format!(
+                "the chart of {release} no longer has {path}, which {last} was the last to support: it \
+                     has no effect"
+            ),
+            format!("remove {path}"),
         )),
         Known::Later(first) => Some((
-            format!("the chart of {release} does not take {path} yet: {first} is the first that does"),
-            format!("leave {path} out, or install {first} or newer"),
+            format!(
+                "the chart of {release} does not have {path} yet, which {first} is the first to support: \
+                     it has no effect"
+            ),
+            format!("remove {path}, or install {first} or newer"),
         )),
         Known::Never(None) => Some((
-            format!("no release of the chart from 2.12 on takes {path}: it has no effect"),
-            format!("leave {path} out, or look up its name with helm show values"),
+            format!("no release of the chart since 2.12 has {path}: it has no effect"),
+            format!("remove {path}, or look up the correct name with helm show values"),
         )),
         Known::Never(Some(meant)) => Some((
-            format!(
-                "no release of the chart from 2.12 on takes {path}: it has no effect; {meant} was perhaps meant"
-            ),
-            format!("write {meant} in the place of {path}, or leave it out"),
+            format!("no release of the chart since 2.12 has {path}: it has no effect. Did you mean {meant}?"),
+            format!("replace {path} with {meant}, or remove it"),
         )),
     }
 }
 
-/// The path that a name with dots in it was meant for: `proxy.cores: 1` sets nothing, as `--set proxy.cores=1` would.
+/// The intended path of a dotted key: in a file `proxy.cores: 1` has no effect, unlike `--set proxy.cores=1`.
 fn dotted(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<String> {
     let at = leaf.names.iter().position(|name| name.contains('.'))?;
     let above = leaf.names[..at].join(".");
@@ -126,7 +128,7 @@ fn dotted(of: &Of<'_>, leaf: &Leaf<'_>) -> Option<String> {
 
 fn gone(ctx: &Context<'_>, of: &Of<'_>, last: crate::version::EdgeTag) -> Finding {
     let message =
-        format!("there is no chart {} of {}: {last} was the last release with one", of.name, of.release);
+        format!("release {} has no chart {}: {last} was the last release with one", of.release, of.name);
     let finding = ctx.finding(of.subject(), message).severity(Severity::Warning).evidence(of.seen.clone());
-    Of::with_step(finding, format!("take {} out of what you install", of.name), BEFORE)
+    Of::with_step(finding, format!("remove {} from your installation", of.name), BEFORE)
 }

@@ -1,4 +1,4 @@
-//! `chart-value-unread`: a value is set that the chart has and no template reads.
+//! `chart-value-unread`: a value is set that the chart has but no template reads.
 
 use super::{BEFORE, Of};
 use crate::chart::given::{Leaf, ValuesFile};
@@ -22,18 +22,16 @@ fn of_file<'a>(ctx: &Context<'a>, of: &Of<'a>, file: &ValuesFile) -> Vec<Finding
         if !value.is_unread(Some(of.edge)) || holds_for_others(file, &leaf) {
             continue;
         }
-        let message = format!(
-            "no template of the chart of {} reads {path}: what you set here has no effect",
-            of.release
-        );
+        let message =
+            format!("no template of the chart of {} reads {path}: the value has no effect", of.release);
         let finding = of.finding(ctx, (file, &leaf.place()), leaf.said(), message);
-        let act = format!("set what {path} was meant for at each place, or leave it out");
+        let act = format!("set the value of each component instead of {path}, or remove it");
         findings.push(Of::with_step(finding, act, BEFORE));
     }
     findings
 }
 
-/// Whether the file repeats a value by an anchor, as `values-ha.yaml` does: then it stands there for others.
+/// Whether the file repeats a value by an anchor, as `values-ha.yaml` does. Such a value is intended.
 fn holds_for_others(file: &ValuesFile, leaf: &Leaf<'_>) -> bool {
     let outer = leaf.names[0];
     let Some(value) = file.at(outer) else { return false };

@@ -1,5 +1,5 @@
-//! Checks of values that are about to be given to a chart (`--values`), and of those that `linkerd-config` keeps of one: whether
-//! the chart takes them, reads them, and can be rendered with them.
+//! Checks of values that are about to be passed to a chart (`--values`), and of those in `linkerd-config`:
+//! whether the chart has them, reads them, and can be rendered with them.
 
 use super::control_plane::installation::{CONFIG, config, installed};
 use super::rehearsal::CHART;
@@ -30,19 +30,19 @@ pub(super) static TABLE: &[Check] = &[
     row!("chart-values", "chart-value-unread", chart_value_unread),
 ];
 
-/// Values, the chart that they are for, and its release.
+/// A chart and its release.
 struct Of<'a> {
     name: &'a str,
     chart: &'a Chart,
-    /// The release, its edge, and where it was seen.
+    /// The release, its edge release, and its source.
     release: LinkerdVersion,
     edge: EdgeTag,
     seen: Evidence,
-    /// The object that gives the values, where one does.
+    /// The Flux or Argo CD object that contains the values, if any.
     by: Option<&'a str>,
 }
 
-/// Where the release of a chart was said.
+/// The source of a chart's release.
 fn told(given: &Given, release: &LinkerdVersion) -> Evidence {
     match &given.by {
         Some((object, Some((field, text)))) => Evidence::field(object, field, text),
@@ -51,21 +51,21 @@ fn told(given: &Given, release: &LinkerdVersion) -> Evidence {
     }
 }
 
-/// When values that are about to be given are put right.
+/// The end of steps that correct values before they are applied.
 const BEFORE: &str = "before the chart is applied";
 
 impl<'a> Of<'a> {
-    /// The charts that values are about to be given to, and the values. Reads `deployments.apps` and `linkerd-config` where nobody
-    /// said which release one is of. Of which release one is, or what that takes, may not be known: then it is noted, and the others
-    /// are there.
+    /// The charts that values are about to be passed to, and the values. Reads `deployments.apps` and
+    /// `linkerd-config` if the release of a chart is not given. A chart whose release, or whose values in
+    /// that release, are not known is noted as a gap, and the others are returned.
     ///
     /// # Errors
-    /// No values are about to be given; or nothing is known of any of them.
+    /// No values are about to be passed to a chart, or no chart is known.
     fn given(ctx: &Context<'a>) -> Result<Vec<(Of<'a>, &'a Given)>, Unjudged> {
         let all = &ctx.settings.values;
         if all.is_empty() {
             return Err(Unjudged::not_applicable(
-                "asked of values that are about to be given to a chart, with --values or by objects among manifests",
+                "no chart values were provided, with --values or by Flux or Argo CD objects among manifests",
             ));
         }
         let mut known = Vec::new();
@@ -92,7 +92,7 @@ impl<'a> Of<'a> {
             (None, Some(upgrade)) => (upgrade.to.clone(), upgrade.evidence()),
             (None, None) => installed(ctx)?.ok_or_else(|| {
                 Unjudged::not_applicable(
-                    "no control plane is installed, and nothing names the release of the chart",
+                    "no control plane is installed, and the release of the chart is not given",
                 )
             })?,
         };
@@ -109,9 +109,8 @@ impl<'a> Of<'a> {
         let charts = ctx.knowledge.charts();
         let unknown = || {
             let (first, through) = charts.range();
-            let message = format!(
-                "the values of charts are known from {first} to {through}, and this one is of {release}"
-            );
+            let message =
+                format!("chart values are known from {first} to {through}, but this chart is of {release}");
             Missing::part(
                 Request::of(Item::List(Kind::Deployment)),
                 Why::Malformed { message },
@@ -128,7 +127,7 @@ impl<'a> Of<'a> {
         Subject::Thing { thing: format!("values of {}{by}", self.name) }
     }
 
-    /// A finding about a value, with where it stands.
+    /// A finding about a value, with its location.
     fn finding(
         &self,
         ctx: &Context<'a>,
@@ -143,7 +142,7 @@ impl<'a> Of<'a> {
             .evidence(self.seen.clone())
     }
 
-    /// A finding with the one step that takes it away, and when that is to be done.
+    /// Adds the step that repairs a finding; `when` ends its text.
     fn with_step(finding: Finding, act: String, when: &str) -> Finding {
         let mut letters = act.chars();
         let first = letters.next().map(|letter| letter.to_ascii_uppercase());
@@ -152,23 +151,25 @@ impl<'a> Of<'a> {
     }
 }
 
-/// The values that `linkerd-config` keeps, with what their chart is; nothing where they are about to be given anew, or where they
-/// are of a distribution whose charts take more.
+/// The values in `linkerd-config` and their chart.
+///
+/// # Errors
+/// No values or no control plane, or a distribution whose charts have values of their own.
 fn kept<'a>(ctx: &Context<'a>) -> Result<(Of<'a>, Values), Unjudged> {
     let values = config(ctx)?.and_then(crate::objects::ConfigMap::chart_values);
     let Some(values) = values else {
-        return Err(Unjudged::not_applicable("linkerd-config keeps no values"));
+        return Err(Unjudged::not_applicable("linkerd-config contains no values"));
     };
     let Some((release, seen)) = installed(ctx)? else {
         return Err(Unjudged::not_applicable("no control plane is installed"));
     };
     if release.channel() == Channel::Enterprise || values.text("license").is_some() {
-        return Err(Unjudged::not_applicable("the charts of this distribution take values of their own"));
+        return Err(Unjudged::not_applicable("the charts of this distribution have their own values"));
     }
     Ok((Of::chart(ctx, CHART, release, seen)?, values))
 }
 
-/// Where `linkerd-config` keeps a value.
+/// The object and path of a value in `linkerd-config`.
 fn kept_at(ctx: &Context<'_>, leaf: &Leaf<'_>) -> (String, String) {
     (
         format!("ConfigMap {}/{CONFIG}", ctx.namespaces().control_plane),
@@ -176,8 +177,8 @@ fn kept_at(ctx: &Context<'_>, leaf: &Leaf<'_>) -> (String, String) {
     )
 }
 
-/// Whether another tool puts something in the place of a text before the chart sees it: Flux and envsubst in that of `${NAME}`, templates
-/// in that of `{{ }}`, plugins of Argo CD in that of `<path:...>`, SOPS in that of `ENC[...]`.
+/// Whether another tool replaces a string before the chart reads it: Flux and envsubst `${NAME}`, templates
+/// `{{ }}`, Argo CD plugins `<path:...>`, SOPS `ENC[...]`.
 fn is_put_in(value: &serde_yaml::Value) -> bool {
     let marked = |text: &str| {
         text.contains("${")

@@ -1,33 +1,34 @@
-//! The chart that somebody names: `linkerd-viz`, `viz`, `linkerd-edge/linkerd-viz@2.19`, `linkerd2-cni@2025.10.7`.
+//! Parses chart names given by a user: `linkerd-viz`, `viz`, `linkerd-edge/linkerd-viz@2.19`,
+//! `linkerd2-cni@2025.10.7`.
 
 use crate::checks::{NoTarget, Upgrade};
 use crate::knowledge::Knowledge;
 use crate::nearest::closest;
 use crate::version::LinkerdVersion;
 
-/// Why a text names no chart.
+/// Why a text is not a valid chart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoChart {
-    /// Its name is none.
-    #[error("{given} is no chart of Linkerd's: {known}{perhaps}", perhaps = .nearest.as_ref().map(|name| format!("; {name} was perhaps meant")).unwrap_or_default())]
+    /// Unknown name.
+    #[error("{given} is not a Linkerd chart (charts: {known}){perhaps}", perhaps = .nearest.as_ref().map(|name| format!(". Did you mean {name}?")).unwrap_or_default())]
     Unknown {
         /// As given.
         given: String,
-        /// The charts that there are.
+        /// All chart names, separated by commas.
         known: String,
-        /// The one most like it.
+        /// The most similar name.
         nearest: Option<String>,
     },
-    /// Its version is none.
+    /// Unknown version.
     #[error(transparent)]
     Version(#[from] NoTarget),
 }
 
-/// The name of a chart, and the release that it is of where the text says so. A chart repository before it is left aside, and so is
-/// what all names have in front.
+/// The full name of a chart, and its release if the text contains one. A chart repository before the name is
+/// ignored; the prefixes `linkerd-` and `linkerd2-` are optional.
 ///
 /// # Errors
-/// No such chart, or no such release.
+/// Unknown chart or release.
 pub fn chart(text: &str, knowledge: &Knowledge) -> Result<(String, Option<LinkerdVersion>), NoChart> {
     let (name, version) = match text.rsplit_once('@') {
         Some((name, version)) => (name, Some(version)),
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chart_has_more_names_than_one() {
+    fn chart_names_allow_short_forms_and_versions() {
         let named = |text: &str| {
             let (chart, release) = chart(text, Knowledge::embedded()).map_err(|error| error.to_string())?;
             Ok::<_, String>((chart, release.map(|release| release.to_string())))
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!(named("control-plane@edge-26.5.5"), is("linkerd-control-plane", Some("edge-26.5.5")));
         assert_eq!(named("viz@30.12.11"), is("linkerd-viz", Some("stable-2.14.10")));
         let error = named("linkerd-vis").expect_err("no chart");
-        assert!(error.contains("linkerd-viz was perhaps meant"), "{error}");
+        assert!(error.contains("Did you mean linkerd-viz?"), "{error}");
         assert!(named("viz@9.9").is_err() && named("viz@1.16.11-edge").is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! The nodes that should call linkerd-cni and do not: who expects them to, what they load instead, and how the entry comes
-//! back. Which finding that makes is for the checks.
+//! Nodes whose loaded configuration lacks the linkerd-cni entry: the reason to expect it, the loaded file,
+//! and the remedy. The checks decide on the finding.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -25,35 +25,36 @@ use crate::objects::{ConfigMap, DaemonSet, Pod};
 /// How long an installer may take to write its entry after its container started.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(1);
 
-/// How long its pod may take to get that far.
+/// How long its pod may take until the container starts.
 const START: SignedDuration = SignedDuration::from_mins(5);
 
 /// A node whose loaded configuration is proven to have no entry.
 pub(super) struct Absent<'a> {
     pub(super) snapshot: &'a NodeSnapshot,
-    /// What its runtime loads.
+    /// The file that its runtime loads.
     pub(super) file: &'a ConfFile,
-    /// What says that it should have one.
+    /// Evidence that it should have an entry.
     pub(super) expected: Evidence,
-    /// Its files are of the time of the cluster's objects.
+    /// Whether its files were collected at the time of the cluster's objects.
     fresh: bool,
-    /// The installer's pod that is there and does not run.
+    /// The installer's pod, if it exists but does not run.
     waiting: Option<&'a Pod>,
 }
 
 impl Absent<'_> {
-    /// Files that were gathered long before tell what was.
+    /// Older files show an earlier state, so their finding is only likely.
     pub(super) fn graded(&self, finding: Finding) -> Finding {
         if self.fresh { finding } else { finding.likely() }
     }
 }
 
-/// The nodes without an entry on which linkerd-cni's installer runs or should have long since, and, where the control
-/// plane relies on a linkerd-cni that nobody installed, all of them. Reads `pods`, `daemonsets.apps`, `configmaps/control-plane/linkerd-config` and what
-/// [`Nodes`] reads.
+/// The nodes without an entry on which linkerd-cni's installer runs or should have been running long enough.
+/// If the control plane relies on a linkerd-cni that is not installed, all nodes without an entry. Reads
+/// `pods`, `daemonsets.apps`, `configmaps/control-plane/linkerd-config` and the evidence that [`Nodes`]
+/// reads.
 ///
 /// # Errors
-/// Pods are not there.
+/// Pods are missing.
 pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<Absent<'a>>, Missing> {
     let pods = ctx.seen::<Pod>()?;
     let installed = Installed::new(pods, ctx.hints::<DaemonSet>());
@@ -86,7 +87,7 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
                     continue;
                 }
                 let pod = format!("Pod {}/{}", waiting.metadata.namespace, waiting.metadata.name);
-                let said = format!("linkerd-cni should run on {}, and its installer does not", snapshot.node);
+                let said = format!("linkerd-cni should run on {}, but its installer does not", snapshot.node);
                 Evidence::field(pod, "spec.nodeName", said)
             }
             (None, None) if uninstalled && cni_enabled(ctx) == Some(true) => Evidence::field(
@@ -95,7 +96,7 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
                 "true, and no DaemonSet installs linkerd-cni",
             ),
             (None, None) => {
-                // A node that the DaemonSet does not cover has nothing to miss, unless there is none.
+                // A node that the DaemonSet does not cover needs no entry, unless the DaemonSet is missing.
                 unsettled(ctx, uninstalled);
                 continue;
             }
@@ -105,7 +106,7 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
     Ok(absent)
 }
 
-/// Notes what keeps from telling whether a node without an installer should have one.
+/// Notes the missing evidence of whether a node without an installer should have one.
 fn unsettled(ctx: &Context<'_>, uninstalled: bool) {
     let sets = ctx.every::<DaemonSet>();
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
@@ -116,7 +117,7 @@ fn unsettled(ctx: &Context<'_>, uninstalled: bool) {
     }
 }
 
-/// An installer's pod on a node whose container does not run: it covers the node, and brings nothing.
+/// An installer's pod on a node whose container does not run: it covers the node but installs nothing.
 fn waiting<'a>(pods: &'a [Pod], node: &str) -> Option<&'a Pod> {
     let mut installers = pods.iter().filter(|pod| cni::is_installer_pod(pod) && pod.node_name == node);
     installers.find(|pod| !cni::is_running(pod))
@@ -126,9 +127,9 @@ fn started(pod: &Pod) -> Option<Timestamp> {
     pod.container_status(cni::INSTALLER)?.state.running()?.started_at.get().or(pod.status.start_time.get())
 }
 
-/// Brings the entry back to a node, by what took it away. The workloads of `all` such nodes are restarted together, so that
-/// one remedy serves for all of them. Reads `configmaps/kube-system/cilium-config`, `daemonsets.apps` and
-/// `pods`.
+/// Restores the entry on a node, depending on the cause. The workloads of `all` such nodes are restarted
+/// together, so that one remedy covers all of them. Reads `configmaps/kube-system/cilium-config`,
+/// `daemonsets.apps` and `pods`.
 pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -> Remedy {
     let target = target(ctx);
     let plugins = plugin_types(absent.file);
@@ -139,14 +140,16 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -
     if plugins.contains(&"multus") {
         remedy = remedy.step(
             StepKind::ChartValue,
-            "Set destCNINetDir of linkerd-cni to the directory whose network multus runs, and let multus write its file again where it embeds a copy of that network",
+            "Set destCNINetDir of linkerd-cni to the directory whose network multus runs. If multus embeds a \
+             copy of that network, let it write its file again",
         );
     }
     if uninstalled(ctx) {
-        let words = "Install linkerd-cni, since the control plane relies on it: without it nothing writes the traffic rules of meshed pods";
+        let words = "Install linkerd-cni, because the control plane relies on it: it writes the traffic \
+                     rules of meshed pods";
         let remedy = chart::install_again(ctx, remedy, words).run(
             StepKind::Command,
-            "Wait until it is on every node",
+            "Wait until it runs on every node",
             rolled_out(ctx),
         );
         return without_plugin(ctx, remedy);
@@ -155,7 +158,8 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -
     let again = match absent.waiting {
         Some(pod) => remedy.run(
             StepKind::Command,
-            "See why linkerd-cni's installer does not run on the node, and fix that: it writes its entry when it starts",
+            "Find out why linkerd-cni's installer does not run on the node, and repair it: it writes its \
+             entry when it starts",
             described(pod),
         ),
         None => installer_restarted(remedy, &target, node),
@@ -168,13 +172,14 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -
     )
 }
 
-/// Adds the other way: no linkerd-cni at all. Reads `deployments.apps`, `pods`, `replicasets.apps` and `jobs.batch`.
+/// Adds the alternative without linkerd-cni. Reads `deployments.apps`, `pods`, `replicasets.apps` and
+/// `jobs.batch`.
 pub(super) fn without_plugin(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let remedy = upgrade::step(
         ctx,
         remedy,
         StepKind::ChartValue,
-        "Or have linkerd-init redirect traffic instead: set cniEnabled of the control plane to false",
+        "Or use linkerd-init instead: set cniEnabled of the control plane to false",
         Options::none().set("cniEnabled", "false"),
     );
     restart::all_meshed(
@@ -185,11 +190,11 @@ pub(super) fn without_plugin(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     )
 }
 
-/// What shows why an installer's pod does not run.
+/// Commands that show why an installer's pod does not run.
 pub(super) fn described(pod: &Pod) -> Command {
     let meta = &pod.metadata;
     let of = |verb: &'static str| kubectl().namespace(&meta.namespace).words(verb).operand(&meta.name);
-    // One that never ended has no log from before, and one that never started has none at all.
+    // A container that never ended has no previous log, and one that never started has none at all.
     let log = match pod.container_status(cni::INSTALLER) {
         Some(status) if status.restart_count > 0 => Some("logs -c install-cni --previous"),
         Some(status) if status.state.waiting().is_some() => None,
@@ -198,7 +203,7 @@ pub(super) fn described(pod: &Pod) -> Command {
     Command::lines(std::iter::once("describe pod").chain(log).map(of))
 }
 
-/// Cilium's ConfigMap; `None` also where it is not known.
+/// Cilium's ConfigMap; `None` also if it is not known.
 pub(super) fn cilium<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
     cilium_config(ctx).ok().flatten()
 }
@@ -206,19 +211,22 @@ pub(super) fn cilium<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
 /// Cilium's ConfigMap; `None` when it is known not to exist.
 ///
 /// # Errors
-/// It is not known whether it exists.
+/// Whether it exists is not known.
 pub(super) fn cilium_config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
     ctx.named::<ConfigMap>(Scope::Fixed("kube-system".to_owned()), "cilium-config")
 }
 
-/// Whether Cilium keeps other networks' files away: on unless it says false. `None` where its configuration is not known.
+/// Whether Cilium removes other networks' files: true unless set to false. `None` if its configuration is not
+/// known.
 pub(super) fn exclusive(ctx: &Context<'_>) -> Option<bool> {
     cilium(ctx).map(|config| config.data.get("cni-exclusive").is_none_or(|value| value != "false"))
 }
 
-/// Lets Cilium leave what others write alone, by what installed it. Reads `configmaps/kube-system/cilium-config`.
+/// Makes Cilium keep the files of other networks, with the tool that installed it. Reads
+/// `configmaps/kube-system/cilium-config`.
 pub(super) fn leave_entries_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let words = "Let Cilium keep other plugins' entries: while cni.exclusive is on, it rewrites its file without them";
+    let words = "Let Cilium keep other plugins' entries: while cni.exclusive is set, it rewrites its file \
+                 without them";
     let managed_by = cilium(ctx).map(|config| ManagedBy::of(&config.metadata)).unwrap_or_default();
     let values = [ChartValue::new("cni.exclusive", "false")];
     let remedy = match (managed_by.in_git(), managed_by.release()) {
@@ -234,7 +242,10 @@ pub(super) fn leave_entries_alone(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
             let data = serde_json::json!({"data": {"cni-exclusive": "false"}}).to_string();
             remedy.run(
                 StepKind::ChartValue,
-                format!("{words}. Keep it (cni.exclusive=false) in what Cilium is installed with as well, or its next upgrade undoes it"),
+                format!(
+                    "{words}. Also set cni.exclusive=false in Cilium's installation values, or its next \
+                         upgrade undoes the change"
+                ),
                 kubectl().words("-n kube-system patch configmap cilium-config --type merge -p").arg(data),
             )
         }

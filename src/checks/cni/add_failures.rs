@@ -1,5 +1,5 @@
-//! The pods that linkerd-cni refuses, as its checks see them, and what ties them to their causes. Nothing here judges; the
-//! card of a check that uses a function names what it reads.
+//! Pods for which linkerd-cni fails, and the ties to their causes. The card of a check that uses a function
+//! names the evidence that it reads.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::model::owners::Owners;
 use crate::model::sandbox::{self, AddFailure, KnownPods};
 use crate::objects::{Event, Pod};
 
-/// How many events a finding about a node quotes.
+/// Number of events that a finding about a node quotes.
 const EVENTS_QUOTED: usize = 3;
 
-/// The pods that linkerd-cni refuses, joined once for a run: from events and journals with owners, from events alone, and from
-/// events and journals.
+/// The pods for which linkerd-cni fails, joined once for a run: from events and journals with owners, from
+/// events alone, and from events and journals.
 #[derive(Default)]
 pub(in crate::checks) struct Refused<'a> {
     owned: Join<Vec<AddFailure<'a>>>,
@@ -26,8 +26,8 @@ pub(in crate::checks) struct Refused<'a> {
     reported: Join<Vec<AddFailure<'a>>>,
 }
 
-/// The pods that linkerd-cni refuses, for checks that are about those pods: limited by `-n`. Needs events, or a journal in
-/// their place; pods, ReplicaSets and Jobs make it surer.
+/// The pods for which linkerd-cni fails, for checks about those pods: limited by `-n`. Needs events or
+/// journals; pods, ReplicaSets and Jobs improve the result.
 pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<&'a [AddFailure<'a>], Missing> {
     let journals = logs::journals(ctx);
     let events = match ctx.seen::<Event>() {
@@ -49,14 +49,14 @@ pub(super) fn add_failures<'a>(ctx: &Context<'a>) -> Result<&'a [AddFailure<'a>]
     Ok(adds)
 }
 
-/// The same for checks that ask what is wrong with nodes, and only sharpen with events and pods.
+/// The same for checks about nodes, which use events and pods only as additional evidence.
 pub(super) fn hinted_add_failures<'a>(ctx: &Context<'a>) -> &'a [AddFailure<'a>] {
     let build = |ctx: &Context<'a>| adds_among(ctx, (ctx.hints::<Event>(), &[]), &Owners::default());
     let adds: &'a Vec<_> = ctx.once(&ctx.joins.refused.hinted, build);
     adds
 }
 
-/// The same, from journals as well: cards name `node-files` and `logs`.
+/// The same, including journals: cards name `node-files` and `logs`.
 pub(super) fn reported_add_failures<'a>(ctx: &Context<'a>) -> &'a [AddFailure<'a>] {
     let build =
         |ctx: &Context<'a>| adds_among(ctx, (ctx.hints::<Event>(), &logs::journals(ctx)), &Owners::default());
@@ -76,7 +76,7 @@ fn adds_among<'a>(
     sandbox::add_failures(reports, pods, owners, ctx.knowledge, ctx.now())
 }
 
-/// Refused pods by node; those of which nobody knows the node are left out.
+/// Failed pods by node, without those whose node is not known.
 pub(super) fn by_node<'r, 'a>(
     adds: impl IntoIterator<Item = &'r AddFailure<'a>>,
 ) -> BTreeMap<&'a str, Vec<&'r AddFailure<'a>>>
@@ -90,7 +90,7 @@ where
     by_node
 }
 
-/// Those of one node, as references.
+/// The failures on one node.
 pub(super) fn on_this_node<'r, 'a>(adds: &'r [AddFailure<'a>], node: &str) -> Vec<&'r AddFailure<'a>> {
     adds.iter().filter(|add| add.node == node).collect()
 }
@@ -100,7 +100,7 @@ pub(super) fn quoted(adds: &[&AddFailure<'_>]) -> Vec<Evidence> {
     adds.iter().take(EVENTS_QUOTED).map(|add| add.evidence()).collect()
 }
 
-/// A finding about one refused pod.
+/// A finding about one failed pod.
 pub(super) fn refused(ctx: &Context<'_>, add: &AddFailure<'_>, message: impl Into<String>) -> Finding {
     let mut finding =
         ctx.finding(add.owner.subject(vec![add.pod.to_string()]), message).evidence(add.evidence());
@@ -116,32 +116,31 @@ pub(super) fn refused(ctx: &Context<'_>, add: &AddFailure<'_>, message: impl Int
     if add.waits {
         return finding;
     }
-    // A pod that started since, or is gone, waits no more.
+    // A pod that started since, or was deleted, no longer waits.
     ctx.noted(ctx.every::<Pod>());
     finding.likely()
 }
 
-/// What ties a cause that holds for every node to the pods that are refused with a signature: a row of `signatures.yaml`.
+/// Ties a cause on every node to the pods that fail with a signature, a row of `signatures.yaml`.
 pub(super) fn everywhere(signature: &str) -> Tie {
     known(signature);
     Tie::Fact(format!("cni-add {signature}"))
 }
 
-/// What ties a cause on one node to the pods that are refused there with a signature: never to pods of another node, nor
-/// to those that fail there for another reason.
+/// Ties a cause on one node to the pods that fail there with a signature, but not to pods on other nodes or
+/// with other errors.
 pub(super) fn on_node(signature: &str, node: &str) -> Tie {
     known(signature);
     Tie::Fact(format!("cni-add {signature} on {node}"))
 }
 
-/// Ties a cause on one node to everything that it makes linkerd-cni answer there: one cause may show in several ways, and
-/// explains no pod that is refused with another signature. Its card names the check that reports the signature under
-/// `explains`.
+/// Ties a cause on one node to each error that it makes linkerd-cni return there. It explains no pod that
+/// fails with another signature. Its card names the check that reports the signature under `explains`.
 pub(super) fn answers_on(finding: Finding, node: &str, signatures: &[&str]) -> Finding {
     signatures.iter().fold(finding, |finding, signature| finding.tie(on_node(signature, node)))
 }
 
-/// A misspelled signature would tie nothing to nothing, silently.
+/// Asserts that a signature exists: a misspelled one would match nothing.
 fn known(signature: &str) {
     debug_assert!(
         Knowledge::embedded().signatures().get(signature).is_some(),

@@ -1,5 +1,5 @@
-//! The options that linkerd-cni was installed with, as far as its ConfigMap and its DaemonSet show them. `linkerd install-cni`
-//! keeps none of them, so a rerun without them sets each to its default.
+//! The options that linkerd-cni was installed with, as far as its ConfigMap and its DaemonSet show them.
+//! `linkerd install-cni` keeps none of them, so a rerun without them sets each to its default.
 
 use super::chart_value::ChartValue;
 use super::config_map;
@@ -10,13 +10,13 @@ use crate::checks::Context;
 use crate::model::node::LinkerdEntry;
 use crate::version::ImageRef;
 
-/// Where the chart finds the image by itself.
+/// The chart's default image.
 const IMAGE: &str = "cr.l5d.io/linkerd/cni-plugin";
 /// The proxy's admin and control ports, which the chart writes in front of the inbound ports to ignore.
 const OWN_PORTS: [(&str, &str); 2] = [("proxyAdminPort", "4191"), ("proxyControlPort", "4190")];
 
-/// Every value that is not the chart's default; the mode and the image always, since their defaults changed over time.
-/// Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
+/// Every value that is not the chart's default; the mode and the image always, since their defaults changed
+/// over time. Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
 pub(super) fn carried(ctx: &Context<'_>, target: &Target<'_>) -> Vec<ChartValue> {
     let mut values = of_set(target);
     let Some(config) = config_map::config(ctx) else { return values };

@@ -1,5 +1,6 @@
-//! How a value of linkerd-cni's chart is changed: by the tool that installed it. Helm keeps its values, the linkerd CLI keeps
-//! none and gets what the cluster shows of them again, and what a GitOps controller applies is changed in Git.
+//! Steps that change a value of linkerd-cni's chart with the tool that installed it. Helm keeps its values.
+//! The linkerd CLI keeps none, so the values that the cluster shows are passed again. GitOps values are
+//! changed in Git.
 
 use super::carried::carried;
 pub(super) use super::chart_value::{ChartValue, image_version};
@@ -13,9 +14,9 @@ use crate::version::{CniVersion, LinkerdVersion};
 
 /// The chart.
 const CHART: &str = "linkerd2-cni";
-/// Where the charts of edge releases are.
+/// The chart repository of edge releases.
 const EDGE: &str = "https://helm.linkerd.io/edge";
-/// The namespace that `linkerd install-cni` takes by itself.
+/// The default namespace of `linkerd install-cni`.
 const USUAL: &str = "linkerd-cni";
 
 fn with(call: Call, values: &[ChartValue]) -> Call {
@@ -25,8 +26,8 @@ fn with(call: Call, values: &[ChartValue]) -> Call {
     })
 }
 
-/// Adds the steps that set values of the chart, keeping the chart that is installed, or taking another; `words` say why.
-/// Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
+/// Adds the steps that set values of the installed chart, or of another version (`chart`); `words` is their
+/// text. Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
 pub(super) fn set(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -43,13 +44,14 @@ pub(super) fn set(
         let with = if values.is_empty() { String::new() } else { format!(" ({})", listed(values)) };
         return remedy.step(StepKind::ChartValue, format!("{words}{with}; {in_git}"));
     }
-    // Vendors have charts and repositories of their own.
+    // Vendors have their own charts and repositories.
     let vendors = matches!(target.version, Some(CniVersion::Unknown(_)) | None);
     match managed_by.installer {
         Some(Installer::Release(release)) if vendors => remedy.run(
             StepKind::ChartValue,
             format!(
-                "{words} ({}): upgrade the Helm release with these values, from the repository and at the version of its chart, which this shows",
+                "{words} ({}): upgrade the Helm release with these values, from the vendor's repository and \
+                 at the chart version that this command shows",
                 listed(values)
             ),
             releases(release),
@@ -60,9 +62,9 @@ pub(super) fn set(
         Some(Installer::Chart) => remedy.step(
             StepKind::ChartValue,
             match values {
-                [] => format!("{words}. Render the chart {CHART} with the tool that was used before, and apply it"),
+                [] => format!("{words}. Render the chart {CHART} with the same tool as before, and apply it"),
                 some => format!(
-                    "{words}. Put {} into the values that the chart {CHART} is rendered with, and apply it",
+                    "{words}. Add {} to the values of the chart {CHART}, render it and apply it",
                     listed(some)
                 ),
             },
@@ -72,7 +74,8 @@ pub(super) fn set(
     }
 }
 
-/// Adds the steps that bring linkerd-cni to a version, with the chart of a release of Linkerd. Reads what [`set`] reads.
+/// Adds the steps that upgrade linkerd-cni to a version, with the chart of a Linkerd release. Reads the same
+/// evidence as [`set`].
 pub(in crate::checks) fn onto(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -80,7 +83,8 @@ pub(in crate::checks) fn onto(
     release: &LinkerdVersion,
 ) -> Remedy {
     let chart = release.edge().map(|edge| format!("20{}.{}.{}", edge.year, edge.month, edge.number));
-    let words = format!("Upgrade linkerd-cni to {version}, and let its DaemonSet come up on every node");
+    let words =
+        format!("Upgrade linkerd-cni to {version}, and wait until its DaemonSet is ready on every node");
     set(ctx, remedy, words, chart.as_deref(), &[image_version(version)])
 }
 
@@ -91,7 +95,7 @@ fn listed(values: &[ChartValue]) -> String {
     }
 }
 
-/// Where nothing says what installed it.
+/// The steps if the installing tool is not known.
 fn unknown(
     ctx: &Context<'_>,
     target: &Target<'_>,
@@ -105,7 +109,8 @@ fn unknown(
                    RELEASE:.metadata.annotations.meta\\.helm\\.sh/release-name,\
                    RELEASE_NAMESPACE:.metadata.annotations.meta\\.helm\\.sh/release-namespace";
     let look = kubectl().words("get daemonsets -A -l linkerd.io/cni-resource=true -o").arg(columns);
-    let remedy = remedy.run(StepKind::Note, "See what installed linkerd-cni: Helm, or the linkerd CLI", look);
+    let remedy =
+        remedy.run(StepKind::Note, "Find out whether Helm or the linkerd CLI installed linkerd-cni", look);
     let release =
         HelmRelease { name: Arg::placeholder("RELEASE"), namespace: Arg::placeholder("RELEASE_NAMESPACE") };
     let chart_of_it = Arg::placeholder("CHART_VERSION");
@@ -113,9 +118,9 @@ fn unknown(
         Some(chart) => release.to_chart(chart, values),
         None => release.upgrade(chart_of_it, "--reuse-values", values).into(),
     };
-    let remedy = remedy.run(StepKind::ChartValue, format!("{words}. If Helm installed it"), by_helm);
+    let remedy = remedy.run(StepKind::ChartValue, format!("{words} (if Helm installed it)"), by_helm);
     let applied = cli(ctx, target, values).pipe(kubectl().words("apply -f -"));
-    remedy.run(StepKind::ChartValue, format!("{words}. If the linkerd CLI installed it"), applied)
+    remedy.run(StepKind::ChartValue, format!("{words} (if the linkerd CLI installed it)"), applied)
 }
 
 /// A release of Helm, as arguments.
@@ -141,7 +146,7 @@ impl HelmRelease {
         with(upgrade, values)
     }
 
-    /// Another chart than the installed one, of the edge releases: values that are new in it get its defaults.
+    /// Upgrades to another chart version of the edge releases: values that are new in it get its defaults.
     fn to_chart(&self, chart: &str, values: &[ChartValue]) -> Command {
         self.upgrade(chart, "--reset-then-reuse-values", values).into()
     }
@@ -157,7 +162,7 @@ fn by_helm(release: Release<'_>, chart: Option<&str>, values: &[ChartValue]) -> 
 /// Charts of edge releases begin with their year; those of stable releases are in another repository.
 const REPOSITORY: &str = "case \"$CHART\" in 20*) REPO=https://helm.linkerd.io/edge ;; *) REPO=https://helm.linkerd.io/stable ;; esac";
 
-/// Sets values of a release at the version of its chart that is installed: without `--version` Helm takes the newest.
+/// Sets values of a release at its installed chart version: without `--version` Helm uses the newest.
 pub(super) fn same_chart(
     release: Release<'_>,
     chart: &'static str,
@@ -184,17 +189,17 @@ pub(super) fn same_chart(
 }
 
 fn listing(release: Release<'_>) -> Call {
-    // A name of Kubernetes holds nothing but dots that a pattern could take for more.
+    // In Kubernetes names only dots have a meaning in patterns.
     let name = format!("^{}$", release.name.replace('.', "\\."));
     helm().words("list").option("-n", release.namespace).option("--filter", name)
 }
 
-/// What shows the chart of a release.
+/// A command that shows the chart of a release.
 fn releases(release: Release<'_>) -> Call {
     listing(release)
 }
 
-/// The CLI keeps no values: what is not given again becomes its default.
+/// Steps for the CLI, which keeps no values: those that are not passed again get their defaults.
 fn by_cli(
     ctx: &Context<'_>,
     target: &Target<'_>,
@@ -205,7 +210,8 @@ fn by_cli(
 ) -> Remedy {
     let into = |with: Call| {
         let line = cli(ctx, target, values).pipe(with);
-        // Another CLI has another template and other defaults: that of the chart, or the one that installed it.
+        // Other CLI versions have other templates and defaults, so require that of the chart, or the one that
+        // installed it.
         match (chart.and_then(|chart| chart.strip_prefix("20")), installed_cli(target)) {
             (Some(edge), _) => Line::only_with_cli(format!("edge-{edge}"), line),
             (None, Some(version)) => Line::only_with_cli(version.to_string(), line),
@@ -215,13 +221,15 @@ fn by_cli(
     remedy
         .run(
             StepKind::Note,
-            "Compare first: linkerd install-cni sets what it is not given to its defaults. What the cluster shows of its options is in the command; if the difference shows more than the wanted change, add the options that are missing (--set KEY=VALUE): tolerations, resources, imagePullSecrets and privileged cannot be read here",
+            "Compare first, because linkerd install-cni resets omitted options. If the diff shows other \
+             changes, add the missing options (--set KEY=VALUE). The command cannot include tolerations, \
+             resources, imagePullSecrets and privileged",
             into(kubectl().words("diff -f -")),
         )
         .run(StepKind::ChartValue, words, into(kubectl().words("apply -f -")))
 }
 
-/// `linkerd install-cni` with what it was given before, and the new values.
+/// `linkerd install-cni` with its earlier options and the new values.
 fn cli(ctx: &Context<'_>, target: &Target<'_>, values: &[ChartValue]) -> Call {
     let carried: Vec<ChartValue> = carried(ctx, target)
         .into_iter()
@@ -242,8 +250,8 @@ fn installed_cli(target: &Target<'_>) -> Option<LinkerdVersion> {
     tool.strip_prefix("linkerd/cli ")?.trim().parse().ok()
 }
 
-/// Installs it again with what the cluster still shows of its values: by the tool that is known, or else the CLI's way.
-/// Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
+/// Installs linkerd-cni again with the values that the cluster still shows, with the known tool or else with
+/// the CLI. Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
 pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> Remedy {
     let target = target(ctx);
     if target.managed_by.is_some_and(|by| by.installer.is_some() || by.gitops.is_some()) {
@@ -252,7 +260,9 @@ pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
     remedy.run(
         StepKind::Command,
         format!(
-            "{words}. With Helm or GitOps: apply the chart {CHART} again, with its values; with the linkerd CLI of the installed release, add the options that it had (--set KEY=VALUE): tolerations, resources, imagePullSecrets and privileged are not in the command"
+            "{words}. With Helm or GitOps, apply the chart {CHART} with its values. With the linkerd CLI, \
+             use the installed release and add missing options (--set KEY=VALUE): tolerations, resources, \
+             imagePullSecrets, privileged"
         ),
         cli(ctx, &target, &[]).pipe(kubectl().words("apply -f -")),
     )

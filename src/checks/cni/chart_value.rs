@@ -5,7 +5,7 @@
 pub(super) struct ChartValue {
     pub(super) key: &'static str,
     pub(super) value: String,
-    /// The chart wants a text even where it looks like a number.
+    /// The chart expects a string even if the value looks like a number.
     pub(super) text: bool,
 }
 
@@ -14,7 +14,7 @@ impl ChartValue {
         ChartValue { key, value: value.into(), text: false }
     }
 
-    /// A value that the chart wants as a text: a list of ports.
+    /// A value that the chart expects as a string, such as a list of ports.
     pub(super) fn text(key: &'static str, value: impl Into<String>) -> ChartValue {
         ChartValue { key, value: value.into(), text: true }
     }

@@ -19,7 +19,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let node = failing.iter().map(|add| add.node).find(|node| !node.is_empty()).unwrap_or_default();
     let remedy = which_binaries(Remedy::new(), node);
     let words = format!(
-        "Set iptablesMode of linkerd-cni to a mode whose two binaries the node has. plain runs iptables and iptables-save; it needs plugin {} or newer, and older ones fail for every pod with it",
+        "Set iptablesMode of linkerd-cni to a mode whose two binaries the node has. plain runs iptables and \
+         iptables-save, and needs plugin {} or newer",
         first_with(ctx, IptablesMode::Plain)
     );
     let remedy = remedy::changed(ctx, remedy, words, None, &[ChartValue::new("iptablesMode", "plain")]);
@@ -29,9 +30,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(failing.iter().map(|add| refused(ctx, add, message).remedy(remedy.clone())).collect::<Vec<_>>().into())
 }
 
-/// Looks for the binaries of every mode on a node.
+/// Adds a step that lists the binaries of every mode on a node.
 pub(super) fn which_binaries(remedy: Remedy, node: &str) -> Remedy {
     let all = "iptables iptables-save iptables-nft iptables-nft-save iptables-legacy iptables-legacy-save";
     let script = program("command").words("-v").words(all);
-    look(remedy, node, "See which iptables binaries the node has", [script])
+    look(remedy, node, "List the iptables binaries of the node", [script])
 }

@@ -1,4 +1,5 @@
-//! `cni-add-failed`: linkerd-cni refuses pods for any other reason than a dead token or a missing iptables binary.
+//! `cni-add-failed`: linkerd-cni fails for pods for another reason than a dead token or a missing iptables
+//! binary.
 
 use super::add_failures::{add_failures, refused};
 use super::host::look;
@@ -24,14 +25,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn known(ctx: &Context<'_>, add: &AddFailure<'_>, signature: &Signature) -> Finding {
-    // What iptables said itself says more than how it ended.
+    // The error of iptables is more precise than the exit status.
     let (detail, meant) = match add.detail {
         Some((_, row)) => (Some(row), row),
         None => (None, signature),
     };
     let remedy = Remedy::new();
     let remedy = match &meant.confirm {
-        Some(confirm) => remedy.step(StepKind::Note, format!("Confirm it: {confirm}")),
+        Some(confirm) => remedy.step(StepKind::Note, format!("Confirm the cause: {confirm}")),
         None => remedy,
     };
     let unsaid = detail.is_none() && signature.id.starts_with("exit-");
@@ -42,7 +43,7 @@ fn known(ctx: &Context<'_>, add: &AddFailure<'_>, signature: &Signature) -> Find
     detail.into_iter().fold(finding, |finding, row| finding.parameter(row.id.clone()))
 }
 
-/// How to get the error of iptables itself.
+/// Adds the step that provides the error of iptables itself.
 fn journal(remedy: Remedy, add: &AddFailure<'_>) -> Remedy {
     let text = "Provide the journal of the node's container runtime, which has the error of iptables itself";
     if add.node.is_empty() {
@@ -63,9 +64,10 @@ fn unknown(ctx: &Context<'_>, add: &AddFailure<'_>) -> Finding {
     let remedy = look(
         Remedy::new(),
         add.node,
-        "Read what the plugin logged before it failed, in the journal of the node's container runtime",
+        "Read the plugin's log lines before the failure, in the journal of the node's container runtime",
         [journal.pipe(program("grep").words("-i linkerd-cni"))],
     );
-    let message = "pods cannot start: linkerd-cni fails to set up their network, with an error that meshdoctor does not know";
+    let message = "pods cannot start: linkerd-cni fails to set up their network, with an error that \
+                   meshdoctor does not know";
     refused(ctx, add, message).parameter("unknown").remedy(remedy)
 }

@@ -1,4 +1,4 @@
-//! `cni-add-unauthorized`: the API server refuses linkerd-cni's token, so sandboxes cannot be made.
+//! `cni-add-unauthorized`: the API server rejects linkerd-cni's token, so sandboxes cannot be created.
 
 use super::add_failures::{add_failures, refused};
 use super::pods::failed_deleted;
@@ -17,10 +17,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let remedy = Remedy::new().run(
         StepKind::Note,
-        "Provide the node's CNI files: meshdoctor then names the file, the line and the pod whose token is used there",
+        "Provide the node's CNI files: meshdoctor then names the file, the line and the pod of the token",
         remedy::with_node_files(),
     );
     let remedy = failed_deleted(remedy::through_host_network(ctx, remedy), &failing);
-    let message = "pods cannot start: the API server rejects the token that linkerd-cni authenticates with on their node";
+    let message = "pods cannot start: the API server rejects the token that linkerd-cni authenticates with \
+                   on their node";
     Ok(failing.iter().map(|add| refused(ctx, add, message).remedy(remedy.clone())).collect::<Vec<_>>().into())
 }

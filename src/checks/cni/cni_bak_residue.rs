@@ -1,4 +1,4 @@
-//! `cni-bak-residue`: files that no runtime loads still hold linkerd-cni's entry.
+//! `cni-bak-residue`: files that no runtime loads still contain linkerd-cni's entry.
 
 use super::absent::{cilium, cilium_config};
 use super::cni_interface_mode_leftover::FILE;
@@ -10,22 +10,24 @@ use crate::command::program;
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::model::node::{ConfFile, NodeSnapshot};
 
-/// The name under which the installer written in Go begins a file, before it takes its place.
+/// Suffix of the temporary files of the installer written in Go.
 const BEGUN: &str = ".install";
-/// What Cilium adds to the names of files that it puts out of the way, and takes networks from that it chains to.
+/// Suffix of files that Cilium renames. Cilium also reads them when it searches for the network to chain to.
 const CILIUM_BAK: &str = ".cilium_bak";
 
 const RESIDUE: &str =
     "a file that no runtime loads contains an old linkerd-cni entry: harmless until it is renamed back";
-const COPIED: &str = "a file that Cilium renamed contains an old linkerd-cni entry, and Cilium is set to chain to another network: it also reads such files when it looks for that network, and brings the old entry back";
-const UNFINISHED: &str = "an unfinished file of linkerd-cni's installer, which was stopped while it wrote it";
+const COPIED: &str = "a file that Cilium renamed contains an old linkerd-cni entry. Cilium is configured to \
+                      chain to another network, so it also reads such files and may restore the old entry";
+const UNFINISHED: &str = "the file is an unfinished file of linkerd-cni's installer, which stopped while \
+                          writing it";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
     let chains = chains(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
-        // Whether there are more is open, and what is unknown would do no more harm than what is known.
+        // More files may exist, but they would not make the result worse.
         super::effect::doubt_unlisted(ctx, snapshot);
         let inert =
             snapshot.conf_files.iter().filter(|file| !file.is_loadable() && !file.name.starts_with(FILE));
@@ -34,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// What says that Cilium takes over the network of another.
+/// Evidence that Cilium chains to another network.
 fn chains(ctx: &Context<'_>) -> Option<Evidence> {
     let target = cilium(ctx)?.data.get("cni-chaining-target").filter(|target| !target.is_empty())?;
     Some(Evidence::field("ConfigMap kube-system/cilium-config", "data.cni-chaining-target", target))
@@ -69,7 +71,7 @@ fn residue(
         Remedy::new(),
         nodes.system(ctx, &snapshot.node),
         &snapshot.node,
-        &format!("Delete {} once nobody needs it as a backup", file.path()),
+        &format!("Delete {} once it is not needed as a backup", file.path()),
         [program("rm").operand(file.path())],
     );
     let finding = ctx

@@ -1,4 +1,4 @@
-//! `cni-boot-race`: pods were created on a node before linkerd-cni was in place there.
+//! `cni-boot-race`: pods were created on a node before linkerd-cni was ready there.
 
 use super::chart::{self, ChartValue};
 use super::cni_validator_failed::{failing, installer_started};
@@ -12,7 +12,8 @@ use crate::model::owners::Owners;
 use crate::model::{cni, moments};
 use crate::objects::{Node, Pod};
 
-const MESSAGE: &str = "pods were created before linkerd-cni was ready on their node: they have no traffic rules and never get them, since a pod keeps the network that it started with";
+const MESSAGE: &str = "pods were created before linkerd-cni was ready on their node: they have no traffic \
+                       rules and never get them, because a pod keeps its initial network";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
@@ -29,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let proof = match nodes.snapshots().find(|snapshot| snapshot.node == node) {
             Some(snapshot) => {
                 let chain = nodes.chain(ctx, snapshot);
-                // Without an entry now, a new pod would be no better off: that is trouble of another kind.
+                // Without an entry now, a new pod would fail in the same way: that is another problem.
                 let running = chain.entries.first()?;
                 let written = running.file.index.as_ref().and_then(|row| row.mtime);
                 let place = Some(running.entry.place());
@@ -49,15 +50,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         });
         let found = proof.clone().or(started).and_then(|proof| later(ctx, owners, pod, proof));
         if found.is_none() && proof.is_none() {
-            // A file may be younger than the installer that keeps it.
-            lacks(ctx, Why::NotOffered, format!("node {node}: when its CNI configuration was written"));
+            // A file may be newer than the start of its installer.
+            lacks(
+                ctx,
+                Why::NotOffered,
+                format!("node {node}: the time at which its CNI configuration was written"),
+            );
         }
         found
     });
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// When what the node has of linkerd-cni came.
+/// When linkerd-cni's entry and installer were added to the node.
 fn came(ctx: &Context<'_>, node: &str, (proof, at): (&Evidence, jiff::Timestamp)) -> Vec<Moment> {
     let written = match &proof.place {
         Place::File { node, file, .. } => {
@@ -75,7 +80,7 @@ fn came(ctx: &Context<'_>, node: &str, (proof, at): (&Evidence, jiff::Timestamp)
     written.into_iter().chain(installers).chain(back).collect()
 }
 
-/// A pod that is older than what the node has of linkerd-cni.
+/// A finding about a pod that is older than linkerd-cni on its node.
 fn later(
     ctx: &Context<'_>,
     owners: &Owners<'_>,
@@ -89,7 +94,7 @@ fn later(
     }
     let finding = ctx
         .finding(owners.of(pod).subject(vec![meta.name.clone()]), MESSAGE)
-        // Files are written again, and installers restart, for other reasons too.
+        // Files are rewritten, and installers restart, for other reasons too.
         .likely()
         .evidence(Evidence::field(
             format!("Pod {}/{}", meta.namespace, meta.name),
@@ -106,7 +111,8 @@ fn later(
                 "Delete the pods: new ones start with their traffic rules",
                 [(meta.namespace.as_str(), meta.name.as_str())].into_iter(),
             ),
-            "Turn on the repair controller, which deletes such pods by itself, and let linkerd-cni start early on new nodes",
+            "Enable the repair controller, which deletes such pods automatically, and let linkerd-cni start \
+             early on new nodes",
             None,
             &[
                 ChartValue::new("repairController.enabled", "true"),

@@ -12,8 +12,11 @@ use crate::item::{Item, Kind, Scope};
 use crate::model::cni;
 use crate::objects::{ConfigMap, DaemonSet};
 
-const EVICTED: &str = "Cilium rewrites the node's CNI configuration without other plugins' entries and renames every other file: linkerd-cni's entry is gone, so new meshed pods get no traffic rules";
-const WOULD: &str = "Cilium is set to rewrite the node's CNI configuration without other plugins' entries: linkerd-cni's entry is lost as soon as Cilium's agent checks the file";
+const EVICTED: &str = "Cilium rewrites the node's CNI configuration without other plugins' entries and \
+                       renames all other files. linkerd-cni's entry is missing, so new meshed pods get no \
+                       traffic rules";
+const WOULD: &str = "Cilium is configured to rewrite the node's CNI configuration without other plugins' \
+                     entries: it removes linkerd-cni's entry as soon as its agent checks the file";
 /// Cilium's own plugin.
 const PLUGIN: &str = "cilium-cni";
 /// Its ConfigMap.
@@ -27,25 +30,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     if !is_there(ctx) {
-        // Then nobody knows whether there is anything to be kept out.
+        // Whether linkerd-cni is used is not known.
         ctx.every::<DaemonSet>()?;
     }
     Ok(vec![exclusive_finding(ctx)].into())
 }
 
-/// Whether something tells that linkerd-cni is used.
+/// Whether any evidence shows that linkerd-cni is used.
 fn is_there(ctx: &Context<'_>) -> bool {
     cni_enabled(ctx) == Some(true)
         || ctx.hints::<DaemonSet>().iter().any(cni::is_installer)
         || ctx.snapshots().is_ok_and(|snapshots| !snapshots.is_empty())
 }
 
-/// Where Cilium's ConfigMap is.
+/// The namespace of Cilium's ConfigMap.
 fn cilium_scope() -> Scope {
     Scope::Fixed("kube-system".to_owned())
 }
 
-/// A provider that manages Cilium may hide its ConfigMap, and only the nodes tell.
+/// A provider that manages Cilium may hide its ConfigMap. Then only the nodes show that it runs.
 fn without_settings(ctx: &Context<'_>) -> Judgement {
     let snapshots = ctx.snapshots().unwrap_or_default();
     let runs = snapshots
@@ -58,7 +61,7 @@ fn without_settings(ctx: &Context<'_>) -> Judgement {
             ctx.gap(ctx.lacking(item, Why::NotCaptured, part));
             Ok(Verdict::fine())
         }
-        None => Err(Unjudged::not_applicable("there is no ConfigMap kube-system/cilium-config")),
+        None => Err(Unjudged::not_applicable("the ConfigMap kube-system/cilium-config does not exist")),
     }
 }
 
@@ -94,7 +97,8 @@ fn cure(ctx: &Context<'_>) -> Remedy {
     meshed_replaced(
         ctx,
         remedy,
-        "Restart the meshed workloads whose pods started or failed without their rules, once the entry is in Cilium's file on their node",
+        "Once the entry is in Cilium's file on their node, restart the meshed workloads whose pods started \
+         or failed without their rules",
         &[],
     )
 }

@@ -28,17 +28,19 @@ struct Dir {
 const CONF: Dir = Dir {
     key: "dest_cni_net_dir",
     value: "destCNINetDir",
-    message: "linkerd-cni writes its entry into a directory that the node's runtime does not read: new meshed pods on the node get no traffic rules",
+    message: "linkerd-cni writes its entry to a directory that the node's runtime does not read: new meshed \
+              pods on the node get no traffic rules",
 };
 const BIN: Dir = Dir {
     key: "dest_cni_bin_dir",
     value: "destCNIBinDir",
-    message: "linkerd-cni installs its binary into a directory that the node's runtime does not search: with its entry loaded, no new pod can start on the node",
+    message: "linkerd-cni installs its binary into a directory that the node's runtime does not search: with \
+              its entry loaded, no new pod can start on the node",
 };
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(config) = config_map::needed_config(ctx)? else {
-        return Err(Unjudged::not_applicable("there is no ConfigMap linkerd-cni-config"));
+        return Err(Unjudged::not_applicable("the ConfigMap linkerd-cni-config does not exist"));
     };
     let nodes = Nodes::perhaps_with_files(ctx);
     let mut findings = Vec::new();
@@ -53,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The installer's directory, as its ConfigMap has it.
+/// The installer's directory, from its ConfigMap.
 fn configured<'a>(config: &'a ConfigMap, dir: &Dir) -> Option<&'a str> {
     config.data.get(dir.key).map(|dir| dir.trim_end_matches('/')).filter(|dir| !dir.is_empty())
 }
@@ -67,7 +69,7 @@ fn conf_dir(
     let configured = configured(config, &CONF)?;
     let used = snapshot.conf_dir();
     if snapshot.conf_dir_is_assumed() {
-        silent(ctx, snapshot, "cni/dirs.json", "which directory its runtime reads");
+        silent(ctx, snapshot, "cni/dirs.json", "the directory that its runtime reads");
         return None;
     }
     if configured == used {
@@ -115,7 +117,7 @@ fn bin_dir(
     let configured = configured(config, &BIN)?;
     let dirs = snapshot.plugin_dirs();
     let Some(first) = dirs.first() else {
-        silent(ctx, snapshot, "cni/dirs.json", "which directories its runtime searches for plugins");
+        silent(ctx, snapshot, "cni/dirs.json", "the directories that its runtime searches for plugins");
         return None;
     };
     if dirs.contains(&configured) {
@@ -144,7 +146,7 @@ fn bin_dir(
     }
 }
 
-/// What is usual on the platform of a node that nobody gave files of.
+/// Compares with the platform's defaults, for a node without files.
 fn inferred(ctx: &Context<'_>, node: &Node, config: &ConfigMap) -> Vec<Finding> {
     let info = &node.status.node_info;
     let version = info.kubelet_version.parse::<K8sVersion>().ok();
@@ -201,17 +203,19 @@ fn mismatch(
         .evidence(source)
 }
 
-/// Brings the binary to where the runtime of a node looks, which already loads an entry that calls it.
+/// Installs the binary in a directory that the node's runtime searches, if the runtime already loads an
+/// entry.
 pub(super) fn bin_dir_cure(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> Remedy {
     let default = ctx.knowledge.platforms().default_bin_dir();
     let dirs = snapshot.plugin_dirs();
     cure(ctx, &BIN, dirs.first().copied().unwrap_or(default), true)
 }
 
-/// `stuck`: new pods of the node wait for the binary, the next installer among them.
+/// `stuck`: new pods of the node wait for the binary, including the next installer.
 fn cure(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
     let words = format!(
-        "Set {} of linkerd-cni to {expected}, the directory that the nodes use; where nodes differ, install linkerd-cni once for each kind, each with its own nodeSelector",
+        "Set {} of linkerd-cni to {expected}, the directory that the nodes use. If nodes differ, install \
+         linkerd-cni once for each type of node, with its own nodeSelector",
         dir.value
     );
     let values = [ChartValue::new(dir.value, expected)];
@@ -223,7 +227,7 @@ fn cure(ctx: &Context<'_>, dir: &Dir, expected: &str, stuck: bool) -> Remedy {
     let remedy = if stuck { through_host_network(ctx, remedy) } else { remedy };
     let remedy = remedy.run(
         StepKind::Command,
-        "Wait until its pods have started again with the new directory; what they wrote into the old one can be deleted then",
+        "Wait until its pods have restarted with the new directory, then delete their files from the old one",
         rolled_out(ctx),
     );
     meshed_replaced(

@@ -10,12 +10,13 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
 use crate::objects::Node;
 
-/// How many files are quoted.
+/// Number of quoted files.
 const QUOTED: usize = 4;
-/// What Cilium adds to the names of files that it puts out of the way.
+/// Suffix of files that Cilium renames.
 const CILIUM_BAK: &str = ".cilium_bak";
 
-const MESSAGE: &str = "the node has no CNI configuration that its runtime can load: no pod that needs a network of its own can start there";
+const MESSAGE: &str = "the node has no CNI configuration that its runtime can load: pods that need their own \
+                       network cannot start there";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
@@ -31,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 findings.extend(finding.map(|finding| finding.severity(Severity::Warning).likely()));
             }
             Effective::Unknown { reason } => open_directory(ctx, snapshot, &reason),
-            // One that cannot be read is for cni-conf-unparseable.
+            // cni-conf-unparseable reports unreadable files.
             Effective::File(_) | Effective::Broken { .. } | Effective::Disagree { .. } => {}
         }
     }
@@ -41,9 +42,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn none(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, why: &str) -> Option<Finding> {
     let object = nodes.object(&snapshot.node);
     let not_ready = object.and_then(not_ready);
-    // Nobody said which directory the runtime reads: only a node that is not ready proves that it was this one.
+    // The runtime's directory is not known: only a node that is not ready proves that it is this one.
     if snapshot.conf_dir_is_assumed() && not_ready.is_none() {
-        silent(ctx, snapshot, "cni/dirs.json", "which directory its runtime reads");
+        silent(ctx, snapshot, "cni/dirs.json", "the directory that its runtime reads");
         return None;
     }
     let inert: Vec<&ConfFile> = snapshot
@@ -52,7 +53,7 @@ fn none(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, why: &str
         .filter(|file| file.dir == snapshot.conf_dir() && !file.is_loadable() && file.config().is_some())
         .collect();
     let quoted = inert.iter().take(QUOTED).map(|file| {
-        in_file(snapshot, &file.path(), None, None, "a configuration under a name that no runtime loads")
+        in_file(snapshot, &file.path(), None, None, "a configuration with a name that no runtime loads")
     });
     let subject = Subject::Node {
         node: snapshot.node.clone(),
@@ -83,7 +84,7 @@ fn not_ready(node: &Node) -> Option<Evidence> {
     })
 }
 
-/// A node that joined just before its files were taken may still wait for its base network.
+/// A node that joined just before its files were collected may still wait for its base network.
 fn joined(ctx: &Context<'_>, node: &Node, snapshot: &NodeSnapshot) -> Option<Evidence> {
     let created = node.metadata.creation_timestamp.get()?;
     let taken = snapshot.meta.collected_at.unwrap_or_else(|| ctx.now());
@@ -104,7 +105,8 @@ fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: &[
         .arg(Arg::known("spec.nodeName=").then(Arg::node()));
     let mut remedy = Remedy::new().run(
         StepKind::Command,
-        "See which of the node's network pods do not run: the base network writes its configuration when it starts",
+        "Find the network pods of the node that do not run: the base network writes its configuration when \
+         it starts",
         Command::about_node(node, [pods]),
     );
     let loadable = snapshot.loadable_files();
@@ -116,7 +118,7 @@ fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: &[
         ),
         None => remedy.step(
             StepKind::Note,
-            "Delete the pod of the base network that is listed there, so that it starts again and writes its configuration",
+            "Delete the listed pod of the base network, so that it restarts and writes its configuration",
         ),
     };
     let renamed: Vec<&&ConfFile> = inert.iter().filter(|file| file.name.ends_with(CILIUM_BAK)).collect();
@@ -133,7 +135,10 @@ fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, inert: &[
         remedy,
         nodes.system(ctx, node),
         node,
-        &format!("Where Cilium was removed, rename the files that it renamed back: {}", names.join(", ")),
+        &format!(
+            "If Cilium was removed, restore the names of the files that it renamed: {}",
+            names.join(", ")
+        ),
         moves,
     )
 }

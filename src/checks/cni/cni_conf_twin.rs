@@ -10,8 +10,11 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::node::{ConfFile, Effective, NodeSnapshot};
 
-const HIDDEN: &str = "two CNI files differ only in their suffix: the runtime loads the .conf, and linkerd-cni's entry is in the .conflist, so new meshed pods on the node get no traffic rules";
-const TWINS: &str = "two CNI files differ only in their suffix: runtimes load the .conf, so the .conflist is never used while both exist";
+const HIDDEN: &str = "two CNI files differ only in their suffix. The runtime loads the .conf, but \
+                      linkerd-cni's entry is in the .conflist, so new meshed pods on the node get no traffic \
+                      rules";
+const TWINS: &str = "two CNI files differ only in their suffix: runtimes load the .conf, so the .conflist is \
+                     never used while both exist";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
@@ -84,7 +87,7 @@ fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &Co
         let text = match &network.conf_name {
             Some(setting) => setting.clone(),
             None => format!(
-                "Make {} write a .conflist: while it writes the .conf, that comes back",
+                "Make {} write a .conflist instead of the .conf, which it would otherwise write again",
                 network.title
             ),
         };
@@ -104,7 +107,8 @@ fn cure(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, conf: &Co
         system,
         &snapshot.node,
         &format!(
-            "Where the .conflist has the same network, rename {path}: new pods then get the list's plugins, and running pods keep their network"
+            "If the .conflist has the same network, rename {path}: new pods then get the list's plugins, and \
+             running pods keep their network"
         ),
         [program("mv").operand(path.as_str()).operand(format!("{path}.bak"))],
     )

@@ -1,4 +1,4 @@
-//! `cni-conf-unparseable`: a CNI configuration file of a node cannot be read, or linkerd-cni's entry in it cannot.
+//! `cni-conf-unparseable`: a CNI configuration file of a node, or linkerd-cni's entry in it, is invalid.
 
 use super::add_failures::on_node;
 use super::effect::{Runs, both, entries, graded, owner, written_again};
@@ -12,11 +12,16 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, ConfigKind, Defect, DefectKind, Effective, NodeSnapshot, RuntimeKind};
 
-const LOADED: &str = "the CNI configuration that the runtime has to load is invalid: no pod that needs a network of its own can start on the node";
-const SKIPPED: &str = "a CNI configuration file is invalid, so the runtime skips it: pods on the node get the network of the next file instead";
-const UNREAD: &str = "a CNI configuration list that is not loaded is invalid: linkerd-cni's clean-up stops there, and leaves entries, kubeconfig and binary behind";
-const UNLOADABLE: &str = "a CNI configuration list that is not loaded is invalid: once it is the first file, no pod that needs a network of its own can start on the node";
-const FIELDS: &str = "a field of linkerd-cni's entry has the wrong type: the plugin fails with \"failed to parse network configuration\" for every new pod of the node";
+const LOADED: &str = "the CNI configuration that the runtime has to load is invalid: pods that need their \
+                      own network cannot start on the node";
+const SKIPPED: &str = "a CNI configuration file is invalid, so the runtime skips it: pods on the node get \
+                       the network of the next file instead";
+const UNREAD: &str = "a CNI configuration list that is not loaded is invalid: linkerd-cni's clean-up stops \
+                      at it and leaves entries, kubeconfig and binary behind";
+const UNLOADABLE: &str = "a CNI configuration list that is not loaded is invalid: once it is the first file, \
+                          pods that need their own network cannot start on the node";
+const FIELDS: &str = "a field of linkerd-cni's entry has the wrong type: the plugin fails with \"failed to \
+                      parse network configuration\" for every new pod of the node";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
@@ -28,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The file on which the runtime fails, and those that it skips or never reads.
+/// The file on which the runtime fails, and the invalid files that it skips or never reads.
 fn files(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, findings: &mut Vec<Finding>) {
     let runtime = nodes.runtime(snapshot);
     let effective = snapshot.effective(runtime);
@@ -67,13 +72,13 @@ fn files(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, findings
         let message = if passes_over && before {
             SKIPPED
         } else if file.kind() == Some(ConfigKind::List) {
-            // The clean-up reads files with jq, which is content with more than runtimes are.
+            // The clean-up reads files with jq, which accepts more than runtimes do.
             match defect.kind {
                 DefectKind::Syntax | DefectKind::Utf16 => UNREAD,
                 _ => UNLOADABLE,
             }
         } else {
-            // Somebody else's file that nothing reads: neither the runtime nor the clean-up.
+            // Another tool's file, which neither the runtime nor the clean-up reads.
             continue;
         };
         let finding = unreadable(ctx, nodes, snapshot, file, defect, message);
@@ -119,7 +124,8 @@ fn restore(
             on_host(Remedy::new(), system, node, &text, renamed()).run(
                 StepKind::Command,
                 format!(
-                    "Let {}, whose file it is, write it again; linkerd-cni adds its entry by itself",
+                    "Let {}, which owns the file, write it again; linkerd-cni then adds its entry \
+                     automatically",
                     network.title
                 ),
                 written_again(ctx, node, network),
@@ -143,7 +149,7 @@ fn restore(
     }
 }
 
-/// Entries that stand in a file which can be loaded, and that the plugin itself cannot read.
+/// Entries in valid files that the plugin itself cannot read.
 fn fields<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot, findings: &mut Vec<Finding>) {
     for found in entries(ctx, nodes, snapshot) {
         let wrong = found.entry.wrong_fields();

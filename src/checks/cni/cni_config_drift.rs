@@ -1,4 +1,4 @@
-//! `cni-config-drift`: linkerd-cni and the control plane disagree about the proxy that traffic is sent to.
+//! `cni-config-drift`: linkerd-cni and the control plane have different settings for the proxy.
 
 use super::chart::ChartValue;
 use super::config_map;
@@ -19,13 +19,13 @@ use crate::objects::{ConfigMap, Namespace, Pod};
 
 /// A setting that both charts have.
 struct Setting {
-    /// Below the entry.
+    /// Path in the entry.
     field: &'static str,
-    /// In the control plane's values.
+    /// Path in the control plane's values.
     value: &'static str,
     /// The value of linkerd-cni's chart.
     cni_value: &'static str,
-    /// The annotation with which a pod may set it for itself.
+    /// The annotation with which a pod may override it.
     annotation: Option<&'static str>,
     grave: bool,
     message: &'static str,
@@ -38,7 +38,7 @@ fn flag(value: bool) -> i64 {
     i64::from(value)
 }
 
-/// How many nodes are quoted beside the template.
+/// Number of nodes quoted in addition to the template.
 const QUOTED: usize = 3;
 
 const SETTINGS: [Setting; 4] = [
@@ -48,7 +48,8 @@ const SETTINGS: [Setting; 4] = [
         cni_value: "outboundProxyPort",
         annotation: Some("config.linkerd.io/outbound-port"),
         grave: true,
-        message: "linkerd-cni redirects the outbound traffic of new meshed pods to a port on which their proxy does not listen: they fail in the network validator, or cannot connect to anything",
+        message: "linkerd-cni redirects the outbound traffic of new meshed pods to a port on which their \
+                  proxy does not listen: they fail in the network validator, or all their connections fail",
         seen: |entry| (entry.outgoing_proxy_port.value().copied(), entry.outgoing_proxy_port.place()),
         expected: |values| values.number("proxy.ports.outbound"),
     },
@@ -58,7 +59,8 @@ const SETTINGS: [Setting; 4] = [
         cni_value: "inboundProxyPort",
         annotation: Some("config.linkerd.io/inbound-port"),
         grave: true,
-        message: "linkerd-cni redirects the inbound traffic of new meshed pods to a port on which their proxy does not listen: nothing can connect to them",
+        message: "linkerd-cni redirects the inbound traffic of new meshed pods to a port on which their \
+                  proxy does not listen: clients cannot connect to them",
         seen: |entry| (entry.incoming_proxy_port.value().copied(), entry.incoming_proxy_port.place()),
         expected: |values| values.number("proxy.ports.inbound"),
     },
@@ -68,7 +70,8 @@ const SETTINGS: [Setting; 4] = [
         cni_value: "proxyUID",
         annotation: Some("config.linkerd.io/proxy-uid"),
         grave: true,
-        message: "linkerd-cni exempts another user than the one that proxies run as: a proxy's own traffic is redirected back to it, so new meshed pods cannot connect to anything",
+        message: "linkerd-cni exempts another user than that of the proxies: a proxy's own traffic is \
+                  redirected back to it, so all connections of new meshed pods fail",
         seen: |entry| (entry.proxy_uid.value().copied(), entry.proxy_uid.place()),
         expected: |values| values.number("proxy.uid"),
     },
@@ -80,7 +83,7 @@ const SETTINGS: [Setting; 4] = [
         grave: false,
         message: "linkerd-cni and the control plane have different IPv6 settings",
         seen: |entry| (Some(flag(entry.ipv6.value().copied().unwrap_or(false))), entry.ipv6.place()),
-        // Values from before there was such a thing: no IPv6.
+        // Values without the field are from releases without IPv6.
         expected: |values| Some(flag(!values.bool("disableIPv6").unwrap_or(true))),
     },
 ];
@@ -88,7 +91,7 @@ const SETTINGS: [Setting; 4] = [
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let linkerd = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let Some(linkerd) = linkerd else {
-        return Err(Unjudged::not_applicable("there is no control plane"));
+        return Err(Unjudged::not_applicable("no control plane is installed"));
     };
     let item =
         Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
@@ -102,13 +105,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ));
     }
     let Some(config) = config_map::needed_config(ctx)? else {
-        return Err(Unjudged::not_applicable("there is no ConfigMap linkerd-cni-config"));
+        return Err(Unjudged::not_applicable("the ConfigMap linkerd-cni-config does not exist"));
     };
     let drift = Drift { ctx, linkerd, config, template: template::of(config) };
     if drift.template.is_none() {
         let item =
             Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
-        let message = "cni_network_config is no entry of linkerd-cni".to_owned();
+        let message = "cni_network_config is not a linkerd-cni entry".to_owned();
         ctx.gap(ctx.lacking(item, Why::Malformed { message }, "its template"));
     }
     let nodes = Nodes::perhaps_with_files(ctx);
@@ -127,7 +130,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The entries that nodes run, each with its node.
+/// The loaded entries, each with its node.
 fn running<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Vec<(&'a NodeSnapshot, EntryInFile<'a>)> {
     let all = nodes
         .snapshots()
@@ -135,7 +138,7 @@ fn running<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Vec<(&'a NodeSnapshot, E
     all.filter(|(_, found)| found.runs == Runs::Yes).collect()
 }
 
-/// A value, and what it is expected to be.
+/// A value and its expected value.
 fn said(setting: &Setting, seen: i64, expected: i64) -> String {
     let shown = |value: i64| match setting.annotation {
         Some(_) => value.to_string(),
@@ -148,13 +151,13 @@ struct Drift<'c, 'a> {
     ctx: &'c Context<'a>,
     linkerd: &'a ConfigMap,
     config: &'a ConfigMap,
-    /// What the next installer to start writes.
+    /// The entry that the next installer writes.
     template: Option<LinkerdEntry>,
 }
 
 impl Drift<'_, '_> {
-    /// One finding where the template differs, which quotes nodes that have it already; where it does not, one for each
-    /// node that still has another value.
+    /// One finding if the template differs, which quotes nodes that already have it. Otherwise one finding
+    /// for each node with another value.
     fn of(
         &self,
         setting: &Setting,
@@ -203,16 +206,18 @@ impl Drift<'_, '_> {
             Some(_) => expected.to_string(),
             None => (expected == 0).to_string(),
         };
-        // A control plane with IPv6 gives pods addresses that no rule covers.
+        // The mesh uses IPv6, but no rule covers IPv6 addresses.
         let v6_uncovered = setting.annotation.is_none() && expected != 0 && is == 0;
         let message = match setting.annotation {
             Some(_) => setting.message.to_owned(),
             None if v6_uncovered => format!(
-                "{}: the mesh uses IPv6, and new meshed pods get no IPv6 rules, so their IPv6 traffic bypasses the proxy",
+                "{}: the mesh uses IPv6, but new meshed pods get no IPv6 rules, so their IPv6 traffic \
+                 bypasses the proxy",
                 setting.message
             ),
             None => format!(
-                "{}: new meshed pods get IPv6 rules that the mesh does not use, and cannot start on a node without IPv6",
+                "{}: new meshed pods get IPv6 rules that the mesh does not use, and cannot start on a node \
+                 without IPv6",
                 setting.message
             ),
         };
@@ -231,7 +236,7 @@ impl Drift<'_, '_> {
         }
     }
 
-    /// `in_template` is what linkerd-cni's template has, where it differs.
+    /// `in_template` is the value in linkerd-cni's template, if it differs.
     fn cure(&self, setting: &Setting, expected: i64, in_template: Option<i64>) -> Remedy {
         let written = |number: i64| match setting.annotation {
             Some(_) => number.to_string(),
@@ -241,13 +246,11 @@ impl Drift<'_, '_> {
         let remedy = Remedy::new();
         let remedy = if let Some(other) = in_template.map(written) {
             let words =
-                format!("Set {} of linkerd-cni to {value}, as the control plane has it", setting.cni_value);
+                format!("Set {} of linkerd-cni to {value}, as in the control plane", setting.cni_value);
             let remedy =
                 changed(self.ctx, remedy, words, None, &[ChartValue::new(setting.cni_value, value.as_str())]);
-            let act = format!(
-                "Or, where the control plane is the one to change, set its {} to {other} instead",
-                setting.value
-            );
+            let act =
+                format!("Or, if the control plane's value is wrong, set its {} to {other}", setting.value);
             upgrade::step(
                 self.ctx,
                 remedy,
@@ -267,7 +270,7 @@ impl Drift<'_, '_> {
     }
 }
 
-/// Somebody who sets it for himself: what is wrong for the others may be right for these.
+/// A namespace or pod that overrides the setting: the other value may be intended for it.
 fn overridden(ctx: &Context<'_>, key: &str) -> Option<Evidence> {
     let namespaces = ctx.hints::<Namespace>().iter().map(|ns| ("Namespace", &ns.metadata));
     let pods = ctx.hints::<Pod>().iter().map(|pod| ("Pod", &pod.metadata));

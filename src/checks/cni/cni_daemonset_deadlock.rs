@@ -1,4 +1,5 @@
-//! `cni-daemonset-deadlock`: linkerd-cni's own pod cannot start because the node's configuration already calls linkerd-cni.
+//! `cni-daemonset-deadlock`: linkerd-cni's own pod cannot start because the node's configuration already runs
+//! linkerd-cni.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +13,8 @@ use crate::model::owners::Owners;
 use crate::model::sandbox::{self, AddFailure};
 use crate::objects::{Event, Node, Pod};
 
-/// The answers to which the installer itself is the cure, if only it could start: it brings token, kubeconfig, entry and
-/// binary. After any other answer it starts once that is repaired.
+/// Errors that the installer itself would fix if it could start, because it writes token, kubeconfig, entry
+/// and binary. After any other error it starts once that error is repaired.
 const CURED_BY_INSTALLER: [&str; 6] = [
     super::cni_add_unauthorized::SIGNATURE,
     "certificate",
@@ -43,17 +44,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn blamed(ctx: &Context<'_>, add: &AddFailure<'_>) -> Finding {
-    let message = "linkerd-cni cannot repair the node by itself: its own pod waits for the plugin that it would install, and so does every other new pod there";
+    let message = "linkerd-cni cannot repair the node: its own pod, like every other new pod there, waits \
+                   for the plugin that it would install";
     refused(ctx, add, message).remedy(way_out(ctx))
 }
 
-/// What is known of pods of which linkerd-cni says nothing.
+/// Evidence about pods without an error of linkerd-cni.
 struct Silence<'a> {
-    /// Pods that have an event of trouble of another kind, by namespace and name.
+    /// Pods with a warning event about another problem, by namespace and name.
     explained: BTreeSet<(&'a str, &'a str)>,
-    /// Nodes that are not ready: nothing starts there, whatever the CNI says.
+    /// Nodes that are not ready: no pod starts there in any case.
     down: BTreeSet<&'a str>,
-    /// Why not every event is there; where they are, none about a pod means something.
+    /// Why events are missing. If the list is complete, the absence of an event about a pod is evidence.
     events_missing: Option<Missing>,
 }
 
@@ -74,7 +76,7 @@ impl<'a> Silence<'a> {
         }
     }
 
-    /// A pod that should have started long ago, and nothing says why it did not.
+    /// A pod that should have started, without evidence of why it did not.
     fn stuck(&self, ctx: &Context<'_>, pod: &Pod) -> Option<Finding> {
         let meta = &pod.metadata;
         let since = meta.creation_timestamp.get()?;
@@ -86,18 +88,19 @@ impl<'a> Silence<'a> {
             return None;
         }
         if ctx.now().duration_since(since) < ctx.span_of("minutes") {
-            // Too early to say, but for an event.
+            // Too early without an event.
             self.events_missing.iter().for_each(|missing| ctx.gap(missing.clone()));
             return None;
         }
-        // An event, or a line of a journal, might say why.
+        // An event, or a line of a journal, might show the cause.
         self.events_missing.iter().for_each(|missing| ctx.gap(missing.clone()));
         ctx.noted(ctx.logs());
-        let silence = if self.events_missing.is_none() { ", and no event says why" } else { "" };
+        let silence = if self.events_missing.is_none() { ", and no event shows the cause" } else { "" };
         let finding = ctx
             .finding(
                 Owners::default().of(pod).subject(vec![meta.name.clone()]),
-                "linkerd-cni's pod does not start on the node; if the node's configuration already has its entry, the pod waits for the plugin that it would install",
+                "linkerd-cni's pod does not start on the node. If the node's configuration already has its \
+                 entry, the pod waits for the plugin that it would install",
             )
             .severity(Severity::Warning)
             .likely()
@@ -116,6 +119,7 @@ fn way_out(ctx: &Context<'_>) -> Remedy {
     let remedy = Remedy::verified_by(remedy::rolled_out(ctx));
     remedy::through_host_network(ctx, remedy).step(
         StepKind::Note,
-        "Remove the linkerd-cni entry on each node by hand instead where the DaemonSet cannot be changed: one node at a time, cordoned first",
+        "If the DaemonSet cannot be changed, remove the linkerd-cni entry by hand instead, one cordoned node \
+         at a time",
     )
 }

@@ -1,4 +1,5 @@
-//! `cni-ds-coverage`: pods rely on linkerd-cni where its DaemonSet brings no plugin, or where its own pods are not ready.
+//! `cni-ds-coverage`: pods rely on linkerd-cni on nodes without a pod of its DaemonSet, or its pods are not
+//! ready.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ use crate::item::Kind;
 use crate::model::cni;
 use crate::objects::{DaemonSet, Node, Pod, Time, Workload};
 
-/// How many pods of a node are named.
+/// Number of pods of a node that are named.
 const NAMED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -29,16 +30,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = ctx.seen::<Node>()?;
     let seen = ctx.seen::<Pod>()?;
     let mut findings: Vec<Finding> = sets.iter().filter_map(|set| not_ready(ctx, set, seen, nodes)).collect();
-    // That a node has no installer takes every pod there is.
+    // Only a complete list of pods proves that a node has no installer.
     if let Ok(pods) = ctx.every::<Pod>() {
         findings.extend(without_installer(ctx, &sets, pods, nodes));
     }
     Ok(findings.into())
 }
 
-/// Without any DaemonSet: where the control plane relies on one, that is the matter of another check.
+/// The verdict without any DaemonSet: if the control plane relies on one, another check reports it.
 fn nowhere(ctx: &Context<'_>) -> Judgement {
-    // Where some may not have been seen, that is a gap already.
+    // An incomplete list is already a gap.
     if ctx.every::<DaemonSet>().is_err() {
         return Ok(Verdict::fine());
     }
@@ -48,8 +49,8 @@ fn nowhere(ctx: &Context<'_>) -> Judgement {
     })
 }
 
-/// Pods of the DaemonSet that are not ready: those that are starting aside, and without a control plane that relies on it
-/// those that have only just become unready.
+/// Pods of the DaemonSet that are not ready, except those that are starting, and those that have just become
+/// unready if the control plane does not rely on linkerd-cni.
 fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) -> Option<Finding> {
     let down: BTreeSet<&str> = nodes.iter().filter(|node| !is_ready(node)).map(name).collect();
     let meta = &set.metadata;
@@ -75,9 +76,11 @@ fn not_ready(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) ->
         return starting_only(ctx, set, &starting);
     }
     let message = if counted {
-        "linkerd-cni is not ready on every node, and the control plane relies on it: a node on which it was never ready starts no meshed pod, on the others its entry, token and binary are not kept up to date"
+        "some pods of linkerd-cni, on which the control plane relies, are not ready. A node on which it was \
+         never ready starts no meshed pod; on the others the entry, token and binary are not kept up to date"
     } else {
-        "linkerd-cni is not ready on every node: there its entry, token and binary are not kept up to date, and a rollout stops"
+        "some linkerd-cni pods are not ready: on their nodes the entry, token and binary are not kept up to \
+         date, and a rollout stops"
     };
     let finding = ctx
         .finding(subject(set, &stuck), message)
@@ -106,7 +109,7 @@ fn awaited(ctx: &Context<'_>, set: &Workload, pods: &[Pod], nodes: &[Node]) -> u
     bare.filter(is_new).count()
 }
 
-/// Pods that are starting: not trouble yet, though `linkerd check` waits for them.
+/// An info about pods that are starting, for which `linkerd check` waits.
 fn starting_only(ctx: &Context<'_>, set: &Workload, starting: &[&Pod]) -> Option<Finding> {
     let status = &set.status;
     let first = starting.first()?;
@@ -116,7 +119,8 @@ fn starting_only(ctx: &Context<'_>, set: &Workload, starting: &[&Pod]) -> Option
     let finding = ctx
         .finding(
             subject(set, starting),
-            "linkerd-cni is starting on a node: its pod was created less than five minutes ago, and nothing in it has failed",
+            "linkerd-cni is starting on a node: its pod was created less than five minutes ago, and nothing \
+             in it has failed",
         )
         .severity(Severity::Info)
         .rows_as(Severity::Error)
@@ -135,11 +139,11 @@ fn subject(set: &Workload, pods: &[&Pod]) -> Subject {
     }
 }
 
-/// Where a pod is not ready, since when, and why.
+/// Evidence of an unready pod: its node, the duration and the reason.
 fn shown_unready(ctx: &Context<'_>, pod: &Pod) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let place = match pod.node_name.as_str() {
-        "" => "not ready, on no node".to_owned(),
+        "" => "not ready, not scheduled to a node".to_owned(),
         node => format!("not ready on {node}"),
     };
     let since = unready_since(pod).get();
@@ -147,7 +151,7 @@ fn shown_unready(ctx: &Context<'_>, pod: &Pod) -> Evidence {
     Evidence::field(object, "status", format!("{place}{}{}", since.unwrap_or_default(), why(pod)))
 }
 
-/// How to find out why pods of a DaemonSet are not ready, or not there.
+/// The steps to find out why pods of a DaemonSet are not ready or do not exist.
 fn see_why(set: &Workload, first: Option<&Pod>) -> Remedy {
     let (namespace, name) = (&set.metadata.namespace, &set.metadata.name);
     let status = kubectl().namespace(namespace).words("rollout status").operand(format!("daemonset/{name}"));
@@ -155,18 +159,18 @@ fn see_why(set: &Workload, first: Option<&Pod>) -> Remedy {
     match first {
         Some(pod) => remedy.run(
             StepKind::Command,
-            "See why its pods are not ready: the events at the end, and the installer's log",
+            "Find out why its pods are not ready: read the events at the end, and the installer's log",
             described(pod),
         ),
         None => remedy.run(
             StepKind::Command,
-            "See why its pods are not created: the events at the end",
+            "Find out why its pods are not created: read the events at the end",
             kubectl().namespace(namespace).words("describe daemonset").operand(name),
         ),
     }
 }
 
-/// Whether the control plane relies on linkerd-cni, or will; that nobody knows becomes a gap.
+/// Whether the control plane relies on linkerd-cni, or will. If this is not known, a gap is noted.
 fn relies_on_cni(ctx: &Context<'_>) -> bool {
     expected(ctx)
         .unwrap_or_else(|missing| {
@@ -176,7 +180,7 @@ fn relies_on_cni(ctx: &Context<'_>) -> bool {
         .is_some()
 }
 
-/// Since when a pod has not been ready.
+/// The time since which a pod has not been ready.
 fn unready_since(pod: &Pod) -> Time {
     let since = pod.condition("Ready").and_then(|condition| condition.last_transition_time.get());
     since.map_or(pod.metadata.creation_timestamp, Time::from)
@@ -192,7 +196,7 @@ fn in_words(age: SignedDuration) -> String {
     }
 }
 
-/// What its containers say, in parentheses.
+/// The reasons of its containers, in parentheses.
 fn why(pod: &Pod) -> String {
     let reason = pod.status.container_statuses.iter().find_map(|status| {
         let waiting = status.state.waiting().map(|waiting| waiting.reason.clone());
@@ -202,7 +206,7 @@ fn why(pod: &Pod) -> String {
     reason.unwrap_or_default()
 }
 
-/// Nodes on which meshed pods rely on the plugin, and to which no DaemonSet brings it.
+/// Nodes on which meshed pods rely on the plugin, but on which no DaemonSet installs it.
 fn without_installer(ctx: &Context<'_>, sets: &[&Workload], pods: &[Pod], nodes: &[Node]) -> Vec<Finding> {
     let covered: BTreeSet<&str> = pods
         .iter()
@@ -235,9 +239,13 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload], node: &Node, pods: &[&Pod]) 
     });
     ctx.finding(
         Subject::node(name(node)),
-        "meshed pods on the node rely on linkerd-cni, and its DaemonSet has no pod there: nothing redirects the traffic of new pods, so they fail in linkerd-network-validator or run outside the mesh",
+        "meshed pods on the node rely on linkerd-cni, but its DaemonSet has no pod there. The traffic of new \
+         pods is not redirected: they fail in linkerd-network-validator or run outside the mesh",
     )
-    .evidence(Evidence::other(format!("node {}", name(node)), format!("meshed without linkerd-init: {}", some(named, NAMED))))
+    .evidence(Evidence::other(
+        format!("node {}", name(node)),
+        format!("meshed without linkerd-init: {}", some(named, NAMED)),
+    ))
     .evidences(selectors)
     .remedy(cover(ctx, name(node)))
     .tie(not_redirected(name(node)))
@@ -259,20 +267,21 @@ fn cover(ctx: &Context<'_>, node: &str) -> Remedy {
         .arg("jsonpath={.spec.template.spec.tolerations}{\"\\n\"}{.spec.template.spec.nodeSelector}{\"\\n\"}{.spec.template.spec.affinity}{\"\\n\"}");
     let remedy = Remedy::verified_by(installers).run(
         StepKind::Command,
-        "Compare the node's taints and labels with the tolerations, the node selector and the affinity of the DaemonSet",
+        "Compare the node's taints and labels with the tolerations, the node selector and the affinity of \
+         the DaemonSet",
         Command::about_node(node, [of_node, of_set]),
     );
     let remedy = chart::set(
         ctx,
         remedy,
-        "If tolerations are missing: let the DaemonSet tolerate every taint, as the chart does by default",
+        "If tolerations are missing, let the DaemonSet tolerate every taint, as the chart does by default",
         None,
         &[ChartValue::new("tolerations[0].operator", "Exists")],
     );
     meshed_replaced(
         ctx,
         remedy,
-        "Then restart the meshed workloads whose pods are on the node: rules are set only when a pod starts",
+        "Restart the meshed workloads whose pods are on the node: rules are set only when a pod starts",
         &[node],
     )
 }

@@ -11,18 +11,21 @@ use crate::finding::{Evidence, Finding, Severity, Subject};
 use crate::model::node::{KubeconfigLookup, Looked, NodeSnapshot, RuntimeKind};
 use crate::objects::DaemonSet;
 
-/// What the plugin or its runtime answers then.
+/// Errors of the plugin or its runtime in this case.
 const ANSWERS: [&str; 2] = ["kubeconfig-missing", "plugin-missing"];
 
-const LOADED: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads needs a file that does not exist";
-const PASSED_OVER: &str = "CRI-O skips the file with linkerd-cni's entry, because the plugin's binary does not exist: pods start in the network of the next file, outside the mesh";
-const UNLOADED: &str = "a linkerd-cni entry in a file that is not loaded needs a file that does not exist: once the runtime loads it, new pods on the node cannot start";
+const LOADED: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads needs \
+                      a file that does not exist";
+const PASSED_OVER: &str = "CRI-O skips the file with linkerd-cni's entry, because the plugin's binary does \
+                           not exist: pods start in the network of the next file, outside the mesh";
+const UNLOADED: &str = "a linkerd-cni entry in a file that is not loaded needs a file that does not exist: \
+                        once the runtime loads it, new pods on the node cannot start";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::perhaps_with_files(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
-        // What is left in a file that nothing loads has no owner at all, which is said already.
+        // An entry left in a file that is not loaded has no owner, which another check reports.
         let counts = |found: &EntryInFile<'_>| found.runs != Runs::No || !uninstalled(ctx);
         for found in entries(ctx, &nodes, snapshot).into_iter().filter(counts) {
             let finding = dangling(ctx, &nodes, snapshot, &found);
@@ -77,7 +80,7 @@ fn dangling<'a>(
         .evidences(kubeconfig)
         .evidences(binary)
         .remedy(match snapshot.plugin_binary_elsewhere("linkerd-cni") {
-            // The next installer would only put it there again.
+            // The next installer would only write it there again.
             Some(_) => bin_dir_cure(ctx, snapshot),
             None => {
                 let adds = hinted_add_failures(ctx);
@@ -92,7 +95,7 @@ fn dangling<'a>(
     })
 }
 
-/// The reference to a kubeconfig that is known not to be there.
+/// The reference to a kubeconfig that does not exist.
 fn kubeconfig(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &EntryInFile<'_>) -> Option<Evidence> {
     match snapshot.kubeconfig_of(found.entry) {
         KubeconfigLookup::Absent { path } => {
@@ -108,7 +111,7 @@ fn kubeconfig(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &EntryInFile<'_
     }
 }
 
-/// The call of a binary that is known not to be where the runtime looks.
+/// The reference to a binary that the runtime does not find.
 fn binary(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &EntryInFile<'_>) -> Option<Evidence> {
     match snapshot.plugin_binary("linkerd-cni") {
         Looked::Absent => {
@@ -117,7 +120,7 @@ fn binary(ctx: &Context<'_>, snapshot: &NodeSnapshot, found: &EntryInFile<'_>) -
             let elsewhere = snapshot.plugin_binary_elsewhere("linkerd-cni");
             let said = match elsewhere {
                 Some(binary) => format!(
-                    "\"linkerd-cni\", whose binary is in {}, and the runtime searches {dirs}",
+                    "\"linkerd-cni\", whose binary is in {}, but the runtime searches {dirs}",
                     binary.dir
                 ),
                 None => format!("\"linkerd-cni\", whose binary is not in {dirs}"),

@@ -1,4 +1,4 @@
-//! `cni-entry-duplicate`: one list calls linkerd-cni more than once.
+//! `cni-entry-duplicate`: one list runs linkerd-cni more than once.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The list that an entry stands in: `delegates[0].plugins` of `delegates[0].plugins[3]`.
+/// The list of an entry: `delegates[0].plugins` of `delegates[0].plugins[3]`.
 fn list_of(json_path: &str) -> &str {
     json_path.rsplit_once('[').map_or(json_path, |(list, _)| list)
 }
@@ -46,7 +46,7 @@ fn twice(
     list: &[&EntryInFile<'_>],
     keeps: bool,
 ) -> Finding {
-    // Not empty: only lists with several entries come here.
+    // Not empty: callers pass only lists with several entries.
     let last = list[list.len() - 1];
     let quoted = list.iter().map(|found| {
         let path = Some(found.entry.path_of("type"));
@@ -55,7 +55,8 @@ fn twice(
     let finding = ctx
         .finding(
             entry_subject(snapshot, last.file, last.entry),
-            "duplicate linkerd-cni entries in one list of plugins: it runs once for each, and the entries may differ",
+            "one list of plugins has several linkerd-cni entries: linkerd-cni runs once for each, and the \
+             entries may differ",
         )
         .parameter(last.file.path())
         .evidences(quoted)

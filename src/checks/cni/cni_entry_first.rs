@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let installed = super::installers::installed(ctx);
     let mut findings = Vec::new();
     for snapshot in nodes.snapshots() {
-        // Since plugins have versions of their own, they pass on what is not there.
+        // Plugins with their own version numbers also work without a result to pass on.
         let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
         let alone_is_fine = !plugin.rows().is_empty();
         let found = entries(ctx, &nodes, snapshot).into_iter();
@@ -40,12 +40,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// A file of early linkerd-cni that nothing loads is a finding of its own, which says the same of it.
+/// Whether the entry is in an unloaded file of early linkerd-cni, which is a separate finding.
 fn is_leftover(found: &EntryInFile<'_>) -> bool {
     found.runs == Runs::No && found.file.name.starts_with(cni_interface_mode_leftover::FILE)
 }
 
-/// multus runs it by itself, behind the network that it runs first.
+/// Whether multus runs the entry as a separate delegate, after the network that it runs first.
 fn is_delegate(entry: &LinkerdEntry) -> bool {
     entry.depth > 0 && entry.siblings == 1
 }
@@ -55,11 +55,14 @@ fn first(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, found: &
     let alone = entry.siblings == 1;
     let delegate = is_delegate(entry);
     let message = if delegate {
-        "multus runs linkerd-cni as a network of its own: older plugins fail for every pod then, since no other plugin passes them a result"
+        "multus runs linkerd-cni as a separate network: older plugins fail for every pod, because no other \
+         plugin passes them a result"
     } else if alone {
-        "linkerd-cni is the only plugin of the configuration: no plugin gives new pods a network, and linkerd-cni fails without a result to pass on"
+        "linkerd-cni is the only plugin of the configuration: no plugin gives new pods a network, and \
+         linkerd-cni fails without a result to pass on"
     } else {
-        "linkerd-cni is first in the list of plugins: it fails for every new pod of the node, because the plugin that gives the pod its network has not run yet"
+        "linkerd-cni is first in the list of plugins: it fails for every new pod of the node, because the \
+         plugin that gives the pod its network has not run yet"
     };
     let said =
         if alone { "\"linkerd-cni\", the only plugin" } else { "\"linkerd-cni\", before every other plugin" };
@@ -77,10 +80,10 @@ fn first(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, found: &
     if delegate { finding.severity(Severity::Warning).likely() } else { finding }
 }
 
-/// Plugins that multus may run by themselves.
+/// Upgrades to a plugin that multus may run as a separate delegate.
 fn newer(ctx: &Context<'_>) -> Remedy {
     let values = [image_version(first_clean(ctx))];
-    set(ctx, Remedy::new(), "Run a newer plugin, which supports this", None, &values)
+    set(ctx, Remedy::new(), "Run a newer plugin, which supports such a delegate", None, &values)
 }
 
 fn cure(
@@ -99,7 +102,7 @@ fn cure(
         Remedy::new(),
         system,
         node,
-        &format!("Rename {path}: without the base network's plugins there is nothing in it to keep"),
+        &format!("Rename {path}, which is of no use without the base network's plugins"),
         [program("mv").operand(path.as_str()).operand(format!("{path}.bak"))],
     );
     match owner(ctx, found.file) {
@@ -110,7 +113,8 @@ fn cure(
         ),
         None => remedy.step(
             StepKind::Note,
-            "Restart the base network's pod on the node, so that it writes its file again; linkerd-cni then adds its entry at the end",
+            "Restart the base network's pod on the node, so that it writes its file again; linkerd-cni then \
+             adds its entry at the end",
         ),
     }
 }

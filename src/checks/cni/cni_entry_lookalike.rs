@@ -1,4 +1,4 @@
-//! `cni-entry-lookalike`: a plugin goes by linkerd-cni's name, and is another.
+//! `cni-entry-lookalike`: a plugin has linkerd-cni's name but another type.
 
 use super::effect::{file_runs, graded};
 use super::host::on_host;
@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Runtimes go by `type`, and by its exact spelling.
+/// Runtimes use `type`, with its exact spelling.
 fn looks_alike(plugin: &Plugin) -> bool {
     let says = |text: &Option<String>| {
         text.as_deref().is_some_and(|text| text.to_ascii_lowercase().contains("linkerd-cni"))
@@ -59,7 +59,8 @@ fn lookalike(
         nodes.system(ctx, &snapshot.node),
         &snapshot.node,
         &format!(
-            "Remove the object {} ({lines}) from {}, if nobody added it on purpose; the editor works on a copy",
+            "Unless it was added on purpose, remove the object {} ({lines}) from {}; the editor works on a \
+             copy",
             plugin.json_path,
             file.path()
         ),
@@ -70,9 +71,14 @@ fn lookalike(
     );
     ctx.finding(
         subject,
-        "a plugin is named linkerd-cni and has another type: runtimes run the type, so this object writes no traffic rules",
+        "a plugin is named linkerd-cni but has another type: runtimes run the type, so it writes no traffic \
+         rules",
     )
     .parameter(file.path())
     .evidence(in_file(snapshot, &file.path(), Some(path), Some(place), said))
-    .remedy(restarted_for(ctx, remedy, "Restart the DaemonSet, so that its installers write the right entry"))
+    .remedy(restarted_for(
+        ctx,
+        remedy,
+        "Restart the DaemonSet, so that its installers write the correct entry",
+    ))
 }

@@ -1,4 +1,5 @@
-//! `cni-entry-orphaned`: a node's configuration still calls linkerd-cni, and no DaemonSet installs it any more.
+//! `cni-entry-orphaned`: a node's configuration still runs linkerd-cni, but no DaemonSet installs it any
+//! more.
 
 use super::add_failures::{answers_on, by_node, hinted_add_failures, on_node, on_this_node, quoted};
 use super::chart;
@@ -17,11 +18,11 @@ use crate::model::cni;
 use crate::model::node::{ConfFile, LinkerdEntry, NodeSnapshot};
 use crate::objects::{DaemonSet, Node, Pod, Workload};
 
-/// Where the plugin keeps its kubeconfig, and its binary, unless the chart says otherwise.
+/// The plugin's default kubeconfig.
 const KUBECONFIG: &str = "/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig";
-/// See [`KUBECONFIG`].
+/// The default directory of the plugin's binary.
 const BIN_DIR: &str = "/opt/cni/bin";
-/// What a linkerd-cni answers of which parts are uninstalled: its account, its kubeconfig, its binary.
+/// Errors of a linkerd-cni whose account, kubeconfig or binary was uninstalled.
 const LEFT_BEHIND: [&str; 4] =
     [cni_add_unauthorized::SIGNATURE, "kubeconfig-missing", "plugin-missing", "rbac-forbidden"];
 
@@ -37,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for snapshot in nodes.snapshots() {
         findings.extend(on_one(ctx, &nodes, snapshot, &[no_daemon_set()], relied_on.as_ref()));
     }
-    // A refusal is proof enough that a node still calls it.
+    // Its error is sufficient proof that the node still runs it.
     for (node, adds) in by_node(hinted_add_failures(ctx)) {
         if nodes.has_files(node) {
             continue;
@@ -63,8 +64,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-const LOADED: &str = "new pods on the node depend on a linkerd-cni that is no longer installed: the configuration that the runtime loads still has its entry, and nothing renews its token or its binary";
-const UNLOADED: &str = "a CNI file of the node still has an entry of linkerd-cni, which is no longer installed: once the runtime loads that file, new pods on the node cannot start";
+const LOADED: &str = "new pods on the node depend on a linkerd-cni that is no longer installed: the loaded \
+                      CNI configuration still has its entry, but its token and binary are not renewed";
+const UNLOADED: &str = "a CNI file of the node still has an entry of linkerd-cni, which is no longer \
+                        installed: once the runtime loads that file, new pods on the node cannot start";
 
 fn on_one<'a>(
     ctx: &Context<'a>,
@@ -106,10 +109,10 @@ fn on_one<'a>(
         .collect()
 }
 
-/// Nodes that no DaemonSet of linkerd-cni may run on any more, by its `nodeSelector`: switched off, or narrowed down. They
-/// are left as an uninstalled one leaves them.
+/// Nodes that the `nodeSelector` of linkerd-cni's DaemonSet no longer selects. They are in the same state as
+/// after an uninstall.
 fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
-    // As charts have it: every node whose files one could have.
+    // The default of charts: every Linux node.
     let everywhere = |set: &Workload| {
         let mut wanted = set.spec.template.spec.node_selector.iter();
         wanted.all(|(key, value)| key == "kubernetes.io/os" && value == "linux")
@@ -136,7 +139,7 @@ fn uncovered(ctx: &Context<'_>, sets: &[&Workload]) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Where a DaemonSet runs instead.
+/// Evidence of the DaemonSet's nodeSelector.
 fn elsewhere(set: &Workload) -> Evidence {
     let wanted: Vec<String> =
         set.spec.template.spec.node_selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -145,8 +148,8 @@ fn elsewhere(set: &Workload) -> Evidence {
     Evidence::field(object, "spec.template.spec.nodeSelector", said)
 }
 
-/// A mesh that relies on linkerd-cni needs it back; any other needs the rest of it removed. `files` are its kubeconfig and
-/// its binaries on the node.
+/// Installs linkerd-cni again if the mesh relies on it, otherwise removes its remains. `files` are its
+/// kubeconfig and its binaries on the node.
 fn cure(
     ctx: &Context<'_>,
     (node, system): (&str, Option<&System>),
@@ -155,11 +158,12 @@ fn cure(
     relied_on: Option<&Evidence>,
 ) -> Remedy {
     if relied_on.is_some() {
-        let words = "Install linkerd-cni again, since the control plane relies on it";
+        let words = "Install linkerd-cni again, because the control plane relies on it";
         let remedy = chart::install_again(ctx, Remedy::new(), words);
         return remedy::through_host_network(ctx, remedy).run(
             StepKind::Note,
-            "Otherwise install Linkerd without cniEnabled, remove the entries node by node, and restart the meshed workloads, whose pods this lists",
+            "Otherwise install Linkerd without cniEnabled, remove the entries node by node, and restart the \
+             meshed workloads, whose pods this command lists",
             listed(ctx, None),
         );
     }
@@ -168,14 +172,14 @@ fn cure(
         system,
         node,
         &format!(
-            "When no entry is left on the node, remove the plugin's kubeconfig and binary as well: {}",
+            "When no entry is left on the node, also remove the plugin's kubeconfig and binary: {}",
             files.join(", ")
         ),
         [program("rm").words("-f").operands(files)],
     )
 }
 
-/// Where linkerd-cni's files are on a node: as its entry and its runtime have it, else as charts do.
+/// The paths of linkerd-cni's files on a node, from its entry and its runtime, else the chart's defaults.
 fn files_of(snapshot: &NodeSnapshot, entry: &LinkerdEntry) -> Vec<String> {
     let kubeconfig = entry.kubeconfig.value().cloned().unwrap_or_else(|| KUBECONFIG.to_owned());
     let dirs = snapshot.plugin_dirs();

@@ -1,4 +1,4 @@
-//! `cni-entry-shadowed`: linkerd-cni's entry stands in files that the runtime does not load.
+//! `cni-entry-shadowed`: linkerd-cni's entry is in files that the runtime does not load.
 
 use super::absent::{Absent, absences, cure};
 use super::effect::{Runs, entries, loaded_evidence};
@@ -9,7 +9,8 @@ use crate::command::{Arg, Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::node::{ConfFile, Effective, LinkerdEntry, NodeSnapshot};
 
-const MESSAGE: &str = "linkerd-cni's entry is in a file that the runtime does not load, and the loaded one has none: new meshed pods on the node get no traffic rules";
+const MESSAGE: &str = "linkerd-cni's entry is in a file that the runtime does not load, and the loaded file \
+                       has none: new meshed pods on the node get no traffic rules";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
@@ -17,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let absences = absences(ctx, &nodes)?;
     for absent in &absences {
         let all = absent.snapshot.all_linkerd_entries().into_iter();
-        // One that waits in the same list of files is what the runtime would load next; the first is named.
+        // A file in the same directory is the one that the runtime would load next; the first is named.
         if let Some((file, entry)) = all.into_iter().find(|(file, _)| file.is_loadable()) {
             findings.push(absent.graded(shadowed(ctx, (absent, &absences), file, entry)));
         }
@@ -43,7 +44,7 @@ fn shadowed(
         .remedy(cure(ctx, absent, all))
 }
 
-/// Where the runtime is not known, and only one of the two families would run the entry.
+/// A finding if the runtime is not known, and only containerd or only CRI-O would run the entry.
 fn depends<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot) -> Option<Finding> {
     let Effective::Disagree { .. } = snapshot.effective(nodes.runtime(snapshot)) else { return None };
     let found = entries(ctx, nodes, snapshot);
@@ -58,7 +59,8 @@ fn depends<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot)
     let finding = ctx
         .finding(
             entry_subject(snapshot, file, entry),
-            "the node's runtime is not known, and containerd and CRI-O would load different files here: with one of the two, meshed pods on the node start without traffic rules",
+            "the node's runtime is not known, and containerd and CRI-O would load different files here: with \
+             one of them, meshed pods on the node start without traffic rules",
         )
         .severity(Severity::Warning)
         .likely()
@@ -67,8 +69,12 @@ fn depends<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>, snapshot: &'a NodeSnapshot)
         .evidence(Evidence::other(format!("node {}", snapshot.node), why))
         .remedy(Remedy::new().run(
             StepKind::Note,
-            "See which runtime the node has, and check again with access to the cluster, or with runtime/info.json in the snapshot",
-            Command::about_node(&snapshot.node, [kubectl().words("get node").operand(Arg::node()).words("-o wide")]),
+            "Find out the node's runtime, and check again with access to the cluster, or with \
+             runtime/info.json in the snapshot",
+            Command::about_node(
+                &snapshot.node,
+                [kubectl().words("get node").operand(Arg::node()).words("-o wide")],
+            ),
         ));
     Some(finding)
 }

@@ -1,4 +1,4 @@
-//! `cni-entry-simulate`: linkerd-cni only pretends to write traffic rules.
+//! `cni-entry-simulate`: linkerd-cni only simulates traffic rules.
 
 use super::config_map;
 use super::effect::{Runs, entries};
@@ -13,7 +13,8 @@ use crate::command::{kubectl, program};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::cni::template_setting;
 
-const MESSAGE: &str = "linkerd-cni runs in simulate mode: it does not write the traffic rules of new meshed pods, so they fail in the network validator or bypass their proxy";
+const MESSAGE: &str = "linkerd-cni runs in simulate mode: it does not write the traffic rules of new meshed \
+                       pods, so they fail in the network validator or bypass their proxy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::perhaps_with_files(ctx);
@@ -60,7 +61,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Has installers write an entry that does not simulate.
+/// Makes installers write an entry without simulate mode.
 fn real(ctx: &Context<'_>) -> Remedy {
     let target = target(ctx);
     let words = "Set simulate to false in the template, which installers copy to every node";

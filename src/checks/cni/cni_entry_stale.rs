@@ -1,4 +1,4 @@
-//! `cni-entry-stale`: a node's entry is not what linkerd-cni's ConfigMap says.
+//! `cni-entry-stale`: a node's entry differs from linkerd-cni's ConfigMap.
 
 use super::cni_interface_mode_leftover::FILE;
 use super::config_map;
@@ -17,12 +17,12 @@ use crate::objects::{ConfigMap, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(config) = config_map::needed_config(ctx)? else {
-        return Err(Unjudged::not_applicable("there is no ConfigMap linkerd-cni-config"));
+        return Err(Unjudged::not_applicable("the ConfigMap linkerd-cni-config does not exist"));
     };
     let Some(template) = template::of(config) else {
         let item =
             Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
-        let message = "cni_network_config is no entry of linkerd-cni".to_owned();
+        let message = "cni_network_config is not a linkerd-cni entry".to_owned();
         return Err(ctx.lacking(item, Why::Malformed { message }, "its template").into());
     };
     let nodes = Nodes::with_files(ctx)?;
@@ -31,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         [only] => Some(*only),
         _ => None,
     };
-    // Whether files are of a time before the installer started, its pod says.
+    // The installer's pod shows whether the files are older than its start.
     if let Err(missing) = ctx.seen::<Pod>() {
         ctx.gap(missing);
     }
@@ -47,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let plugin = PluginOn::of(ctx, &installed, &snapshot.node, Some(snapshot));
         let absent_mode = plugin.all(|row| row.absent_mode);
-        // What early plugins wrote for themselves is for the check of leftovers.
+        // Files of early plugins are covered by the check of leftovers.
         let found = entries(ctx, &nodes, snapshot).into_iter();
         for found in found.filter(|found| !found.file.name.starts_with(FILE)) {
             let differences = template::differences(found.entry, &template, config, set, absent_mode);
@@ -78,17 +78,22 @@ fn stale(
     let finding = ctx
         .finding(
             entry_subject(snapshot, found.file, found.entry),
-            "linkerd-cni's entry on the node differs from its ConfigMap: installers read the ConfigMap only when they start",
+            "linkerd-cni's entry on the node differs from its ConfigMap: the new settings are not in effect, \
+             because installers read the ConfigMap only when they start",
         )
         .parameter(found.file.path())
         .evidences(seen)
-        .evidence(Evidence::field(object, "data.cni_network_config", format!("differs in {}", fields.join(", "))))
+        .evidence(Evidence::field(
+            object,
+            "data.cni_network_config",
+            format!("differs in {}", fields.join(", ")),
+        ))
         .remedy(restarted(ctx, Remedy::new()));
     let finding = fields.iter().fold(finding, |finding, field| finding.parameter(*field));
     let grave = differences.iter().any(|difference| difference.grave);
     let finding = found.graded(snapshot, finding);
     let finding =
         if grave && found.runs == Runs::Yes { finding } else { finding.severity(Severity::Warning) };
-    // The ConfigMap may have changed after files of another time.
+    // If the files were collected at another time, the ConfigMap may have changed in between.
     if is_fresh(ctx, snapshot) { finding } else { finding.likely() }
 }

@@ -1,4 +1,5 @@
-//! `cni-inotify-limit`: the installer cannot watch the node's CNI directory, because the node has no inotify instances left.
+//! `cni-inotify-limit`: the installer cannot watch the node's CNI directory, because the node has no inotify
+//! instances left.
 
 use super::installers::installers;
 use super::logs::{pod_lines, unmatched_logs};
@@ -12,13 +13,16 @@ use crate::item::{Item, Kind};
 use crate::knowledge::SignatureScope;
 use crate::objects::Pod;
 
-/// The installer's words.
+/// Signature of the installer's error.
 pub(super) const SIGNATURE: &str = "inotify-exhausted";
-/// What is counted for each user: the kernel's own default is no more than this.
+/// The limit per user.
 const SYSCTL: &str = "fs.inotify.max_user_instances";
 
-const EXHAUSTED: &str = "linkerd-cni does not see changes of the node's CNI files: the node's inotify instance limit is reached. Older installers keep running without it, newer ones exit and restart";
-const TIGHT: &str = "the node's inotify instance limit is low: once it is reached, linkerd-cni no longer sees changes of the node's CNI files";
+const EXHAUSTED: &str = "linkerd-cni does not see changes of the node's CNI files, because the node's \
+                         inotify instance limit is reached. Older installers keep running without the watch; \
+                         newer ones exit and restart";
+const TIGHT: &str = "the node's inotify instance limit is low: once it is reached, linkerd-cni no longer \
+                     sees changes of the node's CNI files";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if installers(ctx)?.is_empty() {
@@ -65,13 +69,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     if !looked {
-        let part = format!("the installers' logs, or {SYSCTL} of the nodes");
+        let part = format!("the logs of the installers, or {SYSCTL} of the nodes");
         ctx.gap(ctx.lacking(Item::Logs, Why::NotOffered, part));
     }
     Ok(findings.into())
 }
 
-/// What ties a node without instances to the installer that ends there for it.
+/// Ties a node without instances to the installer that exits there because of it.
 pub(super) fn ends(node: &str) -> Tie {
     Tie::Fact(format!("cni-installer {SIGNATURE} on {node}"))
 }
@@ -90,9 +94,7 @@ fn raise(ctx: &Context<'_>, node: &str) -> Remedy {
         format!("Make it permanent: {SYSCTL} = 512 in /etc/sysctl.d, or in the node's image"),
     );
     match node {
-        "" => {
-            remedy.step(StepKind::Note, "Then restart the node's linkerd-cni pod, so that it begins to watch")
-        }
+        "" => remedy.step(StepKind::Note, "Restart the node's linkerd-cni pod, so that it starts its watch"),
         node => installer_restarted(remedy, &target(ctx), node),
     }
 }

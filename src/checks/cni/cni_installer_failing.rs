@@ -1,4 +1,4 @@
-//! `cni-installer-failing`: linkerd-cni's installer ends on a node instead of putting the plugin in place.
+//! `cni-installer-failing`: linkerd-cni's installer exits on a node instead of installing the plugin.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::model::cni;
 use crate::model::owners::Owners;
 use crate::objects::{ContainerStatus, Meta, Pod};
 
-/// Signatures that only say how things stand, or that have a check of their own.
+/// Signatures that are not failures, or that have their own check.
 const NOT_FAILURES: [&str; 2] = ["waiting-for-base-network", cni_inotify_limit::SIGNATURE];
-/// A file that two writers take from each other: once or twice is normal.
+/// A file that two writers rewrite in turn: once or twice is normal.
 const REWRITTEN: &str = "rewritten-again";
-/// The clean-up of a pod that is gone; its log is of the past.
+/// The clean-up of a deleted pod, whose log is about the past.
 const CLEAN_UP: &str = "clean-up-died";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -29,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if installing.is_empty() && !installed && ctx.every::<Pod>().is_ok() {
         return Err(Unjudged::not_applicable("linkerd-cni is not installed"));
     }
-    // One that runs and does nothing shows only in its log.
+    // An installer that runs without effect shows only in its log.
     if let Err(missing) = ctx.logs() {
         ctx.gap(missing);
     }
@@ -63,20 +63,24 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
     match (line, state) {
         (None, None) => None,
         (None, Some(state)) => Some(
-            base("linkerd-cni's installer exits on the node: nothing renews its entry, token and binary, and a new node stays without them".to_owned())
-                .evidence(state)
-                .remedy(remedy.run(
-                    StepKind::Command,
-                    "Read its log from before it exited; meshdoctor knows its errors",
-                    read_log(meta),
-                )),
+            base(
+                "linkerd-cni's installer exits on the node: its entry, token and binary are not renewed, \
+                  and a new node does not get them"
+                    .to_owned(),
+            )
+            .evidence(state)
+            .remedy(remedy.run(
+                StepKind::Command,
+                "Check its log from before the exit with meshdoctor, which knows its errors",
+                read_log(meta),
+            )),
         ),
         (Some(line), state) => {
             let finding = base(message(line.signature))
                 .parameter(line.signature.id.clone())
                 .evidence(Evidence::other(format!("{object}, log"), line.line.trim()))
                 .remedy(remedy::of_signature(ctx, remedy, line.signature));
-            // A log without a container that ends may be of the past.
+            // A log without a container that exits may be about the past.
             Some(match state {
                 Some(state) => finding.evidence(state),
                 None => finding.severity(Severity::Warning).likely(),
@@ -85,7 +89,7 @@ fn failing(ctx: &Context<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding
     }
 }
 
-/// Hands its log from before it exited to this command.
+/// Commands that pass its log from before the exit to meshdoctor.
 fn read_log(meta: &Meta) -> Command {
     let log = kubectl()
         .namespace(&meta.namespace)
@@ -103,7 +107,7 @@ fn message(signature: &Signature) -> String {
     format!("linkerd-cni's installer fails on the node: {}", signature.cause)
 }
 
-/// The line that says most: the last failure, or a file that is written again and again.
+/// The most important line: the last failure, or a file that is rewritten repeatedly.
 fn worst<'l, 'a>(said: &'l [PodLine<'a>], often: usize) -> Option<&'l PodLine<'a>> {
     let rewritten = said.iter().filter(|line| line.signature.id == REWRITTEN).count();
     said.iter().rev().find(|line| match line.signature.id.as_str() {
@@ -113,7 +117,7 @@ fn worst<'l, 'a>(said: &'l [PodLine<'a>], often: usize) -> Option<&'l PodLine<'a
     })
 }
 
-/// What the status says of an installer that ends again and again; `None` while it runs and did not just restart.
+/// Describes the status of an installer that keeps exiting; `None` while it runs and did not just restart.
 fn ends(status: &ContainerStatus) -> Option<String> {
     let before = status.last_state().terminated().or(status.state.terminated());
     let code = before.map(|ended| format!(", last exit {}", ended.exit_code)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `cni-interface-mode-leftover`: a configuration that early linkerd-cni wrote for itself is still there.
+//! `cni-interface-mode-leftover`: a configuration of early linkerd-cni in interface mode still exists.
 
 use super::effect::{file_runs, graded};
 use super::host::on_host;
@@ -11,13 +11,15 @@ use crate::command::{Arg, Command, kubectl, program};
 use crate::finding::{Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::node::{ConfFile, NodeSnapshot};
 
-/// What plugins before v1.2.0 wrote where they found no other configuration; wrapped, it becomes a list.
+/// The file that plugins before v1.2.0 wrote if they found no other configuration. Installers may convert it
+/// into a list.
 pub(super) const FILE: &str = "01-linkerd-cni.conf";
 
-const LOADED: &str = "the runtime loads a configuration that early linkerd-cni wrote for itself: no plugin in it gives new pods a network, so none can start on the node";
-const WAITING: &str = "a configuration that early linkerd-cni wrote for itself still exists: it sorts before most others, so the runtime may load it next, and it gives pods no network";
-const INERT: &str =
-    "a configuration that early linkerd-cni wrote for itself still exists under a name that no runtime loads";
+const LOADED: &str = "the runtime loads a configuration of early linkerd-cni: no plugin in it gives new pods \
+                      a network, so none can start on the node";
+const WAITING: &str = "a configuration of early linkerd-cni still exists: it sorts before most others, so \
+                       the runtime may load it next, and it gives pods no network";
+const INERT: &str = "a configuration of early linkerd-cni still exists under a name that no runtime loads";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
@@ -72,7 +74,8 @@ fn cure(
     if alone {
         remedy = remedy.run(
             StepKind::Command,
-            "See why the base network has not written its configuration: linkerd-cni only adds its entry to it",
+            "Find out why the base network has not written its configuration, to which linkerd-cni only adds \
+             its entry",
             Command::about_node(
                 &snapshot.node,
                 [kubectl()

@@ -1,4 +1,5 @@
-//! `cni-ip6tables-missing`: linkerd-cni is told to write IPv6 rules on a node that has no ip6tables, or no IPv6.
+//! `cni-ip6tables-missing`: linkerd-cni is configured to write IPv6 rules on a node without ip6tables or
+//! without IPv6.
 
 use std::collections::BTreeMap;
 
@@ -19,15 +20,20 @@ use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
 
-/// The kernel setting that turns IPv6 off.
+/// The kernel setting that disables IPv6.
 const OFF: &str = "net.ipv6.conf.all.disable_ipv6";
-/// How ip6tables fails on a node without IPv6.
+/// Errors of ip6tables on a node without IPv6.
 const WITHOUT_IPV6: [&str; 3] = ["exit-3", "exit-4", "exit-1"];
 
-const REFUSED: &str = "meshed pods cannot start on the node: linkerd-cni is set to write IPv6 rules, and the ip6tables of its mode does not exist";
-const UNRULED: &str = "meshed pods on the node get no IPv6 rules, since the ip6tables of linkerd-cni's mode does not exist: their IPv6 traffic bypasses the proxy, and from v1.5.1 on they would not start";
-const FALLS_BACK: &str = "the node lacks the ip6tables of linkerd-cni's mode: this version falls back to another mode, an older one would fail for every meshed pod";
-const NO_IPV6: &str = "linkerd-cni is set to write IPv6 rules on a node on which IPv6 is off: where the kernel has no IPv6 tables, meshed pods cannot start";
+const REFUSED: &str = "meshed pods cannot start on the node: linkerd-cni is configured to write IPv6 rules, \
+                       but the ip6tables of its mode does not exist";
+const UNRULED: &str = "meshed pods on the node get no IPv6 rules, because the ip6tables of linkerd-cni's \
+                       mode does not exist. Their IPv6 traffic bypasses the proxy, and from v1.5.1 on they \
+                       would not start";
+const FALLS_BACK: &str = "the node lacks the ip6tables of linkerd-cni's mode: this version falls back to \
+                          another mode, but an older one would fail for every meshed pod";
+const NO_IPV6: &str = "linkerd-cni is configured to write IPv6 rules, but IPv6 is disabled on the node: if \
+                       the kernel has no IPv6 tables, meshed pods cannot start";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
@@ -60,12 +66,11 @@ impl<'a> Scan<'_, 'a, '_> {
         let node = snapshot.node.as_str();
         let plugin = PluginOn::of(self.ctx, &self.installed, node, Some(snapshot));
         let Some(names) = self.names(&plugin, running) else {
-            let part =
-                format!("node {node}: what linkerd-cni runs there for IPv6, for its version is not known");
+            let part = format!("node {node}: the version of linkerd-cni, which decides its IPv6 binaries");
             lacks(self.ctx, Why::NotOffered, part);
             return None;
         };
-        // Versions that write no IPv6 rules.
+        // This version writes no IPv6 rules.
         let (_, last) = names.split_last().map(|(last, _)| ((), last))?;
         let mut missing = Vec::new();
         for name in &names {
@@ -73,13 +78,13 @@ impl<'a> Scan<'_, 'a, '_> {
                 Looked::Found(_) => {}
                 Looked::Absent => missing.push(name.clone()),
                 Looked::NotLookedFor(_) => {
-                    silent(self.ctx, snapshot, "host/binaries.json", "which ip6tables binaries it has");
+                    silent(self.ctx, snapshot, "host/binaries.json", "its ip6tables binaries");
                 }
             }
         }
         let off = snapshot.sysctl.as_ref().and_then(|settings| settings.get(OFF));
         if missing.is_empty() && off.is_none() {
-            silent(self.ctx, snapshot, "host/sysctl.json", "whether IPv6 is on");
+            silent(self.ctx, snapshot, "host/sysctl.json", "whether IPv6 is enabled");
         }
         let off = off.filter(|value| value.trim() == "1");
         let failing = self.failing.get(node).map_or(&[][..], Vec::as_slice);
@@ -119,7 +124,8 @@ impl<'a> Scan<'_, 'a, '_> {
         Some(answers_on(found, node, &WITHOUT_IPV6).severity(Severity::Warning).likely())
     }
 
-    /// What the plugin runs for IPv6, the binary last; empty for versions that run nothing, `None` where that is not known.
+    /// The programs that the plugin runs for IPv6, the binary last; empty for versions without IPv6, `None`
+    /// if the version is not known.
     fn names(&self, plugin: &PluginOn<'a>, running: ChainEntry<'_>) -> Option<Vec<String>> {
         let written = running.entry.iptables_mode.value().map(String::as_str);
         if let Some(known) = plugin.binaries(self.ctx, written, true) {
@@ -135,7 +141,7 @@ impl<'a> Scan<'_, 'a, '_> {
         self.ctx.knowledge.cni_plugin().ipv6_pair_of(mode)
     }
 
-    /// Whether the version takes another mode, and the node has that one's binaries.
+    /// Whether the version falls back to another mode whose binaries the node has.
     fn falls_back(&self, plugin: &PluginOn<'a>, snapshot: &NodeSnapshot) -> bool {
         let has = |name: &String| matches!(snapshot.binary(name), Looked::Found(_));
         let complete = |mode: &IptablesMode| self.pair(*mode).is_some_and(|names| names.iter().all(has));
@@ -144,7 +150,9 @@ impl<'a> Scan<'_, 'a, '_> {
 }
 
 fn cure(ctx: &Context<'_>, failing: &[&AddFailure<'_>]) -> Remedy {
-    let words = "Where pods have IPv6 addresses, install the ip6tables of the mode on the node. Where they have none, turn IPv6 rules off instead, here and with the value of the same name in the control plane's chart";
+    let words = "If pods have no IPv6 addresses, disable IPv6 rules in linkerd-cni's chart and with the same \
+                 value in the control plane's chart. If they have, install the ip6tables of the mode on the \
+                 node instead";
     let values = [ChartValue::new("disableIPv6", "true")];
     failed_deleted(changed(ctx, Remedy::new(), words, None, &values), failing)
 }

@@ -1,4 +1,5 @@
-//! `cni-iptables-backend`: the iptables that linkerd-cni runs on a node writes to a part of the kernel that is not there.
+//! `cni-iptables-backend`: the iptables that linkerd-cni runs on a node needs a kernel module that the node
+//! does not have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
 
-/// How iptables fails without its backend.
+/// Errors of iptables without its backend.
 const LEGACY: [&str; 2] = ["exit-3", "exit-1"];
 const NF_TABLES: [&str; 3] = ["exit-4", "exit-3", "exit-1"];
 
@@ -50,7 +51,7 @@ fn lacking(
     let runs = plugin.binaries(ctx, written, false).map(|known| known.needed);
     let runs = runs.or_else(|| pair(ctx, mode?).map(Into::into));
     let Some(binary) = runs.and_then(|mut names| names.pop()) else {
-        let part = format!("node {node}: what linkerd-cni runs there, for its version is not known");
+        let part = format!("node {node}: the version of linkerd-cni, which decides its binaries");
         lacks(ctx, Why::NotOffered, part);
         return None;
     };
@@ -58,18 +59,13 @@ fn lacking(
         return None;
     }
     let Some(backend) = backend_of(ctx, snapshot, &binary) else {
-        silent(ctx, snapshot, "host/binaries.json", &format!("which backend {binary} has"));
+        silent(ctx, snapshot, "host/binaries.json", &format!("the backend of {binary}"));
         return None;
     };
     let modules = match snapshot.modules.as_ref().filter(|modules| !modules.is_empty()) {
         Some(modules) => modules,
         None => {
-            silent(
-                ctx,
-                snapshot,
-                "host/modules.txt",
-                "which kernel modules it has, built-in ones among them",
-            );
+            silent(ctx, snapshot, "host/modules.txt", "its kernel modules, including built-in ones");
             return None;
         }
     };
@@ -87,7 +83,8 @@ fn lacking(
     let finding = ctx
         .finding(
             entry_subject(snapshot, running.file, running.entry),
-            "the iptables that linkerd-cni runs on the node needs a kernel module that is neither loaded nor built in: unless the kernel can still load it, meshed pods cannot start there",
+            "the iptables of linkerd-cni's mode needs a kernel module that is neither loaded nor built in: \
+             unless the kernel can still load it, meshed pods cannot start on the node",
         )
         .likely()
         .parameter(module)
@@ -99,7 +96,7 @@ fn lacking(
     Some(answers_on(finding, node, if backend == Backend::Legacy { &LEGACY } else { &NF_TABLES }))
 }
 
-/// What a binary writes with: it says so itself; of two, the name does.
+/// The backend of a binary, from its version or, for two of them, its name.
 fn backend_of(ctx: &Context<'_>, snapshot: &NodeSnapshot, binary: &str) -> Option<Backend> {
     let said = match snapshot.binary(binary) {
         Looked::Found(found) => found.version.as_deref().and_then(Backend::of_version),
@@ -131,7 +128,8 @@ fn remedy(
         Remedy::new(),
         system,
         &snapshot.node,
-        "Load the module, and make the node's image load it at boot; where the kernel does not have it, use a mode of the other backend once its binaries are installed",
+        "Load the module, and make the node's image load it at boot. If the kernel does not have it, install \
+         the binaries of the other backend and use their mode",
         [program("modprobe").operand(module)],
     );
     failed_deleted(remedy, failing)

@@ -1,4 +1,5 @@
-//! `cni-iptables-binary-missing`: the mode of linkerd-cni asks for iptables binaries that the node does not have.
+//! `cni-iptables-binary-missing`: the mode of linkerd-cni needs iptables binaries that the node does not
+//! have.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +20,10 @@ use crate::model::sandbox::AddFailure;
 
 const MESSAGE: &str =
     "meshed pods cannot start on the node: it lacks an iptables binary of linkerd-cni's mode";
-const INFERRED: &str = "meshed pods cannot start on the node, most likely because it lacks an iptables binary of linkerd-cni's mode";
-const FALLS_BACK: &str = "the node lacks an iptables binary of linkerd-cni's mode: this version falls back to another mode, an older one would fail for every meshed pod";
+const INFERRED: &str = "meshed pods cannot start on the node, most likely because it lacks an iptables \
+                        binary of linkerd-cni's mode";
+const FALLS_BACK: &str = "the node lacks an iptables binary of linkerd-cni's mode: this version falls back \
+                          to another mode, but an older one would fail for every meshed pod";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::perhaps_with_files(ctx);
@@ -48,7 +51,7 @@ struct Scan<'c, 'a, 'r> {
     failing: BTreeMap<&'a str, Vec<&'r AddFailure<'a>>>,
 }
 
-/// The binaries that a node must have, and the mode they belong to; `None` for versions that know no modes.
+/// The required binaries and their mode; `None` for versions without modes.
 struct Needs {
     names: Vec<String>,
     mode: Option<IptablesMode>,
@@ -90,17 +93,17 @@ impl<'a> Scan<'_, 'a, '_> {
             .remedy(cure(self.ctx, node, plugin.version(), &usable, failing))
             .tie(on_node(cni_add_exit_127::SIGNATURE, node));
         let certain = host.is_some_and(|host| host.path_is_certain()) || !failing.is_empty();
-        // Without a mode it is the version that chooses, and that is narrowed down only.
+        // An unset mode depends on the version, which is only narrowed down.
         let finding = if plugin.is_exact() || written.is_some() { finding } else { finding.likely() };
         Some(match (falls_back, certain) {
             (true, _) => finding.severity(Severity::Warning),
             (false, true) => finding,
-            // Where the runtime looks was guessed.
+            // The PATH of the runtime is a guess.
             (false, false) => finding.severity(Severity::Warning).likely(),
         })
     }
 
-    /// What the plugin runs there. A mode that its version refuses is trouble of another kind.
+    /// The binaries that the plugin runs there. Another check reports a mode that its version rejects.
     fn needs(&self, snapshot: &NodeSnapshot, plugin: &PluginOn<'a>, written: Option<&str>) -> Option<Needs> {
         if let Some(known) = plugin.binaries(self.ctx, written, false) {
             return Some(Needs { names: known.needed, mode: known.mode });
@@ -108,18 +111,18 @@ impl<'a> Scan<'_, 'a, '_> {
         if matches!(plugin.mode_supported(self.ctx, written), Support::No { .. }) {
             return None;
         }
-        // Every version that knows modes runs the same for a mode that is written down.
+        // For an explicit mode, every version that supports modes runs the same binaries.
         let mode: Option<IptablesMode> = written.and_then(|mode| mode.parse().ok());
         let Some(names) = mode.and_then(|mode| pair(self.ctx, mode)) else {
             let part =
-                format!("node {}: what linkerd-cni runs there, for its version is not known", snapshot.node);
+                format!("node {}: the version of linkerd-cni, which decides its binaries", snapshot.node);
             lacks(self.ctx, Why::NotOffered, part);
             return None;
         };
         Some(Needs { names: names.into(), mode })
     }
 
-    /// Those that were looked for and are not there; `None` when all are, or when nobody looked.
+    /// The missing binaries; `None` if all exist, or if the snapshot did not look for them.
     fn missing(&self, snapshot: &NodeSnapshot, names: &[String]) -> Option<Vec<String>> {
         let mut missing = Vec::new();
         for name in names {
@@ -127,14 +130,15 @@ impl<'a> Scan<'_, 'a, '_> {
                 Looked::Found(_) => {}
                 Looked::Absent => missing.push(name.clone()),
                 Looked::NotLookedFor(_) => {
-                    silent(self.ctx, snapshot, "host/binaries.json", "which iptables binaries it has");
+                    silent(self.ctx, snapshot, "host/binaries.json", "its iptables binaries");
                 }
             }
         }
         (!missing.is_empty()).then_some(missing)
     }
 
-    /// Nodes without files where pods end with 127: what the API server shows of mode, plugin and operating system.
+    /// Nodes without files on which pods fail with 127, with the mode, plugin and operating system from the
+    /// API server.
     fn inferred(&self) -> Vec<Finding> {
         let without_files = self.failing.iter().filter(|(node, _)| !self.nodes.has_files(node));
         without_files.map(|(node, adds)| self.inferred_on(node, adds)).collect()

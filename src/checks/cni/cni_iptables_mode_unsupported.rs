@@ -1,4 +1,4 @@
-//! `cni-iptables-mode-unsupported`: the mode that linkerd-cni is told to use is one that its version refuses.
+//! `cni-iptables-mode-unsupported`: the version of linkerd-cni rejects the configured iptables-mode.
 
 use super::add_failures::{everywhere, hinted_add_failures, on_node};
 use super::chart::{ChartValue, image_version};
@@ -17,10 +17,11 @@ use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::objects::{ConfigMap, DaemonSet, Workload};
 use crate::version::CniVersion;
 
-/// The signature of the refusal.
+/// Signature of the error.
 const SIGNATURE: &str = "iptables-mode-unsupported";
 
-const MESSAGE: &str = "linkerd-cni is set to an iptables-mode that its version rejects: on every node that has it, each new meshed pod fails to start";
+const MESSAGE: &str = "the version of linkerd-cni rejects its iptables-mode: new meshed pods cannot start on \
+                       nodes with this mode";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets: Vec<&Workload> = ctx.seen::<DaemonSet>()?.iter().filter(|set| cni::is_installer(set)).collect();
@@ -39,12 +40,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The mode that installers write on nodes, and where it stands.
+/// The mode that installers write on nodes, and its source.
 fn template(ctx: &Context<'_>, config: &ConfigMap) -> Option<(String, Evidence)> {
     if !template_reads(config) {
         let item =
             Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
-        let why = Why::Malformed { message: "data.cni_network_config is no JSON".to_owned() };
+        let why = Why::Malformed { message: "data.cni_network_config is not JSON".to_owned() };
         ctx.gap(ctx.lacking(item, why, "the template of the entry"));
         return None;
     }
@@ -54,7 +55,8 @@ fn template(ctx: &Context<'_>, config: &ConfigMap) -> Option<(String, Evidence)>
     Some((mode, evidence))
 }
 
-/// Entries that nodes have. One that the ConfigMap put there is more evidence of the same; any other stands by itself.
+/// The entries on nodes. An entry with the ConfigMap's mode is additional evidence; any other is a separate
+/// finding.
 fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding>) {
     let nodes = Nodes::perhaps_with_files(ctx);
     let installed = super::installers::installed(ctx);
@@ -75,7 +77,7 @@ fn on_nodes(ctx: &Context<'_>, to_come: Option<&str>, findings: &mut Vec<Finding
                 None => {
                     let finding = refusal.finding(ctx, subject, mode, evidence);
                     let finding = finding.tie(on_node(SIGNATURE, &snapshot.node));
-                    // The chart says something else by now, which only has to reach the node.
+                    // The ConfigMap has another mode now, which only has to reach the node.
                     let set_right = to_come.is_some_and(|mode| Refusal::of(ctx, version, mode).is_none());
                     findings.push(if set_right {
                         finding.remedy(restarted(ctx, Remedy::new()))
@@ -93,11 +95,11 @@ fn quote(snapshot: &NodeSnapshot, running: ChainEntry<'_>, mode: &str) -> Eviden
     in_file(snapshot, &running.file.path(), path, running.entry.iptables_mode.place(), format!("{mode:?}"))
 }
 
-/// Why a version refuses a mode.
+/// Why a version rejects a mode.
 struct Refusal {
-    /// What it accepts, or that no version would take it.
+    /// The modes that the version accepts, or that no version supports this one.
     said: Evidence,
-    /// The version is known; otherwise nothing known takes such a value.
+    /// The version is known; otherwise no known version supports the value.
     certain: bool,
 }
 
@@ -141,14 +143,16 @@ fn cure(ctx: &Context<'_>, mode: &str) -> Remedy {
         Ok(known) => {
             let clean = first_clean(ctx);
             let words = format!(
-                "Run a plugin that supports the mode: {known} needs {} or newer (take {clean} or newer, since the versions before it leave dead tokens behind)",
+                "Run a plugin that supports the mode: {known} needs {} or newer, but use {clean} or newer, \
+                 because earlier versions leave dead tokens behind",
                 first_with(ctx, known)
             );
             (words, image_version(clean))
         }
         Err(()) => {
             let words = format!(
-                "Set iptablesMode to a mode that the plugin supports and whose binaries the nodes have: legacy, nft, or from {} on plain",
+                "Set iptablesMode to a mode that the plugin supports and whose binaries the nodes have: \
+                 legacy, nft, or plain (from {} on)",
                 first_with(ctx, IptablesMode::Plain)
             );
             (words, ChartValue::new("iptablesMode", "nft"))
@@ -157,12 +161,12 @@ fn cure(ctx: &Context<'_>, mode: &str) -> Remedy {
     deleted_too(ctx, remedy::changed(ctx, Remedy::new(), words, None, &[value]))
 }
 
-/// Brings what the chart says to the nodes.
+/// Restarts the installers, so that nodes get the chart's values.
 fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     deleted_too(ctx, remedy::restarted(ctx, remedy))
 }
 
-/// Every pod that is refused for its mode.
+/// Deletes every pod that failed because of the mode.
 fn deleted_too(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let adds = hinted_add_failures(ctx);
     let failing: Vec<_> = adds.iter().filter(|add| add.is(SIGNATURE)).collect();

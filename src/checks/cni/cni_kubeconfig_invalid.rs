@@ -1,5 +1,5 @@
-//! `cni-kubeconfig-invalid`: the kubeconfig of linkerd-cni is one that its plugin cannot sign in with, or one that
-//! everybody on the node can read.
+//! `cni-kubeconfig-invalid`: the plugin cannot use linkerd-cni's kubeconfig, or every user on the node can
+//! read it.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -22,9 +22,9 @@ use crate::model::cni::Installed;
 use crate::model::node::{ChainEntry, KubeconfigFacts, NodeSnapshot};
 use crate::objects::{Pod, Uid};
 
-/// The context that the plugin asks for by name.
+/// The context that the plugin uses.
 const CONTEXT: &str = "linkerd-cni-context";
-/// What the plugin answers when it cannot use the file.
+/// Signature of the plugin's error if it cannot use the file.
 const SIGNATURE: &str = "kubeconfig-invalid";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -49,7 +49,7 @@ struct Scan<'c, 'a> {
 }
 
 impl Scan<'_, '_> {
-    /// The first thing because of which the plugin cannot use the file: what comes after it does not matter then.
+    /// The first defect that makes the file unusable for the plugin; later ones do not matter.
     fn unusable(
         &self,
         snapshot: &NodeSnapshot,
@@ -74,7 +74,8 @@ impl Scan<'_, '_> {
             let part = format!("node {}: the contexts and the server in {}", snapshot.node, facts.path);
             lacks(self.ctx, Why::NotOffered, part);
         } else if !facts.contexts.iter().any(|context| context == CONTEXT) {
-            let what = "the kubeconfig that linkerd-cni's entry names lacks the context linkerd-cni-context, the only one that the plugin uses";
+            let what = "the kubeconfig that linkerd-cni's entry names lacks the context linkerd-cni-context, \
+                        the only one that the plugin uses";
             let said = match facts.contexts.as_slice() {
                 [] => "no contexts".to_owned(),
                 some => format!("contexts: {}", some.join(", ")),
@@ -88,7 +89,8 @@ impl Scan<'_, '_> {
         self.server(snapshot, running, facts)
     }
 
-    /// An address in a form that the plugin's version does not parse. Older versions write the same form and parse it.
+    /// An address in a form that the plugin's version does not parse. Older versions write and parse the same
+    /// form.
     fn server(
         &self,
         snapshot: &NodeSnapshot,
@@ -99,7 +101,8 @@ impl Scan<'_, '_> {
         let form = form_of(server)?;
         let plugin = PluginOn::of(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
         let refuses = plugin.all(|row| row.refuses_servers.contains(&form));
-        // Installer and plugin come in one image: what the one that runs wrote itself, its plugin reads.
+        // Installer and plugin come in one image, so the plugin can read a file that the running installer
+        // wrote.
         if refuses == Some(false) || refuses.is_none() && self.wrote_it(snapshot, facts) {
             return None;
         }
@@ -109,18 +112,20 @@ impl Scan<'_, '_> {
         let (parameter, message) = match form {
             ServerForm::BracketedIpv4 => (
                 "bracketed-ipv4",
-                "new pods on the node cannot start: linkerd-cni's kubeconfig has the API server's IPv4 address in brackets, as old installers wrote it and newer plugins do not parse it",
+                "new pods on the node cannot start: linkerd-cni's kubeconfig has the API server's IPv4 \
+                 address in brackets, a form of old installers that newer plugins do not parse",
             ),
             ServerForm::BareIpv6 => (
                 "bare-ipv6",
-                "new pods on the node cannot start: linkerd-cni's kubeconfig has the API server's IPv6 address without brackets, which the newest plugins do not parse",
+                "new pods on the node cannot start: linkerd-cni's kubeconfig has the API server's IPv6 \
+                 address without brackets, which the newest plugins do not parse",
             ),
         };
         let mut finding = self
             .finding(snapshot, running, facts, message.to_owned(), format!("server {server}"))
             .parameter(parameter)
             .evidences(self.installed.image_on(&snapshot.node));
-        // Such a version writes the address without brackets each time it starts.
+        // This version writes the address without brackets each time it starts.
         if form == ServerForm::BareIpv6 && refuses == Some(true) {
             let newest = self.ctx.knowledge.cni_plugin().last_release();
             let newer =
@@ -130,12 +135,12 @@ impl Scan<'_, '_> {
         Some(match (refuses, form) {
             (Some(true), ServerForm::BracketedIpv4) => finding,
             (Some(_), _) => finding.likely(),
-            // A vendor's build may be of either time.
+            // A vendor's build may be older or newer than the change.
             (None, _) => finding.severity(Severity::Warning).likely(),
         })
     }
 
-    /// The installer that runs on the node wrote the file: the token in it is that pod's own.
+    /// Whether the running installer wrote the file: its token belongs to the installer's pod.
     fn wrote_it(&self, snapshot: &NodeSnapshot, facts: &KubeconfigFacts) -> bool {
         let Some(uid) = facts.token_claims.as_ref().and_then(|claims| claims.pod_uid.as_deref()) else {
             return false;
@@ -161,18 +166,20 @@ impl Scan<'_, '_> {
         }
         let plugin = PluginOn::of(self.ctx, &self.installed, &snapshot.node, Some(snapshot));
         let writes_it = plugin.all(|row| row.world_readable_kubeconfig) == Some(true);
-        let message = "everybody on the node can read linkerd-cni's token, which grants the right to read every pod and namespace";
+        let message = "every user on the node can read linkerd-cni's token, which grants permission to read \
+                       every pod and namespace";
         let remedy = on_host(
             Remedy::new(),
             self.nodes.system(self.ctx, &snapshot.node),
             &snapshot.node,
-            &format!("Make {} readable by root only, as which the container runtime runs", facts.path),
+            &format!("Make {} readable by root only, because the container runtime runs as root", facts.path),
             [program("chmod").words("600").operand(facts.path.as_str())],
         );
         let remedy = if writes_it {
             let newest = format!("v{}", self.ctx.knowledge.cni_plugin().last_release());
             let words = format!(
-                "The installed version writes the file with these permissions each time it renews its token: take {newest} until a newer one does otherwise"
+                "Install {newest} until a newer release changes this: the installed version writes the file \
+                 with these permissions each time it renews its token"
             );
             set(self.ctx, remedy, words, None, &[image_version(newest)])
         } else {
@@ -206,7 +213,7 @@ impl Scan<'_, '_> {
     }
 }
 
-/// The form of an address that some version does not parse; `None` for those that all do.
+/// The form of an address that some version does not parse; `None` if all versions parse it.
 fn form_of(server: &str) -> Option<ServerForm> {
     let host = server.split_once("://").map_or(server, |(_, rest)| rest).split('/').next()?;
     if let Some((inside, _)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
@@ -222,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn brackets_belong_around_ipv6_and_nothing_else() {
+    fn only_ipv6_addresses_need_brackets() {
         for (server, form) in [
             ("https://[10.96.0.1]:443", Some(ServerForm::BracketedIpv4)),
             ("https://10.96.0.1:443", None),

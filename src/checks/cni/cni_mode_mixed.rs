@@ -1,4 +1,4 @@
-//! `cni-mode-mixed`: linkerd-cni, the control plane and the pods that run do not agree on who redirects traffic.
+//! `cni-mode-mixed`: linkerd-cni, the control plane and running pods use different ways to redirect traffic.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::model::owners::Owner;
 use crate::objects::container::{INIT_CONTAINER, VALIDATOR_CONTAINER};
 use crate::objects::{ConfigMap, DaemonSet, Pod, Workload};
 
-/// How many workloads are quoted.
+/// Number of quoted workloads.
 const QUOTED: usize = 5;
 
 /// Pods by their workload.
@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets = installers(ctx);
     let relied = expected(ctx)?;
     if ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?.is_none() {
-        return Err(Unjudged::not_applicable("there is no control plane"));
+        return Err(Unjudged::not_applicable("no control plane is installed"));
     }
     let (pods, sets) = (pods?, sets?);
     let home = ctx.namespaces().control_plane.as_str();
@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             && ctx.judges(&pod.metadata.namespace)
     });
     for pod in own {
-        // One that never started has no rules to keep.
+        // A pod that never started has no rules.
         let runs = pod.status.phase == "Running";
         if runs && relies_on_plugin(pod) && pod.spec.container(VALIDATOR_CONTAINER).is_some() {
             by_plugin.entry(owners.of(pod)).or_default().push(pod);
@@ -75,7 +75,7 @@ fn quoted(groups: &Groups<'_>, container: &str) -> Evidence {
     Evidence::other(format!("Workloads whose pods have {container}"), some(names, QUOTED))
 }
 
-/// Makes the pods of workloads again, a step each.
+/// Recreates the pods of workloads, one step for each.
 fn renewed(ctx: &Context<'_>, mut remedy: Remedy, groups: &Groups<'_>) -> Remedy {
     for (owner, pods) in groups.iter().take(QUOTED) {
         let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
@@ -84,22 +84,22 @@ fn renewed(ctx: &Context<'_>, mut remedy: Remedy, groups: &Groups<'_>) -> Remedy
             owner,
             &names,
             Needs::NewProxy,
-            "its pods are injected for the mode of today then",
+            "its new pods are injected for the current mode",
         ));
     }
     if groups.len() > QUOTED {
-        remedy = remedy.step(StepKind::Note, "Restart the others likewise");
+        remedy = remedy.step(StepKind::Note, "Restart the other workloads in the same way");
     }
     remedy
 }
 
-/// Pods that were injected before the control plane came to rely on the plugin; it leaves them alone.
+/// Pods that were injected before `cniEnabled` was set; the plugin ignores them.
 fn earlier(ctx: &Context<'_>, because: Evidence, by_init: &Groups<'_>) -> Finding {
     let (subject, _) = setting(ctx);
     ctx.finding(
         subject,
-        "the control plane relies on linkerd-cni, and pods from before that redirect their own traffic by linkerd-init, with its \
-         privileges: linkerd-cni leaves them alone",
+        "the control plane relies on linkerd-cni, but earlier pods still redirect their own traffic with \
+         linkerd-init and its privileges: linkerd-cni ignores them",
     )
     .severity(Severity::Info)
     .parameter("init")
@@ -108,41 +108,43 @@ fn earlier(ctx: &Context<'_>, because: Evidence, by_init: &Groups<'_>) -> Findin
     .remedy(renewed(ctx, Remedy::new(), by_init))
 }
 
-/// The plugin is there, and new pods do not use it.
+/// The plugin is installed, but new pods do not use it.
 fn unused(ctx: &Context<'_>, set: &Workload, by_plugin: &Groups<'_>) -> Finding {
     let (_, setting) = setting(ctx);
     let remedy = upgrade::step(
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Where linkerd-cni is to redirect traffic: turn cniEnabled on, once it is ready on every node",
+        "To use linkerd-cni, set cniEnabled once it is ready on every node",
         Options::none().set("cniEnabled", "true"),
     );
     let remedy = renewed(ctx, remedy, by_plugin);
     let remedy = remedy.step(
         StepKind::Note,
-        "Where it is not to: uninstall linkerd-cni, after the last pod that has no linkerd-init is restarted",
+        "To use linkerd-init, restart all pods that have none, then uninstall linkerd-cni",
     );
     ctx.finding(
         subject(set),
-        "linkerd-cni is installed, and the control plane does not rely on it: new pods redirect their own traffic by linkerd-init",
+        "linkerd-cni is installed, but the control plane does not rely on it: new pods redirect their own \
+         traffic with linkerd-init",
     )
     .severity(Severity::Info)
     .parameter("unused")
     .evidence(setting)
-    .evidence(Evidence::other(shown(set), "is there"))
+    .evidence(Evidence::other(shown(set), "exists"))
     .evidences((!by_plugin.is_empty()).then(|| quoted(by_plugin, VALIDATOR_CONTAINER)))
     .remedy(remedy)
 }
 
-/// The plugin is gone, and pods still count on it.
+/// The plugin was uninstalled, but pods still rely on it.
 fn left_behind(ctx: &Context<'_>, by_plugin: &Groups<'_>) -> Finding {
     let (subject, setting) = setting(ctx);
     let finding = ctx
         .finding(
             subject,
-            "pods rely on linkerd-cni, which nothing installs any more: they keep their rules until their node restarts; then nothing \
-             redirects their traffic, and linkerd-network-validator holds them in Init",
+            "pods rely on linkerd-cni, which is no longer installed. They keep their rules until their node \
+             restarts; then their traffic is not redirected, and linkerd-network-validator holds them in \
+             Init",
         )
         .severity(Severity::Warning)
         .parameter("left")

@@ -1,4 +1,4 @@
-//! `cni-multi-network`: containerd loads more than one CNI configuration, each as a network of its own.
+//! `cni-multi-network`: containerd loads more than one CNI configuration, each as a separate network.
 
 use super::host::on_host;
 use super::nodes::{Nodes, silent};
@@ -46,7 +46,8 @@ fn several(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, most: 
         Remedy::new(),
         nodes.system(ctx, &snapshot.node),
         &snapshot.node,
-        "Unless several networks are intended, set max_conf_num to 1 in the cni section of containerd's configuration and restart containerd; running pods are not affected. Where the node's image sets it, change it there",
+        "Unless several networks are intended, set max_conf_num to 1 in the cni section of containerd's \
+         configuration (or of the node's image) and restart containerd. Running pods are not affected",
         [
             Line::set("F", Arg::known("/etc/containerd/config.toml")),
             Line::shell(
@@ -56,7 +57,8 @@ fn several(ctx: &Context<'_>, nodes: &Nodes<'_>, snapshot: &NodeSnapshot, most: 
     );
     ctx.finding(
         Subject::node(&snapshot.node),
-        "containerd loads more than one CNI configuration of the node, each as a network of its own: linkerd-cni runs once for each file with its entry, and the mesh does not expect a pod's further interfaces",
+        "containerd loads several CNI configurations on the node, each as a separate network. linkerd-cni \
+         runs once for each file with its entry, and the mesh does not expect a pod's additional interfaces",
     )
     .parameter(most.to_string())
     .evidence(Evidence::other(format!("node {}", snapshot.node), format!("max_conf_num: {said}")))

@@ -1,4 +1,5 @@
-//! `cni-native-sidecar-version`: proxies are native sidecars, and linkerd-cni is too old to see those.
+//! `cni-native-sidecar-version`: proxies are native sidecars, which the installed linkerd-cni does not
+//! support.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +21,11 @@ use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
 use crate::objects::{ConfigMap, DaemonSet, Pod, Workload};
 use crate::version::CniVersion;
 
-/// How many pods a finding quotes.
+/// Number of pods that a finding quotes.
 const QUOTED: usize = 5;
 
-const MESSAGE: &str = "linkerd-cni does not support native sidecar proxies: it writes no rules for those pods, so they fail in the network validator or bypass their proxy";
+const MESSAGE: &str = "linkerd-cni does not support native sidecar proxies: it writes no rules for those \
+                       pods, so they fail in the network validator or bypass their proxy";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let sets = ctx.seen::<DaemonSet>()?;
@@ -41,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             _ if old => blind.push(pod),
             Some(false) => blind.push(pod),
             Some(true) => {}
-            None => lacks(ctx, Why::NotOffered, format!("node {node}: which linkerd-cni runs there")),
+            None => lacks(ctx, Why::NotOffered, format!("node {node}: the version of its linkerd-cni")),
         }
     }
     let known = ctx.knowledge.cni_plugin();
@@ -50,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             || known.for_version(&version).is_some_and(|row| !row.native_sidecars)
     };
     let old_ones = installed.sets.iter().filter_map(|set| installs(ctx, set)).any(old);
-    // What is asked for only matters to a plugin that could not do it.
+    // The setting matters only for a plugin without support for it.
     let wanted = if old_ones { asked_for(ctx) } else { None };
     if blind.is_empty() && wanted.is_none() {
         return Ok(Vec::new().into());
@@ -58,8 +60,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding(ctx, &installed, &blind, wanted)].into())
 }
 
-/// The plugin that a DaemonSet installs: before an upgrade the one of `--to-cni`, else the one that comes with the target, which never
-/// goes back.
+/// The plugin that a DaemonSet installs: before an upgrade that of `--to-cni`, else that of the target,
+/// unless it is older than the installed one.
 fn installs(ctx: &Context<'_>, set: &Workload) -> Option<CniVersion> {
     let there = cni::version_of(&set.spec.template)?;
     let then = ctx.upgraded().and_then(|_| asked_for_version(ctx)).filter(|then| {
@@ -79,11 +81,11 @@ fn relies_on_cni(pod: &Pod) -> bool {
     init(PROXY_CONTAINER) && !init(INIT_CONTAINER) && !over && !pod.node_name.is_empty()
 }
 
-/// The chart's value that makes every proxy a native sidecar, and that they rely on linkerd-cni.
+/// The chart's value that makes every proxy a native sidecar, if the control plane relies on linkerd-cni.
 fn asked_for(ctx: &Context<'_>) -> Option<Evidence> {
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
     let config = config.map_err(|missing| ctx.gap(missing)).ok()??;
-    // Before an upgrade, as the target reads them.
+    // Before an upgrade, as the target release reads them.
     let values = written::values(ctx)?;
     let on = |path: &str| values.bool(path) == Some(true);
     (on("proxy.nativeSidecar") && on("cniEnabled")).then(|| {
@@ -123,14 +125,14 @@ fn finding(
     })
 }
 
-/// What is done where the plugin is one that an upgrade would bring.
+/// The remedy for a plugin that an upgrade would install.
 fn named_newer(ctx: &Context<'_>) -> Remedy {
     let first = ctx.knowledge.native_sidecar().cni_plugin();
     Remedy::new().step(
         StepKind::Upgrade,
         format!(
-            "Bring linkerd-cni v{first} or newer before the control plane: leave --to-cni out for the one that comes with the target, or \
-             name a newer one; proxy.nativeSidecar=false keeps ordinary sidecars"
+            "Upgrade linkerd-cni to v{first} or newer before the control plane (--to-cni with a newer \
+             version, or without it the target's). Or keep ordinary sidecars with proxy.nativeSidecar=false"
         ),
     )
 }
@@ -139,12 +141,14 @@ fn cure(ctx: &Context<'_>) -> Remedy {
     let (first, clean) = (ctx.knowledge.native_sidecar().cni_plugin(), first_clean(ctx));
     let image = image_version(&clean);
     let words = format!(
-        "Run a plugin that supports native sidecars: v{first} or newer (take {clean} or newer, since the versions right before it leave dead tokens behind)"
+        "Run a plugin that supports native sidecars: v{first} or newer, but use {clean} or newer, because \
+         the versions just before it leave dead tokens behind"
     );
     let remedy = Remedy::new();
     let remedy = if renders_no_mode(ctx) {
         let words = format!(
-            "{words}. The installed chart renders no iptables-mode, which means legacy to plugins from v1.4.0 on: take a newer chart with it, and plain, which keeps the node's own iptables"
+            "{words}. The installed chart renders no iptables-mode, which is legacy from v1.4.0 on: also use \
+             a newer chart and plain, the node's own iptables"
         );
         changed(
             ctx,

@@ -1,4 +1,5 @@
-//! `cni-network-not-ready`: a node's runtime has no CNI configuration to load, or skips the one that calls linkerd-cni.
+//! `cni-network-not-ready`: a node's runtime has no CNI configuration to load, or skips the one with
+//! linkerd-cni's entry.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +18,18 @@ use crate::model::journal::{JournalLine, OF_RUNTIME};
 use crate::model::node::RuntimeKind;
 use crate::objects::Node;
 
-const NOTHING: &str =
-    "no pod can start on the node: its container runtime has found no CNI configuration that it can load";
-const PASSED_OVER: &str = "pods start outside the mesh on the node: its container runtime skips the CNI configuration with linkerd-cni's entry, because the plugin's binary is not where it searches";
+const NOTHING: &str = "pods that need their own network cannot start on the node: its container runtime \
+                       found no CNI configuration to load";
+const PASSED_OVER: &str = "pods start outside the mesh on the node: its container runtime skips the CNI \
+                           configuration with linkerd-cni's entry, because it does not find the plugin's \
+                           binary";
 
-const WRITE_AGAIN: &str = "Let the base network write its file again by deleting its pod on the node, which is on the host network and can start; then delete the linkerd-cni pod there. This lists the pods of the node";
-const PUT_BACK: &str = "Set destCNIBinDir to the directory in which the runtime looks for plugins, and restart linkerd-cni, which installs its binary there; then delete the meshed pods that started meanwhile. This lists the pods of the node";
+const WRITE_AGAIN: &str = "Delete the base network's pod on the node, which is on the host network and \
+                           writes its file again, then the linkerd-cni pod there. This command lists the \
+                           pods of the node";
+const PUT_BACK: &str = "Set destCNIBinDir to the runtime's plugin directory and restart linkerd-cni, which \
+                        installs its binary there. Then delete the meshed pods that started in the meantime. \
+                        This command lists the pods of the node";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = ctx.seen::<Node>()?;
@@ -32,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> =
         nodes.iter().filter_map(|node| from_condition(ctx, node, nothing)).collect();
     let journals = journals(ctx);
-    // CRI-O says only in its journal which files it skips.
+    // CRI-O reports skipped files only in its journal.
     let silent = nodes.iter().filter(|node| {
         let runtime = RuntimeKind::parse(&node.status.node_info.container_runtime_version);
         let name = &node.metadata.name;
@@ -48,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             journal
                 .last(ctx.knowledge, ctx.now(), |row, at| row.id == id && at.is_none_or(|at| recent(ctx, at)))
         };
-        // What the node's object says now is worth more than its journal.
+        // The current state of the node's object takes precedence over its journal.
         if !known.contains_key(journal.node)
             && let Some((said, _)) = last(nothing)
         {
@@ -65,7 +72,7 @@ fn recent(ctx: &Context<'_>, at: Timestamp) -> bool {
     ctx.now().duration_since(at) <= ctx.span_of("journal-minutes")
 }
 
-/// A node whose kubelet says that it has no network.
+/// A node whose kubelet reports that it has no network.
 fn from_condition(ctx: &Context<'_>, node: &Node, signature: &str) -> Option<Finding> {
     let ready = node.status.conditions.iter().find(|c| c.kind == "Ready" && c.status != "True")?;
     let row = ctx.knowledge.signatures().matching(SignatureScope::Journal, &ready.message)?;
@@ -86,7 +93,7 @@ fn from_condition(ctx: &Context<'_>, node: &Node, signature: &str) -> Option<Fin
     Some(if starting { finding.severity(Severity::Info) } else { finding })
 }
 
-/// What only a journal tells.
+/// A finding from a journal alone.
 fn from_journal(ctx: &Context<'_>, signature: &str, said: JournalLine<'_>) -> Finding {
     let passed_over = signature == OF_RUNTIME[1];
     let (message, last) = if passed_over { (PASSED_OVER, PUT_BACK) } else { (NOTHING, WRITE_AGAIN) };
@@ -95,7 +102,7 @@ fn from_journal(ctx: &Context<'_>, signature: &str, said: JournalLine<'_>) -> Fi
         .parameter(signature)
         .evidence(said.evidence())
         .remedy(cure(said.node, last));
-    // Without a time the line may be of long ago.
+    // A line without a time may be old.
     if said.at.is_some() { finding } else { finding.severity(Severity::Warning).likely() }
 }
 
@@ -103,12 +110,13 @@ fn cure(node: &str, last: &str) -> Remedy {
     look(
         Remedy::new(),
         node,
-        "See what is in the directories that the runtime reads: files renamed to .cilium_bak, a first file that does not parse, an entry whose binary is missing",
+        "List the directories that the runtime reads, and look for files renamed to .cilium_bak, a first \
+         file that does not parse, or an entry whose binary is missing",
         [program("ls").words("-la /etc/cni/net.d /opt/cni/bin")],
     )
     .run(
         StepKind::Note,
-        "Provide the node's CNI files: meshdoctor then names the file and what is wrong with it",
+        "Provide the node's CNI files: meshdoctor then names the file and its defect",
         with_node_files(),
     )
     .run(

@@ -15,7 +15,8 @@ use crate::model::sandbox::AddFailure;
 
 const SIGNATURE: &str = "nsenter-missing";
 
-const MESSAGE: &str = "meshed pods cannot start on the node: it lacks nsenter, which linkerd-cni runs to enter a pod's network namespace";
+const MESSAGE: &str = "meshed pods cannot start on the node: it lacks nsenter, which linkerd-cni runs to \
+                       enter a pod's network namespace";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let adds = hinted_add_failures(ctx);
@@ -43,7 +44,7 @@ impl Scan<'_, '_, '_> {
         match snapshot.binary("nsenter") {
             Looked::Found(_) => return None,
             Looked::NotLookedFor(_) => {
-                silent(self.ctx, snapshot, "host/binaries.json", "whether it has nsenter");
+                silent(self.ctx, snapshot, "host/binaries.json", "the location of nsenter");
                 return None;
             }
             Looked::Absent => {}
@@ -62,11 +63,11 @@ impl Scan<'_, '_, '_> {
             .remedy(cure(self.ctx, self.nodes.system(self.ctx, node), failing));
         let finding = answers_on(finding, node, &[SIGNATURE]);
         let certain = host.is_some_and(|host| host.path_is_certain()) || !failing.is_empty();
-        // Where the runtime looks was guessed.
+        // The PATH of the runtime is a guess.
         Some(if certain { finding } else { finding.severity(Severity::Warning).likely() })
     }
 
-    /// A node without files on which linkerd-cni itself says that nsenter is not there.
+    /// A node without files on which linkerd-cni itself reports that nsenter is missing.
     fn inferred(&self, node: &str, adds: &[&AddFailure<'_>]) -> Finding {
         let system = self.nodes.system(self.ctx, node);
         let said = self.nodes.object(node).map(|object| {
@@ -83,7 +84,7 @@ impl Scan<'_, '_, '_> {
             .evidence(not_looked_at(node))
             .remedy(cure(self.ctx, system, adds));
         let finding = answers_on(finding, node, &[SIGNATURE]);
-        // An event that is over tells what was.
+        // An event of a pod that no longer waits shows an earlier state.
         if adds.iter().any(|add| add.waits) { finding } else { finding.likely() }
     }
 }
@@ -91,7 +92,8 @@ impl Scan<'_, '_, '_> {
 fn cure(ctx: &Context<'_>, system: Option<&System>, failing: &[&AddFailure<'_>]) -> Remedy {
     let install = match system.map(|system| system.id.as_str()) {
         Some("talos") => {
-            "Add nsenter to the node: build its Talos image with the system extension util-linux-tools and upgrade the node to that. Talos has no iptables either, which linkerd-cni runs next"
+            "Add nsenter to the node: build its Talos image with the system extension util-linux-tools and \
+             upgrade the node to it. Talos also lacks iptables, which linkerd-cni runs next"
         }
         Some(_) | None => "Add nsenter to the node's image: it is part of util-linux",
     };
@@ -100,7 +102,8 @@ fn cure(ctx: &Context<'_>, system: Option<&System>, failing: &[&AddFailure<'_>])
         ctx,
         remedy,
         StepKind::ChartValue,
-        "Where the image cannot be changed, uninstall linkerd-cni and let the control plane inject linkerd-init, which has its own iptables and needs the capability NET_ADMIN in each pod: set cniEnabled to false",
+        "If the image cannot be changed, set cniEnabled to false and uninstall linkerd-cni. The injected \
+         linkerd-init has its own iptables and needs the capability NET_ADMIN in each pod",
         Options::none().set("cniEnabled", "false"),
     );
     failed_deleted(remedy, failing)

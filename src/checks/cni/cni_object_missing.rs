@@ -1,4 +1,4 @@
-//! `cni-object-missing`: something that linkerd-cni consists of is not there, although the control plane relies on it.
+//! `cni-object-missing`: an object of linkerd-cni is missing, although the control plane relies on it.
 
 use super::absent::without_plugin;
 use super::chart;
@@ -12,13 +12,13 @@ use crate::missing::Missing;
 use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
 use crate::objects::{ConfigMap, DaemonSet, Node, ServiceAccount, Workload};
 
-/// What the chart and `linkerd install-cni` call the account, its role and its binding.
+/// The name of the account, its role and its binding in the chart and in `linkerd install-cni`.
 const NAME: &str = "linkerd-cni";
 const CONFIG: &str = "linkerd-cni-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(because) = expected(ctx)? else {
-        return Err(Unjudged::not_applicable("nothing relies on linkerd-cni"));
+        return Err(Unjudged::not_applicable("the control plane does not rely on linkerd-cni"));
     };
     let Some(set) = installers(ctx)?.into_iter().next() else {
         ctx.every::<DaemonSet>()?;
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(lost.seen)
             .fails_rows(rows)
             .remedy(install_again(ctx));
-        // What comes of it shows on the DaemonSet.
+        // The consequences show on the DaemonSet.
         finding.tie(Tie::Workload(
             Kind::DaemonSet.to_string(),
             set.metadata.namespace.to_string(),
@@ -42,10 +42,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Nothing installs it: one finding, whatever else is gone too.
+/// The DaemonSet is missing: one finding, even if other objects are missing too.
 fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     let others = missing(ctx, None);
-    let message = "the control plane relies on linkerd-cni, and no DaemonSet installs it: nothing redirects the traffic of pods that start on a node without the plugin, so they fail in linkerd-network-validator or run outside the mesh";
+    let message = "the control plane relies on linkerd-cni, but no DaemonSet installs it. On a node without \
+                   the plugin the traffic of new pods is not redirected: they fail in \
+                   linkerd-network-validator or run outside the mesh";
     let subject = Subject::object(Kind::DaemonSet, &ctx.namespaces().cni, NAME);
     let rows = others.iter().flat_map(|lost| lost.rows.iter().copied());
     let rows: Vec<&'static str> = std::iter::once("cni plugin DaemonSet exists").chain(rows).collect();
@@ -64,7 +66,7 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     })
 }
 
-/// Something that is not there.
+/// A missing object.
 struct MissingObject {
     subject: Subject,
     message: &'static str,
@@ -72,7 +74,7 @@ struct MissingObject {
     rows: Vec<&'static str>,
 }
 
-/// What is missing beside the DaemonSet; what could not be looked for is a gap.
+/// The missing objects other than the DaemonSet; an object that could not be read is a gap.
 fn missing(ctx: &Context<'_>, set: Option<&Workload>) -> Vec<MissingObject> {
     let found = [config(ctx), account(ctx, set), rights(ctx)];
     let mut lost = Vec::new();
@@ -90,7 +92,8 @@ fn config(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
     let config = ctx.named::<ConfigMap>(Scope::Cni, CONFIG)?;
     Ok(config.is_none().then(|| MissingObject {
         subject: Subject::object(Kind::ConfigMap, namespace, CONFIG),
-        message: "linkerd-cni's ConfigMap is missing: its pods read their settings from it, so none of them starts again, and a new node gets no plugin",
+        message: "linkerd-cni's ConfigMap is missing: its pods read their settings from it, so none of them \
+                  can start again, and a new node gets no plugin",
         seen: Evidence::other(format!("ConfigMap {namespace}/{CONFIG}"), "not found"),
         rows: vec!["cni plugin ConfigMap exists"],
     }))
@@ -102,11 +105,12 @@ fn account(ctx: &Context<'_>, set: Option<&Workload>) -> Result<Option<MissingOb
     let name = set.map_or(NAME, |set| set.spec.template.spec.service_account_name.as_str());
     let is_it =
         |account: &&ServiceAccount| account.metadata.namespace == *namespace && account.metadata.name == name;
-    // One that is not named is the one that each namespace has.
+    // A pod without a named account uses the default account.
     let there = name.is_empty() || accounts.iter().any(|account| is_it(&account));
     Ok((!there).then(|| MissingObject {
         subject: Subject::object(Kind::ServiceAccount, namespace, name),
-        message: "linkerd-cni's service account is missing: the API server rejects its tokens, so the plugin fails for each pod that starts, and no pod of linkerd-cni can be created",
+        message: "linkerd-cni's service account is missing: the API server rejects its tokens, so the plugin \
+                  fails for each pod that starts, and no pod of linkerd-cni can be created",
         seen: Evidence::other(format!("ServiceAccounts in {namespace}"), format!("none is named {name}")),
         rows: vec!["cni plugin ServiceAccount exists"],
     }))
@@ -131,17 +135,18 @@ fn rights(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
     };
     Ok(Some(MissingObject {
         subject: Subject::object(kind, "", NAME),
-        message: "linkerd-cni's service account has lost its permissions: unless something else grants them, the plugin may not get pods from the API server, and fails for each one that starts",
+        message: "linkerd-cni's service account has lost its permissions: unless other bindings grant them, \
+                  the plugin may not get pods from the API server, and fails for each pod that starts",
         seen: Evidence::other(seen, format!("none is named {NAME}")),
         rows,
     }))
 }
 
 fn install_again(ctx: &Context<'_>) -> Remedy {
-    let words = "Apply linkerd-cni's manifests again, with the values that it had";
+    let words = "Apply linkerd-cni's manifests again, with the same values";
     chart::install_again(ctx, Remedy::new(), words).run(
         StepKind::Command,
-        "Wait until it is on every node",
+        "Wait until it runs on every node",
         rolled_out(ctx),
     )
 }

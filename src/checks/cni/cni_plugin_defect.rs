@@ -1,4 +1,4 @@
-//! `cni-plugin-defect`: the version of linkerd-cni has a defect that meets what this cluster uses.
+//! `cni-plugin-defect`: the version of linkerd-cni has a defect that affects this cluster.
 
 use semver::Version;
 
@@ -11,11 +11,12 @@ use crate::model::policy::listed_ports;
 use crate::objects::{DaemonSet, Pod, Workload};
 use crate::version::CniVersion;
 
-/// The annotation with the ports that skip the proxy on their way in.
+/// The annotation with the inbound ports that skip the proxy.
 const SKIP: &str = "config.linkerd.io/skip-inbound-ports";
-/// The proxy's own ports for its control and its metrics, which the annotation takes off the list unless it names them.
+/// The proxy's control and metrics ports, which the annotation removes from the list unless it names them.
 const OWN: [u16; 2] = [4190, 4191];
-/// DaemonSets of other networks that write their configuration again now and then, which old installers lose races with.
+/// DaemonSets of other networks that sometimes rewrite their configuration, which can race with old
+/// installers.
 const OTHERS: [&str; 4] = ["cilium", "aws-node", "calico-node", "kube-multus-ds"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -36,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for set in sets {
         let version = cni::version_of(&set.spec.template);
-        // Tags of vendors say nothing about which corrections are in.
+        // Vendor tags do not show which fixes are included.
         let Some(CniVersion::Plugin(version)) = version else { continue };
         for defect in ctx.knowledge.cni_plugin().defects().iter().filter(|defect| defect.holds(&version)) {
             let met = match defect.meets.as_str() {
@@ -46,9 +47,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     Evidence::field(object, format!("metadata.annotations[{SKIP}]"), said)
                 }),
                 "other-network" => other.map(|other| {
-                    Evidence::other(shown(other), "writes its configuration into the same directory")
+                    Evidence::other(shown(other), "writes its configuration to the same directory")
                 }),
-                _ => Some(Evidence::other("since", "whatever the cluster uses")),
+                _ => Some(Evidence::other("since", "independent of the cluster")),
             };
             let Some(met) = met else { continue };
             findings.push(finding(ctx, set, &version, defect, met));
@@ -66,7 +67,7 @@ fn finding(
 ) -> Finding {
     let image = set.spec.template.spec.container(INSTALLER).map(|container| container.image.clone());
     let clean = ctx.knowledge.cni_plugin().last_release();
-    let words = format!("Run a plugin without it: v{} or newer, best the newest", defect.until);
+    let words = format!("Run a plugin without the defect: v{} or newer, preferably the newest", defect.until);
     ctx.finding(subject(set), format!("the installed linkerd-cni has a known defect: {}", defect.what))
         .severity(if defect.meets == "other-network" { Severity::Info } else { Severity::Warning })
         .likely()
@@ -76,7 +77,7 @@ fn finding(
         }))
         .evidence(Evidence::other(
             "versions with it",
-            format!("before v{}, and v{version} runs", defect.until),
+            format!("before v{}; v{version} is installed", defect.until),
         ))
         .evidence(met)
         .remedy(chart::set(ctx, Remedy::new(), words, None, &[image_version(format!("v{clean}"))]))

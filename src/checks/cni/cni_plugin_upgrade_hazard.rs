@@ -1,4 +1,4 @@
-//! `cni-plugin-upgrade-hazard`: what an upgrade of linkerd-cni would break: on the way, or once it is there.
+//! `cni-plugin-upgrade-hazard`: an upgrade of linkerd-cni would break nodes during or after it.
 
 use super::crossing::{self, Upgrade, asked_for, destination, image};
 use super::installers::{installers, subject};
@@ -13,7 +13,7 @@ use crate::model::cni;
 use crate::objects::Workload;
 use crate::version::CniVersion;
 
-/// The parameter of what leaving the installed version does.
+/// The parameter of the finding about the installed version's clean-up.
 const CLEAN_UP: &str = "clean-up";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -45,42 +45,41 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     if let Some(from) = unknown_versions.first() {
-        // Of a vendor's build nobody can say what an upgrade changes; only who asked for it is told so.
+        // The changes of a vendor's build are not known; that is a gap only if an upgrade was requested.
         if asked_for(ctx).is_some() {
-            let why = Why::Malformed { message: format!("its tag does not say its version: {from}") };
-            ctx.gap(ctx.lacking(Item::List(Kind::DaemonSet), why, "the linkerd-cni that is installed"));
+            let why = Why::Malformed { message: format!("its tag is not a known version: {from}") };
+            ctx.gap(ctx.lacking(Item::List(Kind::DaemonSet), why, "the installed linkerd-cni"));
         } else if findings.is_empty() {
-            return Err(Unjudged::not_applicable(
-                "the version of linkerd-cni that is installed is not known",
-            ));
+            return Err(Unjudged::not_applicable("the installed version of linkerd-cni is not known"));
         }
     }
     findings.extend(chart_and_cli(ctx));
-    // With an upgrade of Linkerd, this one comes along; what leaving the installed version does is so today.
+    // With an upgrade of Linkerd, linkerd-cni is upgraded too. The clean-up of the installed version is a
+    // problem already.
     let of_today = |finding: &Finding| finding.parameters.iter().any(|parameter| parameter == CLEAN_UP);
     for finding in findings.iter_mut().filter(|finding| ctx.upgrade().is_some() && !of_today(finding)) {
         finding.when = When::AfterUpgrade;
     }
     if at_it && !others && unknown_versions.is_empty() && findings.is_empty() {
-        return Err(Unjudged::not_applicable(format!("linkerd-cni {to} is what is installed")));
+        return Err(Unjudged::not_applicable(format!("linkerd-cni {to} is already installed")));
     }
     Ok(findings.into())
 }
 
-/// The chart of the target and its CLI install different versions, and nobody has said which is meant.
+/// The chart of the target and its CLI install different versions, and the values do not select one.
 fn chart_and_cli(ctx: &Context<'_>) -> Option<Finding> {
     let upgrade = ctx.upgrade().filter(|_| ctx.settings.to_cni.is_none())?;
     let plugin = upgrade.plugin.as_ref().filter(|plugin| plugin.by_cli != plugin.by_chart)?;
     let set = target(ctx).set?;
     let (by_chart, by_cli) = (&plugin.by_chart, &plugin.by_cli);
     let words =
-        format!("Choose one, and say it in the values of the chart: image.version={by_cli} or {by_chart}");
+        format!("Choose one, and set it in the values of the chart: image.version={by_cli} or {by_chart}");
     Some(
         ctx.finding(
             subject(set),
             format!(
-                "the chart linkerd2-cni of the target installs linkerd-cni {by_chart}, and its linkerd install-cni {by_cli}: which \
-                 one comes with the upgrade depends on how it is done"
+                "the target's chart linkerd2-cni installs linkerd-cni {by_chart}, but its linkerd \
+                 install-cni {by_cli}: the version after the upgrade depends on the method"
             ),
         )
         .severity(Severity::Info)
@@ -91,16 +90,17 @@ fn chart_and_cli(ctx: &Context<'_>) -> Option<Finding> {
     )
 }
 
-/// What the version brings is not in the data: nobody may take that for nothing.
+/// An info that the changes of a version are not known.
 fn not_known(ctx: &Context<'_>, set: &Workload, to: &CniVersion) -> Finding {
     let known = ctx.knowledge.cni_plugin();
     let words = format!(
-        "Read the notes of linkerd-cni {to} for its iptables modes, the files that it takes and the rights that it needs, and have \
-         it on one node first; a newer meshdoctor, or --knowledge, may know it"
+        "Read the release notes of linkerd-cni {to} (iptables modes, files, permissions), and test it on one \
+         node first. A newer meshdoctor, or --knowledge, may know it"
     );
     ctx.finding(
         subject(set),
-        "what this version of linkerd-cni brings is not known here: only what leaving the installed one does was looked at",
+        "the changes of this linkerd-cni version are not known: only the clean-up of the installed version \
+         was checked",
     )
     .severity(Severity::Info)
     .parameter("not-known")
@@ -110,7 +110,7 @@ fn not_known(ctx: &Context<'_>, set: &Workload, to: &CniVersion) -> Finding {
     .remedy(Remedy::new().step(StepKind::Note, words))
 }
 
-/// Replaces the pod of one node while no other pod is there that could be locked out; the reader names the node.
+/// Replaces the pod of one drained node, so that no other pod is locked out; the user names the node.
 fn node_by_node(set: &Workload) -> Line {
     let node = || Arg::placeholder("NODE_NAME");
     let labels = &set.spec.template.metadata.labels;
@@ -137,12 +137,16 @@ fn leaves_tokens(ctx: &Context<'_>, set: &Workload, from: &CniVersion, to: &CniV
     let remedy = onto_version(ctx, Remedy::new(), Some((&to, because)));
     let remedy = remedy.run(
         StepKind::Command,
-        "Or, where the DaemonSet cannot go onto the host network: set its updateStrategy to OnDelete, upgrade it, and go node by node. Where the new pod does not become Ready, remove the entry of linkerd-cni from the file that the node's runtime loads",
+        "Or, if the DaemonSet cannot use the host network, set its updateStrategy to OnDelete and upgrade it \
+         node by node. If a new pod does not become Ready, remove linkerd-cni's entry from the file that the \
+         node's runtime loads",
         node_by_node(set),
     );
     ctx.finding(
         subject(set),
-        "each restart or upgrade of this linkerd-cni can lock its nodes: it stops without removing its entry, whose token dies with its pod, and then no pod starts there, including the new linkerd-cni",
+        "each restart or upgrade of this linkerd-cni can lock its nodes: it stops without removing its \
+         entry, whose token becomes invalid with its pod. Then no pod starts there, including the new \
+         linkerd-cni",
     )
     .parameter(CLEAN_UP)
     .evidence(image(set))

@@ -8,7 +8,7 @@ use crate::model::cni;
 use crate::model::events;
 use crate::objects::{Event, Namespace, Pod, Workload};
 
-/// The label by which a namespace says what it lets in.
+/// The label with the Pod Security level of a namespace.
 const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -38,14 +38,15 @@ fn finding(ctx: &Context<'_>, set: &Workload, level: &str) -> Finding {
     let finding = ctx
         .finding(
             subject(set),
-            "the namespace of linkerd-cni enforces a Pod Security level that does not allow its pods, which mount directories of the node: \
-             no pod of it is created any more, so new nodes get no plugin",
+            "the namespace of linkerd-cni enforces a Pod Security level that rejects its pods, because they \
+             mount directories of the node. No new pod is created, so new nodes get no plugin",
         )
         .evidence(Evidence::field(format!("Namespace {home}"), format!("metadata.labels[{ENFORCE}]"), level))
         .evidences(refused)
         .remedy(Remedy::new().run(
             StepKind::Command,
-            "Let the namespace take privileged pods; give linkerd-cni one of its own if it shares this one",
+            "Allow privileged pods in the namespace. If other applications share it, move linkerd-cni to its \
+             own namespace",
             kubectl().words("label --overwrite namespace").operand(home.as_str()).arg(format!("{ENFORCE}=privileged")),
         ));
     ctx.hints::<Pod>()

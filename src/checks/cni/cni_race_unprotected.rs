@@ -1,4 +1,5 @@
-//! `cni-race-unprotected`: pods may start on a new node before linkerd-cni is in place there, and nothing repairs them.
+//! `cni-race-unprotected`: pods may start on a new node before linkerd-cni is ready there, and no controller
+//! repairs them.
 
 use super::chart::{self, ChartValue};
 use super::cni_validator_failed::installer_started;
@@ -10,13 +11,13 @@ use crate::finding::{Evidence, Remedy, Severity, StepKind};
 use crate::objects::container::VALIDATOR_CONTAINER;
 use crate::objects::{Deployment, Node, Pod, Workload};
 
-/// The container that deletes pods which started without their rules.
+/// The container that deletes pods that started without their rules.
 const REPAIR: &str = "repair-controller";
-/// The labels that autoscalers put on the nodes that they make.
+/// The labels that autoscalers set on the nodes that they create.
 const SCALED: [&str; 2] = ["karpenter.sh/nodepool", "karpenter.sh/provisioner-name"];
-/// What the image of the autoscaler is called that leaves no label on nodes.
+/// The image name of the autoscaler that sets no label on nodes.
 const AUTOSCALER: &str = "cluster-autoscaler";
-/// How many pods are quoted.
+/// Number of quoted pods.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -32,7 +33,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if set.spec.template.spec.container(REPAIR).is_some() {
         return Ok(Verdict::fine());
     }
-    // The kubelet took the pod before the installer ran, and not because the installer was restarted since: its pod is newer too.
+    // The kubelet accepted the pod before the installer ran. A restarted installer is excluded, because the
+    // installer's pod is newer too.
     let early: Vec<(&Pod, jiff::Timestamp)> = pods
         .iter()
         .filter(|pod| relies_on_plugin(pod) && !has_rules(pod) && ctx.judges(&pod.metadata.namespace))
@@ -59,7 +61,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = chart::set(
         ctx,
         Remedy::new(),
-        "Turn on the repair controller, which deletes pods that started without their rules, and let linkerd-cni start early on new nodes",
+        "Enable the repair controller, which deletes pods that started without their rules, and let \
+         linkerd-cni start early on new nodes",
         None,
         &[
             ChartValue::new("repairController.enabled", "true"),
@@ -68,13 +71,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     )
     .step(
         StepKind::Note,
-        "Or give new nodes a startup taint that goes once linkerd-cni is ready on them",
+        "Or give new nodes a startup taint that is removed once linkerd-cni is ready on them",
     );
     let finding = ctx
         .finding(
             subject(set),
-            "nothing protects pods on new nodes: those that start before linkerd-cni is in place there get no rules and fail until somebody \
-             deletes them, and linkerd-cni runs without its repair controller",
+            "linkerd-cni runs without its repair controller, so pods on new nodes are not protected: those \
+             that start before linkerd-cni is ready get no rules and fail until they are deleted",
         )
         .severity(if early.is_empty() { Severity::Info } else { Severity::Warning })
         .evidence(because)
@@ -91,13 +94,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
-/// Whether the validator saw the rules: the kubelet takes a pod some time before it asks linkerd-cni, which may come in between.
+/// Whether the validator passed: linkerd-cni may become ready after the kubelet accepts a pod but before it
+/// sets up the pod's network.
 fn has_rules(pod: &Pod) -> bool {
     let validator = pod.container_status(VALIDATOR_CONTAINER);
     validator.and_then(|status| status.state.terminated()).is_some_and(|ended| ended.exit_code == 0)
 }
 
-/// The autoscaler that makes nodes.
+/// The autoscaler that creates nodes.
 fn autoscaler(deployments: &[Workload]) -> Option<Evidence> {
     deployments.iter().find_map(|deployment| {
         let container =

@@ -1,4 +1,5 @@
-//! `cni-rbac-missing`: linkerd-cni's service account lacks rights that the plugin or the repair controller needs.
+//! `cni-rbac-missing`: linkerd-cni's service account lacks permissions that the plugin or the repair
+//! controller needs.
 
 use super::add_failures::everywhere;
 use super::chart;
@@ -9,17 +10,17 @@ use crate::finding::{Evidence, Finding, Remedy, Severity};
 use crate::objects::rbac::{AnyBinding, AnyRole, ClusterRole, ClusterRoleBinding, may};
 use crate::objects::{Workload, meta::Meta};
 
-/// The account of a pod that names none.
+/// The account of a pod without a named one.
 const DEFAULT_ACCOUNT: &str = "default";
 
 /// API group, resource, verb.
 type Right = (&'static str, &'static str, &'static str);
 
-/// What the plugin asks the API server for: the pod at every start, its namespace where it is meshed, the Service
-/// `kubernetes` where it is of the control plane.
+/// Requests of the plugin: the pod at every start, the namespace of a meshed pod, the Service `kubernetes`
+/// for a control-plane pod.
 const PLUGIN: [Right; 3] = [("", "pods", "get"), ("", "namespaces", "get"), ("", "services", "get")];
 
-/// What the repair controller does.
+/// Requests of the repair controller.
 const CONTROLLER: [Right; 4] = [
     ("", "pods", "list"),
     ("", "pods", "watch"),
@@ -32,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if sets.is_empty() {
         return Ok(Verdict::fine());
     }
-    // That a right is missing takes all of both.
+    // Only complete lists of both prove that a permission is missing.
     let rights = (ctx.every::<ClusterRole>()?, ctx.every::<ClusterRoleBinding>()?);
     let mut findings = Vec::new();
     for set in sets {
@@ -47,13 +48,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let of_plugin = lacking(&PLUGIN);
         if !of_plugin.is_empty() {
-            let message = "pods cannot start: linkerd-cni's service account may not read what the plugin gets from the API server when a pod starts";
+            let message = "pods cannot start: linkerd-cni's service account lacks permission for the objects \
+                           that the plugin reads from the API server when a pod starts";
             let finding = finding(ctx, set, rights, message, &of_plugin, holder);
             findings.push(finding.tie(everywhere("rbac-forbidden")));
         }
         let of_controller = lacking(&CONTROLLER);
         if spec.container(REPAIR).is_some() && !of_controller.is_empty() {
-            let message = "the repair controller of linkerd-cni lacks permissions: pods that started before the plugin was ready stay broken";
+            let message = "the repair controller of linkerd-cni lacks permissions: it cannot repair pods \
+                           that started before the plugin was ready";
             let finding = finding(ctx, set, rights, message, &of_controller, holder);
             findings.push(finding.parameter(REPAIR).severity(Severity::Warning));
         }
@@ -83,7 +86,8 @@ fn finding(
     let remedy = chart::install_again(
         ctx,
         Remedy::verified_by(asked),
-        "Apply the chart again with the same values: it contains the ClusterRole, and a ClusterRoleBinding that names the namespace of the DaemonSet",
+        "Apply the chart again with the same values: it contains the ClusterRole, and a ClusterRoleBinding \
+         that names the namespace of the DaemonSet",
     );
     ctx.finding(subject(set), message)
         .evidence(Evidence::field(
@@ -95,7 +99,7 @@ fn finding(
         .remedy(remedy)
 }
 
-/// The bindings that look like the chart's, and what becomes of them.
+/// Evidence about the bindings with the chart's name or role.
 fn bindings_of_the_chart((roles, bindings): (&[AnyRole], &[AnyBinding]), namespace: &str) -> Vec<Evidence> {
     let is_charts =
         |meta: &Meta| meta.name == "linkerd-cni" || meta.label("linkerd.io/cni-resource") == Some("true");
@@ -108,7 +112,7 @@ fn bindings_of_the_chart((roles, bindings): (&[AnyRole], &[AnyBinding]), namespa
                 .iter()
                 .map(|subject| format!("{} {}/{}", subject.kind, subject.namespace, subject.name))
                 .collect();
-            let to = if to.is_empty() { "nobody".to_owned() } else { to.join(", ") };
+            let to = if to.is_empty() { "no subject".to_owned() } else { to.join(", ") };
             let elsewhere = binding.subjects.iter().all(|subject| subject.namespace != namespace);
             let role = &binding.role_ref.name;
             let object = format!("ClusterRoleBinding {}", binding.metadata.name);
@@ -122,7 +126,7 @@ fn bindings_of_the_chart((roles, bindings): (&[AnyRole], &[AnyBinding]), namespa
         })
         .collect();
     if found.is_empty() {
-        return vec![Evidence::other("ClusterRoleBindings", "none of linkerd-cni's")];
+        return vec![Evidence::other("ClusterRoleBindings", "none for linkerd-cni")];
     }
     found
 }

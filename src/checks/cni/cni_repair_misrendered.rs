@@ -14,14 +14,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = chart::set(
         ctx,
         Remedy::verified_by(rolled_out(ctx)),
-        "Let the chart render the container's security context: it writes command, arguments and ports only together with it",
+        "Let the chart render the container's security context, without which it also omits command, \
+         arguments and ports",
         None,
         &[ChartValue::new("enableSecurityContext", "true")],
     );
     let remedy = chart::set(
         ctx,
         remedy,
-        "Where that is not allowed, turn the repair controller off instead",
+        "If that is not allowed, disable the repair controller instead",
         None,
         &[ChartValue::new("repairController.enabled", "false")],
     );
@@ -29,7 +30,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let repair = set.spec.template.spec.container(REPAIR);
         repair.is_some_and(|container| container.command.is_empty())
     });
-    let message = "the container repair-controller has no command, so it starts the image's installer, without the node's directories: it keeps failing, and no pod is repaired";
+    let message = "the container repair-controller has no command, so it starts the image's installer, \
+                   without the node's directories: it keeps failing, and no pod is repaired";
     Ok(broken
         .map(|set| {
             ctx.finding(subject(set), message)

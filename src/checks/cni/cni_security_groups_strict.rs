@@ -1,4 +1,5 @@
-//! `cni-security-groups-strict`: pods with security groups of their own do not become ready, as AWS's network enforces them strictly.
+//! `cni-security-groups-strict`: pods with their own security groups do not become ready, because the Amazon
+//! VPC CNI enforces them strictly.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +17,9 @@ use crate::model::pod_status::{unhealthy, word};
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
-/// The plugin of AWS's network, and its field with how security groups of pods are enforced.
+/// The plugin of the Amazon VPC CNI.
 const PLUGIN: &str = "aws-cni";
-/// See [`PLUGIN`].
+/// Its field with the enforcing mode of pod security groups.
 const FIELD: &str = "podSGEnforcingMode";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -35,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         })
         .collect();
     if own.is_empty() {
-        return Err(Unjudged::not_applicable("no meshed pod has security groups of its own"));
+        return Err(Unjudged::not_applicable("no meshed pod has its own security groups"));
     }
     let waiting = |pod: &&Pod| {
         let ready = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
@@ -54,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let by = mode.map_or_else(
-            || Evidence::other("DaemonSet kube-system/aws-node", "enforces strictly unless told otherwise"),
+            || Evidence::other("DaemonSet kube-system/aws-node", "strict by default"),
             |(_, seen)| seen,
         );
         stuck.entry(owners.of(pod)).or_insert((by, Vec::new())).1.push(pod);
@@ -64,23 +65,34 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .words("-n kube-system set env daemonset aws-node POD_SECURITY_GROUP_ENFORCING_MODE=standard");
         let mut remedy = Remedy::new().run(
             StepKind::Command,
-            "Have AWS's network enforce them in the standard mode, where the node's own rules and probes work. Set it in what installs it, \
-             too",
+            "Set the standard enforcing mode for the Amazon VPC CNI, in which the node's own rules and \
+             probes work. Set it in its installation values too",
             set,
         );
         let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
-        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "its pods get the mode when they are created"));
+        remedy.steps.push(renew(
+            ctx,
+            &owner,
+            &names,
+            Needs::NewPods,
+            "pods get the mode when they are created",
+        ));
         let finding = ctx
             .finding(
                 owner.subject(names),
-                "a meshed pod with security groups of its own does not become ready: where these are enforced strictly, the traffic that \
-                 Linkerd redirects in the pod and the kubelet's probes come back another way and are dropped",
+                "a meshed pod with its own security groups does not become ready. In strict mode, traffic \
+                 that Linkerd redirects in the pod, and the kubelet's probes, return on another path and are \
+                 dropped",
             )
             .severity(Severity::Warning)
             .likely()
             .evidences(pods.first().map(|pod| {
                 let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-                Evidence::field(object, format!("metadata.annotations[{POD_ENI}]"), format!("there, and the pod is {}", word(pod)))
+                Evidence::field(
+                    object,
+                    format!("metadata.annotations[{POD_ENI}]"),
+                    format!("set, and the pod is {}", word(pod)),
+                )
             }))
             .evidence(by)
             .remedy(remedy);
@@ -91,7 +103,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// How a node enforces security groups of pods, as the configuration of its network says.
+/// The enforcing mode in the network configuration of a node.
 fn mode(snapshot: &NodeSnapshot) -> Option<(String, Evidence)> {
     snapshot.conf_files.iter().filter(|file| file.is_loadable()).find_map(|file| {
         let Content::Captured { bytes, .. } = &file.content else { return None };

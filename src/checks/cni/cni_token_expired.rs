@@ -1,4 +1,4 @@
-//! `cni-token-expired`: the entry that a node runs authenticates with a token that has expired.
+//! `cni-token-expired`: a node's loaded entry authenticates with an expired token.
 
 use jiff::SignedDuration;
 
@@ -9,7 +9,7 @@ use super::purge::purge_entry;
 use super::{cni_add_unauthorized, token};
 use crate::checks::{Context, Judgement};
 
-/// How far the clocks of a node and of the API server may be apart.
+/// Tolerated difference between the clocks of a node and of the API server.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(5);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -28,19 +28,31 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
             let when = match taken {
                 Some(taken) => format!("the files were collected {taken}"),
-                None => format!("when the files were collected is not known; it is {seen} now"),
+                None => format!("the collection time of the files is not known; it is {seen} now"),
             };
             let known = Some((running.file, running.entry));
             let system = nodes.system(ctx, &snapshot.node);
             let finding = ctx
                 .finding(
                     entry_subject(snapshot, running.file, running.entry),
-                    "new pods on the node cannot start: the linkerd-cni entry that its runtime loads uses an expired token, which the API server rejects",
+                    "new pods on the node cannot start: the linkerd-cni entry that its runtime loads uses an \
+                     expired token, which the API server rejects",
                 )
                 .parameter(running.file.path())
                 .evidence(entry_evidence(snapshot, running))
-                .evidence(in_file(snapshot, &facts.path, None, None, format!("token expired {expiry}; {when}")))
-                .timeline(token::moments(ctx, (snapshot, &facts.path), claims, &on_this_node(adds, &snapshot.node)))
+                .evidence(in_file(
+                    snapshot,
+                    &facts.path,
+                    None,
+                    None,
+                    format!("token expired {expiry}; {when}"),
+                ))
+                .timeline(token::moments(
+                    ctx,
+                    (snapshot, &facts.path),
+                    claims,
+                    &on_this_node(adds, &snapshot.node),
+                ))
                 .remedy(purge_entry(ctx, &snapshot.node, system, known, &on_this_node(adds, &snapshot.node)))
                 .tie(on_node(cni_add_unauthorized::SIGNATURE, &snapshot.node));
             findings.push(if taken.is_some() { finding } else { finding.likely() });

@@ -1,4 +1,4 @@
-//! `cni-token-in-conflist`: an entry of linkerd-cni holds a token that nothing reads.
+//! `cni-token-in-conflist`: an entry of linkerd-cni contains a token that linkerd-cni never reads.
 
 use super::chart::{ChartValue, image_version};
 use super::host::on_host;
@@ -13,8 +13,10 @@ use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::knowledge::System;
 use crate::model::node::{ConfFile, Field, LinkerdEntry, NodeSnapshot, PolicyToken};
 
-const SECRET: &str = "a CNI configuration on the node contains a service-account token that linkerd-cni never reads: everybody who can read the file, or gets a copy of it, can use it";
-const PLACEHOLDER: &str = "linkerd-cni's entry has a field for a token that nothing reads: its chart is an old one, and another installer may write a token there";
+const SECRET: &str = "a CNI configuration on the node contains a service-account token that linkerd-cni \
+                      never reads: every user who can read the file, or a copy of it, can use the token";
+const PLACEHOLDER: &str = "linkerd-cni's entry has an unused field for a token: its chart is old, and \
+                           another installer may write a token to the field";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
@@ -30,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Err(_) => {}
             }
         }
-        // Nothing was looked at where no file is known.
+        // Without a known file nothing was checked.
         if snapshot.conf_files.is_empty() {
             nodes.chain(ctx, snapshot);
         }
@@ -49,7 +51,7 @@ fn held(
     let (message, severity, said) = match value {
         PolicyToken::Jwt { .. } => (SECRET, Severity::Warning, "a token (redacted)".to_owned()),
         PolicyToken::Other => {
-            (SECRET, Severity::Warning, "a secret that is no service-account token (redacted)".to_owned())
+            (SECRET, Severity::Warning, "a secret, not a service-account token (redacted)".to_owned())
         }
         PolicyToken::Placeholder(text) => (PLACEHOLDER, Severity::Info, format!("{text:?}")),
         PolicyToken::Empty => return None,
@@ -81,12 +83,14 @@ fn cure(
     }
     let first = ctx.knowledge.cni_plugin().first_chart_without_policy();
     let mut words = format!(
-        "Take chart 20{:02}.{}.{} or newer, whose entry has no field for a token; its installer rewrites every file of the directory",
+        "Upgrade to chart 20{:02}.{}.{} or newer, whose entry has no field for a token; its installer \
+         rewrites every file of the directory",
         first.year, first.month, first.number
     );
     let mut values = Vec::new();
     if renders_no_mode(ctx) {
-        words += ". Set the mode with it, since a missing one means legacy to plugins from v1.4.0 on: plain keeps the node's own iptables";
+        words += ". Also set the mode, because a missing one is legacy from v1.4.0 on: plain keeps the \
+                  node's own iptables";
         values = vec![ChartValue::new("iptablesMode", "plain"), image_version(first_clean(ctx))];
     }
     let chart = clean_chart(ctx);
@@ -95,7 +99,8 @@ fn cure(
         Severity::Info => remedy,
         Severity::Warning | Severity::Error => remedy.step(
             StepKind::Note,
-            "Invalidate the token: one of a pod is invalid once that pod is deleted; one of a Secret is valid until that Secret is deleted, so look for Secrets of type kubernetes.io/service-account-token in the namespace of linkerd-cni",
+            "Invalidate the token by deleting its pod, or its Secret (of type \
+             kubernetes.io/service-account-token, in the namespace of linkerd-cni)",
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! `cni-token-not-rotated`: the token of linkerd-cni should have been replaced some time ago and was not.
+//! `cni-token-not-rotated`: the token of linkerd-cni is overdue for renewal.
 
 use super::nodes::{Nodes, lacks};
 use super::places::{entry_evidence, entry_subject, in_file};
@@ -14,7 +14,7 @@ use crate::knowledge::TokenRefresh;
 use crate::model::node::{ChainEntry, NodeSnapshot};
 use crate::token::Claims;
 
-/// What kubelets ask for lives about an hour; an API server that does not stretch it says no other time.
+/// Upper bound in seconds of the validity of a token that is not extended: kubelets request about an hour.
 const NOT_STRETCHED: i64 = 2 * 3600;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -41,9 +41,10 @@ fn late(
 ) -> Option<Finding> {
     let Some(due) = claims.warns_at() else {
         let lifetime = claims.exp.zip(claims.iat).map(|(exp, iat)| exp - iat);
-        // Without a stretched expiry the token is fresh or expired; one that is not a pod's is never replaced.
+        // A token without an extended expiry is valid or expired, and the token of a Secret is never
+        // replaced.
         if claims.is_bound_to_pod() && lifetime.is_none_or(|seconds| seconds > NOT_STRETCHED) {
-            let part = format!("node {}: when the token in {kubeconfig} was to be replaced", snapshot.node);
+            let part = format!("node {}: the renewal time of the token in {kubeconfig}", snapshot.node);
             lacks(ctx, Why::NotOffered, part);
         }
         return None;
@@ -59,20 +60,22 @@ fn late(
     let (severity, message) = match refresh {
         Some(TokenRefresh::Works) => (
             Severity::Warning,
-            "linkerd-cni's installer no longer renews the node's token, though its version should: once the token expires or its pod is deleted, no new pod starts there",
+            "linkerd-cni's installer does not renew the node's token, although its version should: once the \
+             token expires or its pod is deleted, no new pod starts there",
         ),
         Some(TokenRefresh::None | TokenRefresh::Unreliable) => (
             Severity::Info,
-            "linkerd-cni's token on the node is overdue for renewal, which this version does not do: once it expires, no new pod starts there",
+            "linkerd-cni's token on the node is overdue for renewal, which this version does not do: once it \
+             expires, no new pod starts there",
         ),
         None => (
             Severity::Info,
-            "linkerd-cni's token on the node is overdue for renewal: once it expires, no new pod starts there",
+            "linkerd-cni's token on the node is overdue for renewal: no new pod starts there once it expires",
         ),
     };
     let when = match taken {
         Some(taken) => format!("the files were collected {taken}"),
-        None => format!("when the files were collected is not known; it is {seen} now"),
+        None => format!("the collection time of the files is not known; it is {seen} now"),
     };
     let until = claims.expires_at().map_or_else(String::new, |expiry| format!(", valid until {expiry}"));
     let finding = ctx

@@ -1,4 +1,4 @@
-//! `cni-token-revoked`: the entry that a node runs authenticates with the token of a pod that is gone.
+//! `cni-token-revoked`: a node's loaded entry authenticates with the token of a deleted pod.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,14 +20,17 @@ use crate::model::sandbox::AddFailure;
 use crate::objects::{ControllerRevision, DaemonSet, Pod, ServiceAccount, Uid};
 use crate::token::Claims;
 
-/// How far apart files and pods may be taken where no refused pod proves the token dead: a pod that was replaced in
-/// between would look gone.
+/// Maximum time between the collection of files and pods, unless a failed pod proves that the token is dead.
+/// A pod that was replaced in between would look deleted.
 const SAME_MOMENT: SignedDuration = SignedDuration::from_mins(10);
 
-const MESSAGE: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads uses the token of a deleted pod, which the API server rejects";
+const MESSAGE: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads uses \
+                       the token of a deleted pod, which the API server rejects";
 
-const OF_ACCOUNT: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads uses the token of a deleted service account, which the API server rejects";
-const INFERRED: &str = "new pods on the node cannot start: the API server rejects linkerd-cni's token there, most likely that of a deleted pod";
+const OF_ACCOUNT: &str = "new pods on the node cannot start: the linkerd-cni entry that its runtime loads \
+                          uses the token of a deleted service account, which the API server rejects";
+const INFERRED: &str = "new pods on the node cannot start: the API server rejects linkerd-cni's token there, \
+                        most likely that of a deleted pod";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
@@ -56,9 +59,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 struct Scan<'c, 'a, 'r> {
     ctx: &'c Context<'a>,
     nodes: Nodes<'a>,
-    /// The pods that are there.
+    /// The existing pods.
     pods: &'a [Pod],
-    /// None is missing among them.
+    /// Whether the list of pods is complete.
     every_pod: bool,
     installed: Installed<'a>,
     history: Vec<Evidence>,
@@ -66,7 +69,7 @@ struct Scan<'c, 'a, 'r> {
 }
 
 impl Scan<'_, '_, '_> {
-    /// Whether a pod of that uid is there.
+    /// Whether a pod with that uid exists.
     fn is_alive(&self, uid: &Uid) -> bool {
         self.pods.iter().any(|pod| pod.metadata.uid == *uid)
     }
@@ -77,7 +80,7 @@ impl Scan<'_, '_, '_> {
         let node = &snapshot.node;
         let refused = self.refused.get(node.as_str()).map_or(&[][..], Vec::as_slice);
         if refused.is_empty() && !self.same_moment(node, snapshot.meta.collected_at) {
-            let part = format!("node {node}: files of about the time at which pods were listed");
+            let part = format!("node {node}: files from about the time at which pods were listed");
             lacks(self.ctx, Why::NotCaptured, part);
             return None;
         }
@@ -98,7 +101,8 @@ impl Scan<'_, '_, '_> {
         Some(if certain { finding } else { finding.likely() })
     }
 
-    /// Why the API server refuses a token: message, what was seen, and what tells it from the usual reason.
+    /// Why the API server rejects a token: the message, the evidence, and a parameter that distinguishes it
+    /// from the usual cause.
     fn revoked(
         &self,
         snapshot: &NodeSnapshot,
@@ -126,19 +130,19 @@ impl Scan<'_, '_, '_> {
                 short(uid),
                 short(&account.metadata.uid.to_string())
             )),
-            // Where there is none, who listed them may have left it out: only another one proves something.
+            // A missing account may have been omitted from the list: only one with another uid is proof.
             Ok(None) | Err(_) => None,
         };
         if said.is_none() && !claims.is_bound_to_pod() {
-            // Only its account could end such a token.
-            let part = format!("node {}: whether the account of its token is still there", snapshot.node);
+            // Only a change of its account invalidates such a token.
+            let part = format!("node {}: whether the account of its token still exists", snapshot.node);
             lacks(self.ctx, Why::NotCaptured, part);
         }
         Some((OF_ACCOUNT, said?, Some("service-account".to_owned())))
     }
 
-    /// Whether the files tell of the time at which pods were listed: an installer that started after they were gathered
-    /// has written another token since.
+    /// Whether the files were collected at about the time at which pods were listed: an installer that
+    /// started later has written another token since.
     fn same_moment(&self, node: &str, taken: Option<Timestamp>) -> bool {
         let installer = self.installed.pod_on(node);
         match taken {
@@ -151,8 +155,8 @@ impl Scan<'_, '_, '_> {
         }
     }
 
-    /// Nodes without files: pods that are refused there, and either the installer itself among them, or an installer
-    /// before it that is known to leave its entry and a dead token behind.
+    /// Nodes without files, by pods that fail there: the installer itself is one of them, or an earlier
+    /// installer is known to leave its entry and a dead token behind.
     fn inferred(&self, pods: &[Pod]) -> Vec<Finding> {
         let installers: BTreeSet<(&str, &str)> = pods
             .iter()
@@ -182,19 +186,19 @@ impl Scan<'_, '_, '_> {
     }
 }
 
-/// The account of linkerd-cni, by the name that charts give it.
+/// The account of linkerd-cni, by its name in charts.
 fn account<'a>(ctx: &Context<'a>) -> Result<Option<&'a ServiceAccount>, Missing> {
     ctx.named::<ServiceAccount>(Scope::Cni, "linkerd-cni")
 }
 
-/// As much of a uid as tells two apart.
+/// The first part of a uid.
 fn short(uid: &str) -> String {
     let short: String = uid.chars().take(8).collect();
     let cut = if short.len() < uid.len() { "…" } else { "" };
     format!("{short}{cut}")
 }
 
-/// Installers of linkerd-cni that ran here and whose clean-up dies before it removes entry and token.
+/// Installers of linkerd-cni that ran here and whose clean-up fails before it removes entry and token.
 fn broken_clean_ups(ctx: &Context<'_>) -> Vec<Evidence> {
     let revisions = ctx.hints::<ControllerRevision>().iter();
     revisions
@@ -207,7 +211,8 @@ fn broken_clean_ups(ctx: &Context<'_>) -> Vec<Evidence> {
                     format!("ControllerRevision {}/{}", meta.namespace, meta.name),
                     "data.spec.template",
                     format!(
-                        "revision {} was {version}, which leaves its entry and a dead token behind when it stops",
+                        "revision {} was {version}, which leaves its entry and a dead token behind when it \
+                         stops",
                         revision.revision
                     ),
                 )

@@ -1,4 +1,4 @@
-//! `cni-validator-failed`: pods do not start because nothing redirects their traffic to the proxy.
+//! `cni-validator-failed`: pods do not start because their traffic is not redirected to the proxy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,15 +17,19 @@ use crate::model::owners::Owners;
 use crate::objects::container::VALIDATOR_CONTAINER;
 use crate::objects::{Event, Node, Pod};
 
-/// How the validator ends when the traffic does not come back to it.
+/// Exit status of the validator if the traffic is not redirected to it.
 const EXIT: i32 = 95;
-/// The reason of the event with which the repair controller deletes such a pod.
+/// Reason of the repair controller's event when it deletes such a pod.
 const REPAIRED: &str = "LinkerdCNINotConfigured";
-/// After so many pods of one owner it is no race of a starting node any more.
+/// Number of deleted pods of one owner that a race on a starting node does not explain.
 const REPEATED: usize = 3;
 
-const MESSAGE: &str = "pods cannot start: nothing redirects their traffic to the proxy, so linkerd-network-validator fails. Mostly the configuration that the node's runtime loads has no linkerd-cni entry, or had none when the pod was created; a firewall is not the reason";
-const IN_CIRCLES: &str = "pods are deleted and recreated without end: the repair controller finds each of them without traffic rules. That is no race on a starting node: new pods there get no rules of linkerd-cni at all";
+const MESSAGE: &str = "pods cannot start: their traffic is not redirected to the proxy, so \
+                       linkerd-network-validator fails. The usual cause is that the loaded CNI configuration \
+                       has no linkerd-cni entry, or had none when the pod was created";
+const IN_CIRCLES: &str = "the repair controller deletes pods of this workload repeatedly, because each has \
+                          no traffic rules. This is not a race on a starting node: linkerd-cni writes no \
+                          rules for new pods there";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
@@ -35,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let judged = |pod: &&Pod| {
         ctx.judges(&pod.metadata.namespace) || pod.metadata.namespace == ctx.namespaces().control_plane
     };
-    // The pods of a node that has just joined may start before linkerd-cni does; they are replaced, or start again.
+    // On a node that has just joined, pods may start before linkerd-cni; they are replaced, or start again.
     let is_new = |node: &str| {
         let known = ctx.hints::<Node>().iter().find(|one| one.metadata.name == node);
         known.is_some_and(|node| ctx.within_grace(node.metadata.creation_timestamp))
@@ -80,7 +84,7 @@ fn failed(ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod, said: &[&PodLine<'_
     )
 }
 
-/// What the status says of a validator that failed, and has not succeeded since.
+/// Describes the status of a validator that failed and has not succeeded since.
 fn seen_to_fail(pod: &Pod) -> Option<String> {
     if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
         return None;
@@ -99,7 +103,8 @@ fn seen_to_fail(pod: &Pod) -> Option<String> {
 fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
     let remedy = Remedy::new().run(
         StepKind::Note,
-        "Provide the node's CNI files: meshdoctor then names the file that the runtime loads, and why linkerd-cni writes no rules",
+        "Provide the node's CNI files: meshdoctor then names the loaded file, and why linkerd-cni writes no \
+         rules",
         remedy::with_node_files(),
     );
     let remedy = match said {
@@ -120,16 +125,17 @@ fn cure(ctx: &Context<'_>, pod: &Pod, said: Option<&str>) -> Remedy {
     )
 }
 
-/// What is left to do for a pod that is stuck.
+/// Adds the last step for a stuck pod.
 fn replaced(remedy: Remedy, pod: &Pod) -> Remedy {
     remedy.run(
         StepKind::Command,
-        "Then delete the pod: rules are set only when its sandbox is created, and restarts of its containers keep the sandbox",
+        "Delete the pod after the repair: rules are set only when its sandbox is created, and restarts of \
+         its containers keep the sandbox",
         kubectl().namespace(&pod.metadata.namespace).words("delete pod").operand(&pod.metadata.name),
     )
 }
 
-/// Pods of one owner that the repair controller deletes one after the other.
+/// Pods of one owner that the repair controller deletes repeatedly.
 fn in_circles(ctx: &Context<'_>, owners: &Owners<'_>, pods: &[Pod]) -> Vec<Finding> {
     let events = ctx.seen::<Event>().unwrap_or_else(|missing| {
         ctx.gap(missing);
@@ -146,7 +152,7 @@ fn in_circles(ctx: &Context<'_>, owners: &Owners<'_>, pods: &[Pod]) -> Vec<Findi
         if deleted.len() < REPEATED {
             continue;
         }
-        // The owner is that of a pod of the same family that is there; those that were deleted have none any more.
+        // Deleted pods have no owner any more, so use the owner of an existing pod with the same name prefix.
         let sibling = pods
             .iter()
             .find(|pod| pod.metadata.namespace == namespace && family(&pod.metadata.name) == family_name);
@@ -158,7 +164,7 @@ fn in_circles(ctx: &Context<'_>, owners: &Owners<'_>, pods: &[Pod]) -> Vec<Findi
             .parameter(REPAIRED)
             .evidences(last.map(|event| Evidence {
                 place: events::place(format!("Pod {namespace}/{}", event.about.name), event),
-                said: format!("{} pods {family_name}-… were deleted for it", deleted.len()),
+                said: format!("{} pods {family_name}-… were deleted because of it", deleted.len()),
             }))
             .remedy(cure(ctx, sibling, None));
         findings.push(nodes.into_iter().fold(finding, |finding, node| finding.tie(not_redirected(node))));
@@ -171,12 +177,12 @@ fn family(pod: &str) -> &str {
     pod.rsplit_once('-').map_or(pod, |(family, _)| family)
 }
 
-/// The pods whose validator failed, for checks that ask why.
+/// The pods whose validator failed, for the checks of the causes.
 pub(super) fn failing(pods: &[Pod]) -> impl Iterator<Item = &Pod> {
     pods.iter().filter(|pod| seen_to_fail(pod).is_some())
 }
 
-/// When the installer began to run on a node.
+/// When the installer started on a node.
 pub(super) fn installer_started(pods: &[Pod], node: &str) -> Option<jiff::Timestamp> {
     let installer = pods.iter().find(|pod| cni::is_installer_pod(pod) && pod.node_name == node)?;
     installer.container_status(cni::INSTALLER)?.state.running()?.started_at.get()

@@ -1,4 +1,4 @@
-//! `cni-validator-target`: linkerd-network-validator dials an address that something answers, or that is not redirected.
+//! `cni-validator-target`: linkerd-network-validator dials an address that answers or that is not redirected.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -16,7 +16,7 @@ use crate::objects::container::VALIDATOR_CONTAINER;
 use crate::objects::container_status::ContainerState;
 use crate::objects::{ConfigMap, Meta, Namespace, Pod, Service};
 
-/// The annotation with the ports that skip the proxy on their way out.
+/// The annotation with the outbound ports that skip the proxy.
 const SKIP: &str = "config.linkerd.io/skip-outbound-ports";
 /// The annotation with the networks whose traffic skips the proxy, in both directions.
 const SUBNETS: &str = "config.linkerd.io/skip-subnets";
@@ -62,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ctx,
             Remedy::new(),
             StepKind::ChartValue,
-            "Have it dial an address that is routed and that nothing has, such as the default, then restart the workloads",
+            "Set an address that is routed and unused, such as the default, then restart the workloads",
             Options::none().set("networkValidator.connectAddr", "1.1.1.1:20001"),
         )
     };
@@ -80,8 +80,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 owner.subject(names),
-                "linkerd-network-validator dials an address at which something in the cluster answers: where traffic is not redirected it \
-                 reaches that, and says that it got a wrong answer instead of none",
+                "linkerd-network-validator dials an address that belongs to a Service or pod: if traffic is \
+                 not redirected, it reaches that and reports a wrong answer instead of none",
             )
             .parameter("answered")
             .evidence(seen)
@@ -92,7 +92,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for ((owner, target, kind), (by, names)) in skipped {
         let seen = quoted(&owner, &names, target);
         let message = format!(
-            "linkerd-network-validator dials {kind} that skips the proxy on its way out: it is never redirected, so the pod does not start"
+            "linkerd-network-validator dials {kind} that skips the proxy: its traffic is never redirected, \
+             so the pod does not start"
         );
         findings.push(
             ctx.finding(owner.subject(names), message)
@@ -110,15 +111,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ctx,
             Remedy::new(),
             StepKind::ChartValue,
-            "Have it dial an address of the family that pods have, then restart the workloads; where disableIPv6 is false, releases \
-             from 2.16 on do so by themselves",
+            "Set an address of the pods' address family, then restart the workloads. If disableIPv6 is \
+             false, releases from 2.16 on do so automatically",
             Options::none().set("networkValidator.connectAddr", address),
         );
         findings.push(
             ctx.finding(
                 owner.subject(names),
-                "linkerd-network-validator dials an address of a family that the pod has no address of: there is no way to it, so nothing \
-                 can redirect it, and the pod does not start",
+                "linkerd-network-validator dials an address of a family that the pod does not have: without \
+                 a route the connection cannot be redirected, and the pod does not start",
             )
             .parameter("family")
             .likely()
@@ -130,7 +131,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether its validator has ended with an error, or is not through after more than one start.
+/// Whether its validator has ended with an error, or has not succeeded after more than one start.
 fn fails(pod: &Pod) -> bool {
     let status = pod.status.init_container_statuses.iter().find(|status| status.name == *VALIDATOR_CONTAINER);
     status.is_some_and(|status| {
@@ -139,7 +140,7 @@ fn fails(pod: &Pod) -> bool {
     })
 }
 
-/// What the validator of a pod dials.
+/// The address that the validator of a pod dials.
 fn target(pod: &Pod) -> Option<SocketAddr> {
     let args = &pod.spec.container(VALIDATOR_CONTAINER)?.args;
     let next = args.iter().position(|arg| arg == "--connect-addr").and_then(|at| args.get(at + 1));
@@ -148,7 +149,7 @@ fn target(pod: &Pod) -> Option<SocketAddr> {
     given?.parse().ok()
 }
 
-/// What in the cluster has that address and port.
+/// The Service or pod with that address and port.
 fn answers(target: SocketAddr, services: &[Service], pods: &[Pod]) -> Option<String> {
     let ip: IpAddr = target.ip();
     let service = services.iter().find(|service| {
@@ -162,7 +163,7 @@ fn answers(target: SocketAddr, services: &[Service], pods: &[Pod]) -> Option<Str
     Some(format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name))
 }
 
-/// Where it may be written what skips the proxy: the nearest place that says something counts alone.
+/// The sources of skipped ports and networks: only the most specific one that is set counts.
 struct Places<'a> {
     pod: &'a Meta,
     namespace: Option<&'a Meta>,
@@ -170,7 +171,7 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// What of a target skips the proxy, and what says so.
+    /// Whether the port or the network of a target skips the proxy, with evidence.
     fn skips(&self, target: SocketAddr) -> Option<(&'static str, Evidence)> {
         let ports = self.written(SKIP, "linkerd.outbound-ports-to-ignore", |entry| {
             entry.outbound_ports_to_ignore.value().cloned()
@@ -186,7 +187,8 @@ impl Places<'_> {
         port.map(|(_, by)| ("a port", by)).or(network.map(|(_, by)| ("an address of a network", by)))
     }
 
-    /// A list as the nearest place writes it: the annotation of the pod, of its namespace, the entry that installers write.
+    /// A list from the most specific source: the annotation of the pod, of its namespace, or the entry that
+    /// installers write.
     fn written(
         &self,
         key: &str,
@@ -212,7 +214,7 @@ impl Places<'_> {
         annotated("Pod", self.pod).or_else(of_namespace).or_else(of_chart)
     }
 }
-/// Whether a list of ports and ranges holds one.
+/// Whether a list of ports and ranges contains a port.
 fn holds(ports: &str, port: u16) -> bool {
     ports.split(',').any(|part| {
         let part = part.trim();

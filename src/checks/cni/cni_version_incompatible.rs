@@ -1,5 +1,5 @@
-//! `cni-version-incompatible`: the configuration that a runtime loads is of a CNI specification that linkerd-cni there
-//! does not speak.
+//! `cni-version-incompatible`: the configuration that a runtime loads has a CNI version that linkerd-cni
+//! there does not support.
 
 use semver::Version;
 
@@ -17,11 +17,12 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::node::{ChainEntry, NodeSnapshot};
 
-/// What a configuration without `cniVersion` is of.
+/// The version of a configuration without `cniVersion`.
 const UNSTATED: &str = "0.1.0";
 const SIGNATURE: &str = "spec-version";
 
-const MESSAGE: &str = "new pods on the node cannot start: the CNI configuration that its runtime loads has a cniVersion that linkerd-cni there does not support";
+const MESSAGE: &str = "new pods on the node cannot start: the CNI configuration that its runtime loads has a \
+                       cniVersion that linkerd-cni there does not support";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
@@ -61,7 +62,7 @@ fn refused(
     let Some((first, last)) =
         speaks(ctx, snapshot, plugin, declared).zip(speaks(ctx, snapshot, plugin, newest))
     else {
-        let part = format!("node {}: which CNI versions linkerd-cni there speaks", snapshot.node);
+        let part = format!("node {}: the CNI versions that linkerd-cni there supports", snapshot.node);
         lacks(ctx, Why::NotOffered, part);
         return None;
     };
@@ -88,11 +89,11 @@ fn refused(
         .evidences(image)
         .remedy(cure(ctx, wanted));
     let finding = answers_on(finding, &snapshot.node, &[SIGNATURE]);
-    // Older runtimes take cniVersion, newer ones the newest of cniVersions.
+    // Older runtimes use cniVersion, newer ones the newest of cniVersions.
     Some(if first != last { finding.severity(Severity::Warning).likely() } else { finding })
 }
 
-/// Whether linkerd-cni on the node speaks a version: by its own answer, else by its own version.
+/// Whether linkerd-cni on the node supports a version: by its answer, else by its own version.
 fn speaks(ctx: &Context<'_>, snapshot: &NodeSnapshot, plugin: &PluginOn<'_>, wanted: &str) -> Option<bool> {
     if let Some(answer) = snapshot.linkerd_cni_version()
         && !answer.supported_versions.is_empty()
@@ -110,22 +111,27 @@ fn cure(ctx: &Context<'_>, wanted: &str) -> Remedy {
     let Some(first) = speaks else {
         return remedy.step(
             StepKind::Note,
-            format!("Look for a plugin that supports CNI {wanted}: no known version does. Leave the configuration to the network that owns it"),
+            format!(
+                "Look for a newer plugin that supports CNI {wanted}, because no known version does. Do \
+                     not edit the configuration of the other network"
+            ),
         );
     };
     let installed =
         target(ctx).version.and_then(|version| ctx.knowledge.cni_plugin().for_version(&version).cloned());
     if installed.is_some_and(|row| row.first >= *first && !row.clean_up_broken) {
-        // What lies on the node is older than the image that is to bring it.
+        // The binary on the node is older than its image.
         return finish(ctx, through_host_network(ctx, remedy));
     }
-    let because =
-        format!("the installed version does not support CNI {wanted}, which v{first} is the first to do");
+    let because = format!(
+        "the installed version does not support CNI {wanted}, which v{first} is the first to support"
+    );
     let remedy = if renders_no_mode(ctx) {
         set(
             ctx,
             remedy,
-            "Set the mode first: the installed chart renders none, which means legacy to plugins from v1.4.0 on. plain keeps the node's own iptables",
+            "Set the mode first, because the installed chart renders none, which is legacy from v1.4.0 on. \
+             plain keeps the node's own iptables",
             Some(&clean_chart(ctx)),
             &[ChartValue::new("iptablesMode", "plain"), image_version(first_clean(ctx))],
         )
@@ -140,7 +146,8 @@ fn finish(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let failing: Vec<_> = adds.iter().filter(|add| add.is(SIGNATURE)).collect();
     let remedy = remedy.step(
         StepKind::Note,
-        "Leave cniVersion as it is: the network that owns the file rewrites it, and its own plugins may need it",
+        "Do not change cniVersion: the network that owns the file rewrites it, and its own plugins may need \
+         it",
     );
     failed_deleted(remedy, &failing)
 }

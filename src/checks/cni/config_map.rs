@@ -10,10 +10,10 @@ pub(super) fn config<'a>(ctx: &Context<'a>) -> Option<&'a ConfigMap> {
     ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config").ok().flatten()
 }
 
-/// As [`config`], for checks that cannot do without it; `None` when it is known not to exist.
+/// As [`config`], for checks that require it; `None` if it does not exist.
 ///
 /// # Errors
-/// It is not known whether it exists.
+/// Whether it exists is not known.
 pub(super) fn needed_config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
     ctx.named::<ConfigMap>(Scope::Cni, "linkerd-cni-config")
 }

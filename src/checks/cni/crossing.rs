@@ -1,5 +1,5 @@
-//! What changes between two versions of linkerd-cni, and what of that the nodes do not bear: another iptables mode, files
-//! and addresses that the newer installer or plugin does not take.
+//! Changes between two versions of linkerd-cni that break nodes: another iptables mode, and files and
+//! addresses that the newer installer or plugin does not accept.
 
 use super::chart::{ChartValue, image_version, set};
 use super::installers::{shown, subject};
@@ -18,10 +18,10 @@ use crate::model::node::{ConfFile, DefectKind, NodeSnapshot};
 use crate::objects::{ConfigMap, Workload};
 use crate::version::CniVersion;
 
-/// From what to what.
+/// An upgrade of linkerd-cni.
 pub(super) struct Upgrade<'a> {
     pub(super) set: &'a Workload,
-    /// What is known of it; `None` for versions that were released with Linkerd.
+    /// Facts about the version; `None` for versions that were released with Linkerd.
     pub(super) runs: Option<&'a PluginRelease>,
     pub(super) to: &'a CniVersion,
     pub(super) row: &'a PluginRelease,
@@ -32,7 +32,7 @@ impl Upgrade<'_> {
         subject(self.set)
     }
 
-    /// From where to where, quoted.
+    /// Evidence of both versions.
     pub(super) fn evidence(&self, ctx: &Context<'_>) -> [Evidence; 2] {
         [image(self.set), destination(ctx, self.to)]
     }
@@ -44,7 +44,7 @@ pub(super) fn image(set: &Workload) -> Evidence {
     Evidence::field(shown(set), "spec.template.spec.containers[install-cni].image", said)
 }
 
-/// The version that the run was told an upgrade goes to, where it was told of one.
+/// The target version that the user requested, if any.
 pub(super) fn asked_for<'a>(ctx: &Context<'a>) -> Option<&'a CniVersion> {
     let settings = ctx.settings;
     settings.to_cni.as_ref().or_else(|| Some(settings.upgrade.as_ref()?.plugin.as_ref()?.by(by_cli(ctx))))
@@ -58,7 +58,9 @@ pub(super) fn by_cli(ctx: &Context<'_>) -> bool {
 pub(super) fn destination(ctx: &Context<'_>, to: &CniVersion) -> Evidence {
     let said = match (&ctx.settings.to_cni, asked_for(ctx)) {
         (Some(_), _) => format!("to {to} (--to-cni)"),
-        (None, Some(_)) => format!("to {to}, which comes with the target (--to); --to-cni sets another"),
+        (None, Some(_)) => {
+            format!("to {to}, which the target release (--to) installs; --to-cni sets another")
+        }
         (None, None) => format!("to {to}, the newest known release; --to-cni sets another"),
     };
     Evidence::other("upgrade of linkerd-cni", said)
@@ -89,11 +91,12 @@ pub(super) fn judge(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The mode before and after; `None` stands for the host's own iptables.
+/// The mode before and after; `None` means the host's own iptables.
 struct Change {
     before: Option<IptablesMode>,
     after: Option<IptablesMode>,
-    /// The chart's default is taken for what it is now, since nobody can see whether somebody set the same.
+    /// A mode equal to the chart's default counts as unset, because an explicit value cannot be distinguished
+    /// from it.
     assumed: bool,
     said: Evidence,
 }
@@ -104,8 +107,8 @@ fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<Change> {
     if !template_reads(config) {
         let item =
             Item::Named { kind: Kind::ConfigMap, scope: Scope::Cni, name: "linkerd-cni-config".to_owned() };
-        let why = Why::Malformed { message: "data.cni_network_config is no JSON".to_owned() };
-        ctx.gap(ctx.lacking(item, why, "the iptables-mode that is set now"));
+        let why = Why::Malformed { message: "data.cni_network_config is not JSON".to_owned() };
+        ctx.gap(ctx.lacking(item, why, "the current iptables-mode"));
         return None;
     }
     let setting = template_setting(config, "iptables-mode");
@@ -114,7 +117,7 @@ fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<Change> {
     let knows_modes = upgrade.runs.is_some_and(|row| !row.modes.is_empty());
     let before = if knows_modes { mode.or(upgrade.runs?.absent_mode) } else { None };
     let default = mode.is_some_and(|mode| upgrade.runs.is_some_and(|row| row.is_default(mode)));
-    // A value that the chart does not set by itself was set by somebody, and stays.
+    // A value that is not the chart's default was set explicitly, and stays.
     let (after, assumed) = match mode {
         Some(mode) if !default => (Some(mode), false),
         _ => (upgrade.row.chart_mode, true),
@@ -130,17 +133,19 @@ fn change_of_mode(ctx: &Context<'_>, upgrade: &Upgrade<'_>) -> Option<Change> {
     })
 }
 
-/// A mode that stays set and that the other version does not know.
+/// A mode that stays set and that the target version does not support.
 fn refused(ctx: &Context<'_>, upgrade: &Upgrade<'_>, mode: IptablesMode) -> Finding {
     let accepted: Vec<String> = upgrade.row.modes.iter().map(ToString::to_string).collect();
     let accepted = match accepted.as_slice() {
         [] => format!("linkerd-cni {} ignores iptables-mode", upgrade.to),
         some => format!("linkerd-cni {} accepts {}", upgrade.to, some.join(", ")),
     };
-    let keep = "Stay with a version that supports the mode, or set another mode first, one whose two binaries all nodes have";
+    let keep = "Keep a version that supports the mode, or first set another mode whose two binaries all \
+                nodes have";
     ctx.finding(
         upgrade.subject(),
-        "the target version does not support the iptables-mode that linkerd-cni is set to: it would fail for every meshed pod, or run other binaries than now",
+        "the target version does not support the configured iptables-mode: it would fail for every meshed \
+         pod, or run other binaries than now",
     )
     .parameter(format!("refuses {mode}"))
     .evidences(upgrade.evidence(ctx))
@@ -148,7 +153,7 @@ fn refused(ctx: &Context<'_>, upgrade: &Upgrade<'_>, mode: IptablesMode) -> Find
     .remedy(Remedy::new().step(StepKind::ChartValue, keep))
 }
 
-/// Nodes that lack the binaries of the mode that the upgrade brings.
+/// Nodes that lack the binaries of the mode after the upgrade.
 fn without_binaries(
     ctx: &Context<'_>,
     upgrade: &Upgrade<'_>,
@@ -167,7 +172,7 @@ fn without_binaries(
             continue;
         }
         if absent.is_empty() {
-            silent(ctx, snapshot, "host/binaries.json", "which iptables binaries it has");
+            silent(ctx, snapshot, "host/binaries.json", "its iptables binaries");
             continue;
         }
         seen = true;
@@ -191,7 +196,8 @@ fn without_binaries(
     let mut finding = ctx
         .finding(
             upgrade.subject(),
-            "the upgrade of linkerd-cni brings an iptables mode whose binaries nodes lack: each new meshed pod there would fail with exit status 127",
+            "the upgrade of linkerd-cni changes the iptables mode to one whose binaries nodes lack: each new \
+             meshed pod there would fail with exit status 127",
         )
         .parameter(format!("mode {after}"))
         .evidences(upgrade.evidence(ctx))
@@ -202,38 +208,42 @@ fn without_binaries(
     Some(if seen && !change.assumed { finding } else { finding.likely() })
 }
 
-/// Says in the values which mode is meant, so that no chart decides, in the same step as the upgrade: before it, the ConfigMap
-/// shows the chart's default and the same value that somebody set alike, so nothing could tell whether it was done.
+/// Sets the mode explicitly in the same step as the upgrade, so that no chart's default applies. Before the
+/// upgrade, the ConfigMap does not distinguish the chart's default from the same explicit value.
 fn named(ctx: &Context<'_>, upgrade: &Upgrade<'_>, runs_now: Option<IptablesMode>) -> Remedy {
     let chart = chart_with(ctx, upgrade.row);
     let to = image_version(upgrade.to);
     let Some(mode) = runs_now else {
         if !upgrade.row.modes.contains(&IptablesMode::Plain) {
-            let words = "Go to a version that supports the mode plain, which keeps the iptables of the nodes, and set it in the same step";
+            let words = "Upgrade to a version that supports the mode plain, which keeps the iptables of the \
+                         nodes, and set it in the same step";
             return Remedy::new().step(StepKind::ChartValue, words);
         }
-        let words = "Set the mode in the same step as the upgrade: plain keeps the iptables of the nodes, which runs now";
+        let words = "Set the mode in the same step as the upgrade: plain keeps the iptables of the nodes, \
+                     which is used now";
         let values = [ChartValue::new("iptablesMode", "plain"), to];
         return set(ctx, Remedy::new(), words, Some(&chart), &values);
     };
     let with = if by_cli(ctx) { " with the linkerd CLI of the new release" } else { "" };
-    let words = format!("Upgrade{with} and set the mode in the same step: {mode} is what runs now");
+    let words = format!("Upgrade{with} and set the mode in the same step: {mode} is the current one");
     let values = [ChartValue::new("iptablesMode", mode.to_string()), to];
     set(ctx, Remedy::new(), words, Some(&chart), &values)
 }
 
-/// What a node has that the newer installer or plugin does not take.
+/// Files and addresses of a node that the newer installer or plugin does not accept.
 fn of_files(ctx: &Context<'_>, upgrade: &Upgrade<'_>, snapshot: &NodeSnapshot) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in snapshot.conf_files.iter().filter(|file| ends_installer(file)) {
         let why = file.defect().map_or("", |defect| defect.message.as_str());
         let subject =
             Subject::Node { node: snapshot.node.clone(), file: Some(file.path()), path: None, line: None };
-        let text = "Fix the file, or move it out of the directory if nothing needs it, before you upgrade";
+        let text =
+            "Before the upgrade, correct the file, or move it out of the directory if it is not needed";
         findings.push(
             ctx.finding(
                 subject,
-                "the installer of the target version fails on this file, which is not a CNI configuration: it would install nothing on the node and clean up nothing",
+                "the installer of the target version fails on this file, which is not a CNI configuration: \
+                 it would neither install nor clean up the plugin on the node",
             )
             .parameter("file")
             .evidence(in_file(snapshot, &file.path(), None, None, why))
@@ -244,11 +254,12 @@ fn of_files(ctx: &Context<'_>, upgrade: &Upgrade<'_>, snapshot: &NodeSnapshot) -
     for facts in snapshot.kubeconfigs.iter().flatten() {
         let server = facts.server.as_deref().unwrap_or_default();
         if is_ipv6(server) && upgrade.row.refuses_servers.contains(&ServerForm::BareIpv6) {
-            let text = "Stay with an older version until a newer one writes IPv6 addresses in brackets";
+            let text = "Keep an older version until a newer one writes IPv6 addresses in brackets";
             findings.push(
                 ctx.finding(
                     upgrade.subject(),
-                    "the target version writes the API server's IPv6 address into its kubeconfig without brackets, and does not parse that: no pod would start",
+                    "the target version writes the API server's IPv6 address into its kubeconfig without \
+                     brackets, but cannot parse that form: no pod would start",
                 )
                 .likely()
                 .parameter("bare-ipv6")
@@ -258,11 +269,13 @@ fn of_files(ctx: &Context<'_>, upgrade: &Upgrade<'_>, snapshot: &NodeSnapshot) -
             );
         }
         if facts.insecure == Some(true) && upgrade.row.ignores_skip_tls_verify {
-            let text = "Make sure that the certificate of the API server is signed by the CA of the ConfigMap kube-root-ca.crt, or stay with an older version";
+            let text = "Make sure that the CA in the ConfigMap kube-root-ca.crt signed the API server's \
+                        certificate, or keep an older version";
             findings.push(
                 ctx.finding(
                     upgrade.subject(),
-                    "the target version ignores SKIP_TLS_VERIFY, which is set now: where the API server's certificate is not valid, no pod would start",
+                    "the target version ignores SKIP_TLS_VERIFY, which is set now: if the API server's \
+                     certificate is not valid, no pod would start",
                 )
                 .parameter("skip-tls-verify")
                 .evidence(in_file(snapshot, &facts.path, None, None, "insecure-skip-tls-verify: true"))
@@ -274,7 +287,7 @@ fn of_files(ctx: &Context<'_>, upgrade: &Upgrade<'_>, snapshot: &NodeSnapshot) -
     findings
 }
 
-/// A `.conf` or `.conflist` that is no JSON, or has neither a type nor plugins.
+/// A `.conf` or `.conflist` that is not JSON, or has neither a type nor plugins.
 fn ends_installer(file: &ConfFile) -> bool {
     let named = file.name.ends_with(".conf") || file.name.ends_with(".conflist");
     let broken = |kind: DefectKind| match kind {

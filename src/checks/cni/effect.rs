@@ -1,5 +1,5 @@
-//! What of a node's files its runtime runs: for each entry of linkerd-cni whether it counts, and for each file who writes it.
-//! Where the runtime is not known, the answers of both families are kept.
+//! The effect of a node's files: whether the runtime runs each linkerd-cni entry, and which network writes
+//! each file. If the runtime is not known, the results for containerd and CRI-O are both kept.
 
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
@@ -11,12 +11,12 @@ use crate::knowledge::Network;
 use crate::model::node::{Chain, ConfFile, Effective, LinkerdEntry, NodeSnapshot, RuntimeKind};
 use crate::objects::DaemonSet;
 
-/// Whether something that stands in a file is run for new pods.
+/// Whether the content of a file is run for new pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Runs {
     Yes,
     No,
-    /// It cannot be told; says what it depends on.
+    /// Not known; describes what it depends on.
     Open(String),
 }
 
@@ -28,13 +28,14 @@ pub(super) struct EntryInFile<'a> {
 }
 
 impl EntryInFile<'_> {
-    /// The card's severity where the entry runs; elsewhere a warning, with what it depends on where that is open.
+    /// Keeps the card's severity if the entry runs; otherwise lowers it to a warning, with evidence if it is
+    /// not known.
     pub(super) fn graded(&self, snapshot: &NodeSnapshot, finding: Finding) -> Finding {
         graded(snapshot, &self.runs, finding)
     }
 }
 
-/// As [`EntryInFile::graded`], for what is no entry.
+/// As [`EntryInFile::graded`], for other content.
 pub(super) fn graded(snapshot: &NodeSnapshot, runs: &Runs, finding: Finding) -> Finding {
     match runs {
         Runs::Yes => finding,
@@ -45,8 +46,8 @@ pub(super) fn graded(snapshot: &NodeSnapshot, runs: &Runs, finding: Finding) -> 
     }
 }
 
-/// Every entry of linkerd-cni in the files that runtimes consider. What keeps entries or their effect from being known is
-/// noted as a gap.
+/// Every entry of linkerd-cni in the files that runtimes consider. Unknown entries or effects are noted as
+/// gaps.
 pub(super) fn entries<'a>(
     ctx: &Context<'a>,
     nodes: &Nodes<'a>,
@@ -84,7 +85,7 @@ fn runs(snapshot: &NodeSnapshot, chain: &Chain<'_>, file: &ConfFile, entry: &Lin
     }
 }
 
-/// Whether a file is loaded: by itself, as one of several, or as the network that multus names.
+/// Whether a file is loaded: alone, as one of several, or as the network that multus names.
 pub(super) fn file_runs(chain: &Chain<'_>, file: &ConfFile) -> Runs {
     let path = file.path();
     let loads = |effective: &Effective<'_>| match effective {
@@ -110,7 +111,7 @@ pub(super) fn file_runs(chain: &Chain<'_>, file: &ConfFile) -> Runs {
     }
 }
 
-/// What each family of runtimes would do, in a clause.
+/// Describes the results for containerd and CRI-O.
 pub(super) fn both(containerd: &Effective<'_>, crio: &Effective<'_>) -> String {
     format!("its runtime is not known: containerd {}, CRI-O {}", said(containerd), said(crio))
 }
@@ -136,13 +137,13 @@ pub(super) fn loaded_evidence(snapshot: &NodeSnapshot, file: &ConfFile) -> Evide
     in_file(snapshot, &file.path(), Some("plugins".to_owned()), None, said)
 }
 
-/// Who writes a file: by its name, else by its plugins.
+/// The network that writes a file, by the file's name, else by its plugins.
 pub(super) fn owner<'k>(ctx: &Context<'k>, file: &ConfFile) -> Option<&'k Network> {
     ctx.knowledge.platforms().network(&file.name, &plugin_types(file))
 }
 
-/// The command that makes a base network write its file on a node again: its pod there is deleted. Reads `daemonsets.apps`
-/// and `pods`.
+/// A command that deletes the base network's pod on a node, so that it writes its file again. Reads
+/// `daemonsets.apps` and `pods`.
 pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) -> Command {
     let sets = ctx.hints::<DaemonSet>();
     let found = sets.iter().find(|set| network.daemon_sets.contains(&set.metadata.name));
@@ -154,7 +155,7 @@ pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) ->
         .words("get pods --no-headers --field-selector")
         .arg(Arg::known("spec.nodeName=").then(Arg::node()))
         .words("-o custom-columns=NAME:.metadata.name,OWNER:.metadata.ownerReferences[0].name");
-    // Other workloads of the network have names that begin with its name.
+    // The names of other workloads of the network may begin with the same name.
     let owned = program("awk").words("-v").arg(format!("set={name}")).arg("$2 == set {print $1}");
     let its_own = of_node.pipe(owned);
     let pod = Line::set("POD", Arg::output(its_own));
@@ -166,12 +167,12 @@ pub(super) fn written_again(ctx: &Context<'_>, node: &str, network: &Network) ->
     Command::about_node(node, [pod, delete])
 }
 
-/// Notes that a node's directory could not be judged.
+/// Notes as a gap that a node's directory could not be checked.
 pub(super) fn open_directory(ctx: &Context<'_>, snapshot: &NodeSnapshot, reason: &str) {
     lacks(ctx, Why::NotCaptured, format!("node {}: {}: {reason}", snapshot.node, snapshot.conf_dir()));
 }
 
-/// Notes where not every file that a runtime could load is known, so that one may be missed.
+/// Notes as a gap that not all files that a runtime could load are known.
 pub(super) fn doubt_unlisted(ctx: &Context<'_>, snapshot: &NodeSnapshot) {
     if snapshot.lists_loadable(snapshot.conf_dir()).is_none() {
         open_directory(ctx, snapshot, "not all of its files are known");

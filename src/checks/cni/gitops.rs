@@ -1,4 +1,5 @@
-//! What a GitOps controller reverts has to be paused before the cluster is patched for a moment, and resumed after it.
+//! Steps that pause a GitOps controller before a temporary patch, which it would revert, and resume it
+//! afterwards.
 
 use super::target::target;
 use crate::checks::Context;
@@ -6,12 +7,12 @@ use crate::command::{Arg, Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
 use crate::model::managed_by::GitOps;
 
-/// Adds the step that keeps the controller from undoing a patch of the DaemonSet, where one manages it. Reads
-/// `daemonsets.apps`.
+/// Adds the step that pauses the controller of the DaemonSet, if one manages it. Reads `daemonsets.apps`.
 pub(super) fn paused(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let Some(owner) = target(ctx).managed_by.and_then(|by| by.gitops) else { return remedy };
     let text = format!(
-        "Pause {owner}, which would undo the next step; where that is itself managed from Git, pause it there"
+        "Pause {owner}, which would revert the next step. If {owner} is itself managed from Git, pause it \
+         there"
     );
     match command(owner, false) {
         Some(command) => remedy.run(StepKind::Command, text, command),
@@ -19,10 +20,10 @@ pub(super) fn paused(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     }
 }
 
-/// Adds the step that lets it go on.
+/// Adds the step that resumes the controller.
 pub(super) fn resumed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let Some(owner) = target(ctx).managed_by.and_then(|by| by.gitops) else { return remedy };
-    let text = format!("Resume {owner}, in the shell in which it was paused");
+    let text = format!("Resume {owner} in the same shell");
     match command(owner, true) {
         Some(command) => remedy.run(StepKind::Command, text, command),
         None => remedy.step(StepKind::Note, text),
@@ -53,7 +54,8 @@ fn flux(kind: &'static str, namespace: &str, name: &str, resume: bool) -> Comman
         .into()
 }
 
-/// Where an Application is, only the cluster knows; and its policy is kept in a variable, so that one which had none gets none.
+/// Finds the namespace of the Application in the cluster, and keeps its sync policy in a variable to restore
+/// it, even if it had none.
 fn argo_cd(name: &str, resume: bool) -> Command {
     const APPLICATIONS: &str = "applications.argoproj.io";
     let found = kubectl()

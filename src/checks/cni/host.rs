@@ -1,5 +1,5 @@
-//! How a script runs on a node's host, fitted to its operating system: wholly there, so that nothing of it can run on the
-//! operator's machine.
+//! Runs a script on a node's host, depending on its operating system. The whole script runs there, and no
+//! part of it on the user's machine.
 
 use crate::command::{Arg, Command, Line, kubectl};
 use crate::finding::{Remedy, StepKind};
@@ -17,7 +17,10 @@ pub(super) fn on_host(
         Some("talos") => replaced(remedy, node, &format!("Talos has no shell for this: {text}")),
         Some("bottlerocket") => remedy.run(
             StepKind::NodeFile,
-            format!("{text}. On Bottlerocket: from the control container run enter-admin-container, in the admin container sudo sheltie, and there this"),
+            format!(
+                "{text}. On Bottlerocket, run enter-admin-container in the control container, then sudo \
+                     sheltie in the admin container, then these commands"
+            ),
             Command::in_node_shell(script),
         ),
         Some(_) | None => remedy.run(
@@ -28,7 +31,7 @@ pub(super) fn on_host(
     }
 }
 
-/// Adds a step that drains a node whose files cannot be changed, to be replaced.
+/// Adds a step that drains and replaces a node whose files cannot be changed.
 pub(super) fn replaced(remedy: Remedy, node: &str, why: &str) -> Remedy {
     let drain = kubectl().words("drain --ignore-daemonsets --delete-emptydir-data").operand(Arg::node());
     remedy.run(
@@ -38,7 +41,7 @@ pub(super) fn replaced(remedy: Remedy, node: &str, why: &str) -> Remedy {
     )
 }
 
-/// Adds a step that only looks at the host of a node; nothing where the node is not known.
+/// Adds a read-only step on the host of a node, or none if the node is not known.
 pub(super) fn look(
     remedy: Remedy,
     node: &str,

@@ -1,5 +1,5 @@
-//! The log texts that the checks of linkerd-cni read: journals of nodes, out of snapshots and as they were given, and logs of
-//! pods. Nothing here judges.
+//! The logs that the checks of linkerd-cni read: journals of nodes, from snapshots or provided by the user,
+//! and logs of pods.
 
 use crate::checks::Context;
 use crate::fetched::Why;
@@ -30,7 +30,7 @@ pub(super) struct PodLine<'a> {
     pub(super) signature: &'a Signature,
 }
 
-/// The lines of pods' logs that say trouble of one scope, in order. Reads `logs`.
+/// The lines of pods' logs with a signature of one scope, in order. Reads `logs`.
 pub(super) fn pod_lines<'a>(ctx: &Context<'a>, scope: SignatureScope) -> Vec<PodLine<'a>> {
     let mut found = Vec::new();
     for log in ctx.log_hints() {
@@ -44,8 +44,8 @@ pub(super) fn pod_lines<'a>(ctx: &Context<'a>, scope: SignatureScope) -> Vec<Pod
     found
 }
 
-/// Notes logs of nodes and pods that the cluster does not have: their names are misspelled, or they are gone. Reads `logs`,
-/// `nodes` and `pods`.
+/// Notes logs of nodes and pods that do not exist in the cluster as gaps: their names are misspelled, or they
+/// were deleted. Reads `logs`, `nodes` and `pods`.
 pub(super) fn unmatched_logs(ctx: &Context<'_>) {
     let nodes = ctx.every::<Node>().ok();
     let pods = ctx.every::<Pod>().ok();

@@ -1,4 +1,4 @@
-//! Checks of linkerd-cni: which pods it refuses, what nodes run, and why it fails there.
+//! Checks of linkerd-cni: pods for which it fails, the configuration of nodes, and the causes of failures.
 
 use super::{Check, row};
 

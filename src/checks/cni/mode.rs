@@ -1,5 +1,5 @@
-//! Which iptables-mode would work on a node, and how linkerd-cni is brought to it: the mode, the plugin version that knows
-//! it, the chart that renders it, and the restart without which none of it reaches the node.
+//! The iptables-mode that works on a node, and the steps to set it: the mode, a plugin version that supports
+//! it, a chart that renders it, and the restart that applies it to the node.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::model::node::{Looked, NodeSnapshot};
 use crate::model::sandbox::AddFailure;
 use crate::version::{CniVersion, EdgeTag};
 
-/// The modes in the order of advice: whatever `iptables` the node itself uses comes first.
+/// The modes in order of preference: the node's own `iptables` comes first.
 pub(super) const BY_ADVICE: [IptablesMode; 3] =
     [IptablesMode::Plain, IptablesMode::Nft, IptablesMode::Legacy];
 
@@ -27,12 +27,12 @@ pub(super) fn pair(ctx: &Context<'_>, mode: IptablesMode) -> Option<[String; 2]>
     ctx.knowledge.cni_plugin().binary_of(mode).map(|binary| [format!("{binary}-save"), binary.to_owned()])
 }
 
-/// What is known of the modes on a node.
+/// The modes that a node supports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Usable {
-    /// These have both binaries there; none, where every name was looked for and nothing was found.
+    /// Modes whose two binaries the node has; empty if all binaries were looked for and none was found.
     Seen(BTreeSet<IptablesMode>),
-    /// These are known to be part of the operating system; nobody looked.
+    /// Modes that the operating system is known to include, without a look at the node.
     Expected(BTreeSet<IptablesMode>),
 }
 
@@ -55,7 +55,7 @@ impl Usable {
     }
 }
 
-/// Whether the chart that is installed renders `iptables-mode` at all.
+/// Whether the installed chart renders `iptables-mode`.
 enum Chart {
     Renders(Option<IptablesMode>),
     DoesNot,
@@ -72,17 +72,17 @@ fn chart(ctx: &Context<'_>) -> Chart {
     }
 }
 
-/// Whether the chart that is installed is known to render no `iptables-mode`: versions from v1.4.0 on take that as legacy.
+/// Whether the installed chart is known to render no `iptables-mode`, which is legacy from v1.4.0 on.
 pub(super) fn renders_no_mode(ctx: &Context<'_>) -> bool {
     matches!(chart(ctx), Chart::DoesNot)
 }
 
-/// The version of the chart that came with an edge.
+/// The chart version of an edge release.
 fn chart_of(edge: EdgeTag) -> String {
     format!("20{:02}.{}.{}", edge.year, edge.month, edge.number)
 }
 
-/// The chart that brings a version of the plugin.
+/// The chart that installs a version of the plugin.
 pub(super) fn chart_with(ctx: &Context<'_>, row: &PluginRelease) -> String {
     row.first_chart.map_or_else(|| clean_chart(ctx), chart_of)
 }
@@ -94,14 +94,14 @@ fn first_chart(ctx: &Context<'_>) -> String {
     first.map_or_else(|| "2024.4.1".to_owned(), chart_of)
 }
 
-/// The chart of the first version that cleans up after itself, which knows every mode.
+/// The chart of the first version that cleans up after itself, which supports every mode.
 pub(super) fn clean_chart(ctx: &Context<'_>) -> String {
     let plugin = ctx.knowledge.cni_plugin();
     let row = plugin.rows().iter().find(|row| Some(&row.first) == plugin.first_with_clean_up());
     row.and_then(|row| row.first_chart).map_or_else(|| "2025.3.1".to_owned(), chart_of)
 }
 
-/// Brings linkerd-cni to a mode that works on `node`, where `version` of it runs now.
+/// Sets a mode that works on `node`, on which `version` of linkerd-cni runs now.
 pub(super) fn cure(
     ctx: &Context<'_>,
     node: &str,
@@ -113,11 +113,12 @@ pub(super) fn cure(
     if let Usable::Seen(modes) = usable
         && modes.is_empty()
     {
-        let install = "Install iptables on the node (its image, or the package), which lacks the binaries of every mode; or run Linkerd without linkerd-cni, with linkerd-init";
+        let install = "Install iptables on the node (in its image, or as a package), which lacks the \
+                       binaries of every mode. Or use linkerd-init instead of linkerd-cni";
         return failed_deleted(remedy.step(StepKind::NodeFile, install), failing);
     }
     let plan = Plan::of(ctx, version);
-    // Somebody has set it right already, and the nodes do not have it yet.
+    // The mode is already correct, but the nodes do not have it yet.
     if let Chart::Renders(Some(mode)) = plan.chart
         && usable.has(mode)
         && plan.takes(ctx, mode)
@@ -136,13 +137,13 @@ pub(super) fn cure(
     failed_deleted(changed(ctx, remedy, plan.words(ctx, mode), chart.as_deref(), &values), failing)
 }
 
-/// What there is to work with when the mode is changed.
+/// The installed version and chart at the time of the change.
 struct Plan {
     chart: Chart,
     by_cli: bool,
-    /// What the DaemonSet brings, else what runs on the node.
+    /// The version that the DaemonSet installs, else that on the node.
     version: Option<CniVersion>,
-    /// A newer version comes before anything else is changed.
+    /// Whether the remedy installs a newer version first.
     replaced: bool,
 }
 
@@ -154,14 +155,15 @@ impl Plan {
         Plan { chart: chart(ctx), by_cli, version: target.version.or_else(|| on_node.cloned()), replaced }
     }
 
-    /// Whether the version that is there when the mode changes accepts it.
+    /// Whether the installed version accepts the mode.
     fn takes(&self, ctx: &Context<'_>, mode: IptablesMode) -> bool {
         let plugin = ctx.knowledge.cni_plugin();
         let mode = mode.to_string();
         self.version.as_ref().is_some_and(|v| plugin.mode_supported(v, Some(&mode)) == Support::Yes)
     }
 
-    /// The image to set with the mode; `None` where the one that runs will do, or where nobody knows what it can.
+    /// The image to set with the mode; `None` if the installed one supports it, or if its support is not
+    /// known.
     fn image(&self, ctx: &Context<'_>, mode: IptablesMode) -> Option<String> {
         let version = self.version.as_ref()?;
         let known = ctx.knowledge.cni_plugin().for_version(version).is_some();
@@ -177,29 +179,31 @@ impl Plan {
         let (floor, clean) = (first_with(ctx, mode), first_clean(ctx));
         let image = match (&self.version, self.image(ctx, mode)) {
             (Some(_), Some(_)) if self.replaced => {
-                format!(", which {clean} is; without it in the values the old version comes back")
+                format!(", such as {clean}; keep it in the values, or the old version returns")
             }
             (Some(version), Some(image)) => {
-                format!(", and {version} would reject it, so take {image} in the same step")
+                format!(", and {version} would reject it, so set {image} in the same step")
             }
             (Some(version @ CniVersion::Plugin(_)), None) if self.takes(ctx, mode) => {
-                format!(", which {version} is")
+                format!(", such as the installed {version}")
             }
-            (_, _) => "; make sure that the image is".to_owned(),
+            (_, _) => ", so check the image first".to_owned(),
         };
         let first = first_chart(ctx);
         let chart = match (&self.chart, self.by_cli) {
             (Chart::Renders(_), _) => String::new(),
             (Chart::Unknown, _) => format!(". Charts before {first} do not render the value"),
             (Chart::DoesNot, true) => format!(
-                ". The linkerd CLI that installed it renders no iptables-mode, so the value would have no effect: use a CLI released with chart {first} or later"
+                ". The linkerd CLI that installed it does not render the value: use a CLI released with \
+                 chart {first} or later"
             ),
-            (Chart::DoesNot, false) => format!(
-                ". The installed chart renders no iptables-mode, so the value would have no effect: take chart {first} or newer with it"
-            ),
+            (Chart::DoesNot, false) => {
+                format!(". The installed chart does not render the value: also use chart {first} or newer")
+            }
         };
         format!(
-            "Set iptablesMode of linkerd-cni to {mode}: {what}. It needs plugin {floor} or newer{image}{chart}"
+            "Set iptablesMode of linkerd-cni to {mode}: {what}. It needs plugin {floor} or \
+             newer{image}{chart}"
         )
     }
 }

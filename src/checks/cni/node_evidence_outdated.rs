@@ -1,4 +1,4 @@
-//! `node-evidence-outdated`: a node's files are of another time than what is judged with them.
+//! `node-evidence-outdated`: a node's files were collected at another time than the other evidence.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -7,7 +7,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Place, Remedy, Severity, StepKind, Subject};
 use crate::model::node::NodeSnapshot;
 
-/// By how much the clocks of nodes may differ.
+/// Tolerated difference between clocks.
 const SKEW: SignedDuration = SignedDuration::from_mins(5);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -23,15 +23,16 @@ fn of(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Option<Fi
         (
             Severity::Info,
             format!(
-                "the node's files were collected more than {} before the rest: findings about the node may be outdated",
+                "the node's files were collected more than {} before the other evidence: findings about the \
+                 node may be outdated",
                 ctx.said_of("hours")
             ),
         )
     } else if age < -SKEW {
         (
             Severity::Warning,
-            "the node's files are dated after the time of the check: a clock or --at is wrong, and so may be what is \
-             reported of the expiry of tokens there"
+            "the node's files are dated after the time of the check: a clock or --at is wrong, so findings \
+             about token expiry on the node may be wrong too"
                 .to_owned(),
         )
     } else {
@@ -49,7 +50,8 @@ fn of(ctx: &Context<'_>, snapshot: &NodeSnapshot, taken: Timestamp) -> Option<Fi
     let remedy = match severity {
         Severity::Warning => remedy.step(
             StepKind::Note,
-            "Compare the node's clock with the API server's, and set the time of the capture with --at where it is known",
+            "Compare the node's clock with the API server's, and set the time of the capture with --at if it \
+             is known",
         ),
         Severity::Error | Severity::Info => remedy,
     };

@@ -1,5 +1,5 @@
-//! The nodes as the checks of linkerd-cni see them: which have files to look at, which runtime and operating system each
-//! has, what runs there for a new pod. What could not be looked at is noted as a gap, never skipped.
+//! The nodes for the checks of linkerd-cni: their files, runtime and operating system, and the plugins that
+//! run for a new pod. Missing evidence is noted as a gap.
 
 use std::collections::BTreeMap;
 
@@ -16,22 +16,22 @@ use crate::model::cni;
 use crate::model::node::{Chain, Effective, NodeSnapshot, RuntimeKind};
 use crate::objects::{ConfigMap, DaemonSet, Node};
 
-/// Nodes by name, with their files where somebody gave some. Reads `node-files` and `nodes`.
+/// Nodes by name, with their files if provided. Reads `node-files` and `nodes`.
 pub(super) struct Nodes<'a> {
     objects: BTreeMap<&'a str, &'a Node>,
     snapshots: BTreeMap<&'a str, &'a NodeSnapshot>,
 }
 
 impl<'a> Nodes<'a> {
-    /// For checks that cannot do without node files.
+    /// For checks that require node files.
     ///
     /// # Errors
-    /// There are none.
+    /// No node files were provided.
     pub(super) fn with_files(ctx: &Context<'a>) -> Result<Nodes<'a>, Missing> {
         ctx.snapshots().map(|snapshots| Nodes::new(ctx, snapshots))
     }
 
-    /// For checks that can infer something without node files: that there are none becomes a gap.
+    /// For checks that can also infer findings without node files; missing files are a gap.
     pub(super) fn perhaps_with_files(ctx: &Context<'a>) -> Nodes<'a> {
         let snapshots = ctx.snapshots().unwrap_or_else(|missing| {
             ctx.gap(missing);
@@ -40,7 +40,7 @@ impl<'a> Nodes<'a> {
         Nodes::new(ctx, snapshots)
     }
 
-    /// For checks that node files only make surer: that some are not there is not noted.
+    /// For checks that use node files only as additional evidence; missing files are not noted.
     pub(super) fn hinted(ctx: &Context<'a>) -> Nodes<'a> {
         let objects = ctx.hints::<Node>().iter();
         Nodes {
@@ -58,7 +58,7 @@ impl<'a> Nodes<'a> {
         match ctx.every::<Node>() {
             Ok(_) => nodes.drop_unknown_nodes(ctx),
             Err(missing) if !snapshots.is_empty() && missing.was_asked_for() => {
-                lacks(ctx, Why::NotOffered, "which other nodes exist is not known");
+                lacks(ctx, Why::NotOffered, "the other nodes of the cluster are not known");
             }
             Err(_) => {}
         }
@@ -72,7 +72,7 @@ impl<'a> Nodes<'a> {
         nodes
     }
 
-    /// Files of a node that is not in the cluster say nothing about it: the node is gone, or its name is misspelled.
+    /// Ignores files of nodes that are not in the cluster: the node was deleted, or its name is misspelled.
     fn drop_unknown_nodes(&mut self, ctx: &Context<'_>) {
         let objects = &self.objects;
         self.snapshots.retain(|name, _| {
@@ -85,12 +85,12 @@ impl<'a> Nodes<'a> {
         });
     }
 
-    /// The nodes whose files are there.
+    /// The nodes with files.
     pub(super) fn snapshots(&self) -> impl Iterator<Item = &'a NodeSnapshot> {
         self.snapshots.values().copied()
     }
 
-    /// Whether a node's files are there.
+    /// Whether a node has files.
     pub(super) fn has_files(&self, node: &str) -> bool {
         self.snapshots.contains_key(node)
     }
@@ -105,7 +105,7 @@ impl<'a> Nodes<'a> {
         self.objects.get(node).copied()
     }
 
-    /// A node's operating system: by its own os-release, else by what its kubelet says.
+    /// A node's operating system, from its os-release, else from its kubelet.
     pub(super) fn system<'k>(&self, ctx: &Context<'k>, node: &str) -> Option<&'k System> {
         let platforms = ctx.knowledge.platforms();
         let release = self.snapshots.get(node).and_then(|snapshot| snapshot.os_release.as_ref());
@@ -113,7 +113,7 @@ impl<'a> Nodes<'a> {
         by_release.or_else(|| platforms.system_by_os_image(&self.object(node)?.status.node_info.os_image))
     }
 
-    /// The runtime of a node: by its object, else by its own files.
+    /// The runtime of a node, from its object, else from its files.
     pub(super) fn runtime(&self, snapshot: &NodeSnapshot) -> RuntimeKind {
         let said = self.object(&snapshot.node).map_or(RuntimeKind::Unknown, |node| {
             RuntimeKind::parse(&node.status.node_info.container_runtime_version)
@@ -121,12 +121,12 @@ impl<'a> Nodes<'a> {
         if said == RuntimeKind::Unknown { snapshot.runtime_hint() } else { said }
     }
 
-    /// What a node runs for a new pod, for checks of what stands in files: that nothing can be loaded is trouble of its own,
-    /// and everything else that cannot be told is noted as a gap.
+    /// The plugins that a node runs for a new pod, for checks of file contents. That nothing can be loaded is
+    /// a finding of another check; all other unknowns are noted as gaps.
     pub(super) fn loaded(&self, ctx: &Context<'_>, snapshot: &'a NodeSnapshot) -> Chain<'a> {
         let chain = snapshot.chain(self.runtime(snapshot));
         for gap in &chain.gaps {
-            // What keeps a file from being read names it.
+            // The reason for an unreadable file already names the file.
             let named = gap.why.starts_with(&format!("{}:", gap.path));
             let path = if named { String::new() } else { format!("{}: ", gap.path) };
             lacks(ctx, Why::NotCaptured, format!("node {}: {path}{}", snapshot.node, gap.why));
@@ -134,7 +134,7 @@ impl<'a> Nodes<'a> {
         chain
     }
 
-    /// As [`Nodes::loaded`], for checks that ask what is run: that nothing can be loaded is a gap for them too.
+    /// As [`Nodes::loaded`], for checks of the running plugins: that nothing can be loaded is also a gap.
     pub(super) fn chain(&self, ctx: &Context<'_>, snapshot: &'a NodeSnapshot) -> Chain<'a> {
         let chain = self.loaded(ctx, snapshot);
         match &chain.effective {
@@ -151,7 +151,8 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// Nodes of other systems, and those that only stand for a service (Fargate, virtual kubelets), have no CNI files.
+/// Whether a node runs pods on Linux. Nodes with other systems, and virtual nodes (Fargate, virtual
+/// kubelets), have no CNI files.
 pub(super) fn runs_pods_on_linux(node: &Node) -> bool {
     let label = |key: &str| node.metadata.label(key).unwrap_or_default();
     let system = [node.status.node_info.operating_system.as_str(), label("kubernetes.io/os")];
@@ -161,37 +162,37 @@ pub(super) fn runs_pods_on_linux(node: &Node) -> bool {
     linux && !virtual_one
 }
 
-/// Notes that the evidence of nodes says nothing about something.
+/// Notes a part of the node evidence as missing.
 pub(super) fn lacks(ctx: &Context<'_>, why: Why, part: impl Into<String>) {
     ctx.gap(ctx.lacking(Item::NodeFiles, why, part));
 }
 
-/// Notes that a snapshot does not say something: because a file of it is broken, or because nobody took that part along.
+/// Notes a part of a snapshot as missing, because its file is broken or was not collected.
 pub(super) fn silent(ctx: &Context<'_>, snapshot: &NodeSnapshot, file: &str, what: &str) {
     let broken = snapshot.problems.iter().find(|problem| problem.file == file);
     let why = broken.map_or(Why::NotOffered, |problem| Why::Malformed { message: problem.message.clone() });
     lacks(ctx, why, format!("node {}: {what}", snapshot.node));
 }
 
-/// What says that linkerd-cni is not there.
+/// The reason that linkerd-cni is not installed.
 fn not_installed() -> Unjudged {
     Unjudged::not_applicable("linkerd-cni is not installed")
 }
 
-/// Where linkerd-cni is known not to be installed and nobody gave node files, its nodes are not asked about. Reads
-/// `daemonsets.apps` and `node-files`.
+/// Precondition: linkerd-cni may be installed, or node files are provided. Reads `daemonsets.apps` and
+/// `node-files`.
 ///
 /// # Errors
-/// It is so.
+/// linkerd-cni is not installed, and no node files were provided.
 pub(in crate::checks) fn perhaps_installed(ctx: &Context<'_>) -> Result<(), Unjudged> {
     let offered = || ctx.snapshots().map_or_else(|missing| missing.was_asked_for(), |_| true);
     if uninstalled(ctx) && !offered() { Err(not_installed()) } else { Ok(()) }
 }
 
-/// That linkerd-cni is not known to be installed by no DaemonSet. Reads `daemonsets.apps`.
+/// Precondition: linkerd-cni may be installed. Reads `daemonsets.apps`.
 ///
 /// # Errors
-/// It is known.
+/// No DaemonSet installs it.
 pub(in crate::checks) fn perhaps_runs(ctx: &Context<'_>) -> Result<(), Unjudged> {
     if uninstalled(ctx) { Err(not_installed()) } else { Ok(()) }
 }
@@ -201,7 +202,7 @@ pub(super) fn uninstalled(ctx: &Context<'_>) -> bool {
     ctx.every::<DaemonSet>().is_ok_and(|sets| !sets.iter().any(cni::is_installer))
 }
 
-/// Whether the control plane relies on linkerd-cni; `None` where nobody knows. Reads
+/// Whether the control plane relies on linkerd-cni; `None` if not known. Reads
 /// `configmaps/control-plane/linkerd-config`.
 pub(super) fn cni_enabled(ctx: &Context<'_>) -> Option<bool> {
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok()?;
@@ -211,11 +212,11 @@ pub(super) fn cni_enabled(ctx: &Context<'_>) -> Option<bool> {
     }
 }
 
-/// What says that the control plane relies on linkerd-cni, or will, once it is installed (`--linkerd-cni-enabled`); `None`
-/// where it does not. Reads `configmaps/control-plane/linkerd-config`.
+/// Evidence that the control plane relies on linkerd-cni, or will after its installation
+/// (`--linkerd-cni-enabled`); `None` if it does not. Reads `configmaps/control-plane/linkerd-config`.
 ///
 /// # Errors
-/// Nobody knows.
+/// Whether it does is not known.
 pub(super) fn expected(ctx: &Context<'_>) -> Result<Option<Evidence>, Missing> {
     if ctx.settings.mode == Mode::Pre {
         let flag = || Evidence::other("command line", "--linkerd-cni-enabled");
@@ -226,37 +227,40 @@ pub(super) fn expected(ctx: &Context<'_>) -> Result<Option<Evidence>, Missing> {
         return Ok(None);
     };
     if config.chart_values().is_none() {
-        let message = "its values are no YAML".to_owned();
+        let message = "its values are not YAML".to_owned();
         let item = Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
         return Err(ctx.lacking(item, Why::Malformed { message }, "data.values"));
     }
     Ok(relied_on(ctx))
 }
 
-/// Where the control plane relies on linkerd-cni, what says so. Reads `configmaps/control-plane/linkerd-config`.
+/// Evidence that the control plane relies on linkerd-cni, if it does. Reads
+/// `configmaps/control-plane/linkerd-config`.
 pub(super) fn relied_on(ctx: &Context<'_>) -> Option<Evidence> {
     let object = || format!("ConfigMap {}/linkerd-config", ctx.namespaces().control_plane);
     let enabled = cni_enabled(ctx) == Some(true);
     enabled.then(|| Evidence::field(object(), "data.values: cniEnabled", "true"))
 }
 
-/// Where linkerd-cni is known to be neither installed nor relied on, only what it left behind matters. Reads
+/// Precondition: linkerd-cni may be installed, or the control plane may rely on it. Reads
 /// `daemonsets.apps` and `configmaps/control-plane/linkerd-config`.
 ///
 /// # Errors
-/// It is so.
+/// linkerd-cni is not installed, and the control plane does not rely on it.
 pub(in crate::checks) fn perhaps_used(ctx: &Context<'_>) -> Result<(), Unjudged> {
     if uninstalled(ctx) && cni_enabled(ctx) == Some(false) {
-        return Err(Unjudged::not_applicable("linkerd-cni is neither installed nor relied on"));
+        return Err(Unjudged::not_applicable(
+            "linkerd-cni is not installed, and the control plane does not rely on it",
+        ));
     }
     Ok(())
 }
 
-/// Where linkerd-cni is known not to be relied on, installed or not, it does not matter whether nodes call it. Reads
+/// Precondition: the control plane may rely on linkerd-cni. Reads
 /// `daemonsets.apps` and `configmaps/control-plane/linkerd-config`.
 ///
 /// # Errors
-/// It is so.
+/// The control plane does not rely on linkerd-cni.
 pub(in crate::checks) fn perhaps_relied_on(ctx: &Context<'_>) -> Result<(), Unjudged> {
     perhaps_used(ctx)?;
     if cni_enabled(ctx) == Some(false) {
@@ -266,16 +270,16 @@ pub(in crate::checks) fn perhaps_relied_on(ctx: &Context<'_>) -> Result<(), Unju
     Ok(())
 }
 
-/// From when on files that were gathered earlier tell what was, rather than what is.
+/// Maximum age of files that show the current state.
 const FRESH: SignedDuration = SignedDuration::from_mins(10);
 
-/// Whether a node's files are of the time of the cluster's objects.
+/// Whether a node's files were collected at the time of the cluster's objects.
 pub(super) fn is_fresh(ctx: &Context<'_>, snapshot: &NodeSnapshot) -> bool {
     snapshot.meta.collected_at.is_some_and(|taken| ctx.now().duration_since(taken).abs() <= FRESH)
 }
 
-/// Whether some DaemonSet of linkerd-cni may run on a node, going by its `nodeSelector`; where the node's labels or the
-/// DaemonSets are not known, one may. Reads `daemonsets.apps` and `nodes`.
+/// Whether some DaemonSet of linkerd-cni may run on a node, by its `nodeSelector`; true if the node's labels
+/// or the DaemonSets are not known. Reads `daemonsets.apps` and `nodes`.
 pub(super) fn may_cover(ctx: &Context<'_>, node: &str) -> bool {
     let Ok(sets) = ctx.every::<DaemonSet>() else { return true };
     let nodes = ctx.hints::<Node>();

@@ -1,9 +1,9 @@
-//! How places in a node's files are quoted.
+//! Evidence from a node's files.
 
 use crate::finding::{Evidence, Place, Subject};
 use crate::model::node::{ChainEntry, ConfFile, LinkerdEntry, NodeSnapshot};
 
-/// What an inferred finding says about a node that nobody copied files from.
+/// Evidence of an inferred finding about a node without files.
 pub(super) fn not_looked_at(node: &str) -> Evidence {
     Evidence::other(format!("node {node}"), "none of its files were provided; --nodes would confirm it")
 }
@@ -18,14 +18,14 @@ pub(super) fn entry_subject(snapshot: &NodeSnapshot, file: &ConfFile, entry: &Li
     }
 }
 
-/// The entry that a finding is about, quoted with its place.
+/// The entry of a finding, quoted with its position.
 pub(super) fn entry_evidence(snapshot: &NodeSnapshot, running: ChainEntry<'_>) -> Evidence {
     let place = Some(running.entry.place());
     let path = running.entry.path_of("type");
     in_file(snapshot, &running.file.path(), Some(path), place, "\"linkerd-cni\"")
 }
 
-/// Something in a file of a node, quoted.
+/// A quotation from a file of a node.
 pub(super) fn in_file(
     snapshot: &NodeSnapshot,
     file: &str,

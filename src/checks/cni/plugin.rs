@@ -1,7 +1,7 @@
-//! Which linkerd-cni a node has. Its image says so, as long as what the binary on the node answers to `VERSION` agrees;
-//! where the tag is a vendor's, that answer leaves some versions, and what all of those do is known too. A version that
-//! nothing tells is unknown, never old: neither the entry (charts and images are mixed) nor the order of its keys (Cilium
-//! and multus write files anew in their own) says what runs.
+//! The linkerd-cni version on a node. The image tag decides if the binary's answer to `VERSION` agrees. For a
+//! vendor's tag, that answer leaves several versions, whose common behavior is known. Without either the
+//! version is unknown, never old: the entry does not show it (charts and images are mixed), nor does the
+//! order of its keys (Cilium and multus rewrite files in their own order).
 
 use semver::Version;
 
@@ -14,22 +14,23 @@ use crate::version::CniVersion;
 
 /// The plugin on a node.
 pub(super) struct PluginOn<'k> {
-    /// What the image states, where nothing contradicts it.
+    /// The version of the image, unless the binary contradicts it.
     version: Option<CniVersion>,
-    /// What it may be: one row for a version that is known, several where only its answer is, none for a stranger.
+    /// The possible versions: one row for a known version, several if only the binary's answer is known, none
+    /// for an unknown version.
     rows: Vec<&'k PluginRelease>,
-    /// What the binary answered, where the image does not settle it.
+    /// The binary's answer, if the image does not decide.
     answer: Option<String>,
 }
 
-/// The newest CNI specification that a node's plugin says it speaks.
+/// The newest CNI version that a node's plugin reports.
 fn answered(snapshot: &NodeSnapshot) -> Option<Version> {
     let answer = snapshot.linkerd_cni_version()?;
     answer.supported_versions.iter().filter_map(|version| version.parse().ok()).max()
 }
 
 impl<'k> PluginOn<'k> {
-    /// Reads what `installed` was made from; `snapshot` where the node's files are there.
+    /// The plugin on a node. Reads the evidence of `installed`; `snapshot` has the node's files, if provided.
     pub(super) fn of(
         ctx: &Context<'k>,
         installed: &Installed<'_>,
@@ -43,7 +44,7 @@ impl<'k> PluginOn<'k> {
         let agree = match (row, &spec) {
             (Some(row), Some(spec)) => row.cni_spec == *spec,
             (Some(_), None) => true,
-            // A version newer than the file, or one that was released with Linkerd.
+            // A version newer than the data, or one that was released with Linkerd.
             (None, _) => !matches!(stated, Some(CniVersion::Unknown(_)) | None),
         };
         if agree {
@@ -53,22 +54,22 @@ impl<'k> PluginOn<'k> {
         PluginOn { version: None, rows, answer: spec.map(|spec| spec.to_string()) }
     }
 
-    /// The version, where it is known exactly.
+    /// The version, if it is known exactly.
     pub(super) fn version(&self) -> Option<&CniVersion> {
         self.version.as_ref()
     }
 
-    /// What is known of its version: one row, or all that it may be. Empty: nothing.
+    /// Facts about its version: one row, or all possible ones. Empty if nothing is known.
     pub(super) fn rows(&self) -> &[&'k PluginRelease] {
         &self.rows
     }
 
-    /// The version is known exactly, rather than narrowed down by what the binary answers.
+    /// Whether the version is known exactly, not only narrowed down by the binary's answer.
     pub(super) fn is_exact(&self) -> bool {
         self.answer.is_none()
     }
 
-    /// What all that it may be have in common; `None` where they differ, or where nothing is known.
+    /// The common value of all possible versions; `None` if they differ, or if nothing is known.
     pub(super) fn all<T: PartialEq>(&self, fact: impl Fn(&'k PluginRelease) -> T) -> Option<T> {
         let mut facts = self.rows.iter().map(|row| fact(row));
         let first = facts.next()?;
@@ -83,7 +84,7 @@ impl<'k> PluginOn<'k> {
         }
     }
 
-    /// What it runs on the host.
+    /// The binaries that it runs on the host.
     pub(super) fn binaries(&self, ctx: &Context<'k>, mode: Option<&str>, ipv6: bool) -> Option<HostBinaries> {
         let known = ctx.knowledge.cni_plugin();
         match &self.version {
@@ -97,7 +98,7 @@ impl<'k> PluginOn<'k> {
         self.all(|row| row.falls_back.as_slice()).unwrap_or_default()
     }
 
-    /// What the binary answered, for findings that rest on it.
+    /// The binary's answer, for findings based on it.
     pub(super) fn evidence(&self, node: &str) -> Option<Evidence> {
         let answer = self.answer.as_ref()?;
         let name = format!("node {node}");

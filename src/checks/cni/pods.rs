@@ -1,4 +1,5 @@
-//! The pods that a remedy has replaced, by name: those that linkerd-cni failed for, and those that started without its rules.
+//! Steps that replace pods by name: those for which linkerd-cni failed, and those that started without its
+//! rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,20 +11,21 @@ use crate::model::sandbox::AddFailure;
 use crate::objects::Pod;
 use crate::objects::container::INIT_CONTAINER;
 
-/// How many pods one line names.
+/// Number of pods that one line names.
 const NAMED: usize = 20;
 
-/// Adds the step that deletes pods for which linkerd-cni failed, all of them, where some are known. The kubelet tries again
-/// by itself, so without this they start later.
+/// Adds the step that deletes all known pods for which linkerd-cni failed. Without it the kubelet retries
+/// later.
 pub(super) fn failed_deleted(remedy: Remedy, adds: &[&AddFailure<'_>]) -> Remedy {
     deleted(
         remedy,
-        "Delete the pods that could not start, or wait until the kubelet tries again (one without an owner is not recreated: keep its manifest)",
+        "Delete the pods that could not start, or wait until the kubelet retries (a pod without an owner is \
+         not recreated: keep its manifest)",
         adds.iter().map(|add| (add.namespace.as_ref(), add.pod.as_ref())),
     )
 }
 
-/// Adds a step that deletes pods by namespace and name, where there are any.
+/// Adds a step that deletes pods by namespace and name, if there are any.
 pub(super) fn deleted<'p>(
     remedy: Remedy,
     words: &str,
@@ -46,9 +48,9 @@ pub(super) fn deleted<'p>(
     remedy.run(StepKind::Command, words, Command::lines(lines))
 }
 
-/// Adds the step that replaces the meshed pods that get their rules from linkerd-cni, on those nodes, or on all where none is named: their
-/// workloads are restarted, and pods of others deleted. Where pods are not known, it says how to list them. Reads the evidence
-/// of [`restart::Rollouts`].
+/// Adds the step that replaces the meshed pods with rules from linkerd-cni, on the given nodes, or on all
+/// nodes if none is given: their workloads are restarted, and pods without a workload are deleted. If pods
+/// are not known, the step lists them. Reads the evidence of [`restart::Rollouts`].
 pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on: &[&str]) -> Remedy {
     let owners = ctx.owners();
     let mut found: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
@@ -60,7 +62,7 @@ pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on
         return restart::of_workloads(ctx, remedy, restart::Needs::NewPods, words, &found);
     }
     if !ctx.hints::<Pod>().is_empty() {
-        // Every pod there is has its rules from elsewhere.
+        // No pod gets its rules from linkerd-cni.
         return remedy;
     }
     let list = kubectl().words("get pods -A -l linkerd.io/control-plane-ns -o wide");
@@ -68,10 +70,10 @@ pub(super) fn meshed_replaced(ctx: &Context<'_>, remedy: Remedy, words: &str, on
         [node] => list.words("--field-selector").arg(format!("spec.nodeName={node}")),
         _ => list,
     };
-    remedy.run(StepKind::Command, format!("{words}. These are the meshed pods"), list)
+    remedy.run(StepKind::Command, format!("{words}. This command lists the meshed pods"), list)
 }
 
-/// Whether a pod's traffic is redirected by the plugin, or by nothing.
+/// Whether only the plugin can redirect a pod's traffic.
 pub(super) fn relies_on_plugin(pod: &Pod) -> bool {
     pod.spec.proxy().is_some()
         && pod.spec.container(INIT_CONTAINER).is_none()

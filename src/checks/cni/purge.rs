@@ -1,5 +1,5 @@
-//! How an entry of linkerd-cni is taken out of a file of a node, fitted to what the node's host has: jq, only head and
-//! tail, or no shell at all.
+//! Steps that remove a linkerd-cni entry from a file of a node, depending on the tools of its host: jq, only
+//! head and tail, or no shell at all.
 
 use super::host::{on_host, replaced};
 use super::nodes::may_cover;
@@ -13,8 +13,9 @@ use crate::knowledge::System;
 use crate::model::node::{ConfFile, LinkerdEntry};
 use crate::model::sandbox::AddFailure;
 
-/// Takes an entry out of a file of a node: one node at a time, cordoned first. `known` is the entry, where the node's files
-/// were provided; `failing` are pods for which linkerd-cni failed there. Reads `daemonsets.apps` and `nodes`.
+/// Steps that remove an entry from a file of a node: one node at a time, cordoned first. `known` is the
+/// entry, if the node's files were provided; `failing` are pods for which linkerd-cni failed there. Reads
+/// `daemonsets.apps` and `nodes`.
 pub(super) fn purge_entry(
     ctx: &Context<'_>,
     node: &str,
@@ -25,14 +26,15 @@ pub(super) fn purge_entry(
     let target = target(ctx);
     let remedy = Remedy::new();
     if target.clean_up_broken(ctx) {
-        // Whatever is removed by hand, this version leaves behind again when its pod is replaced.
+        // This version would leave the entry behind again when its pod is replaced.
         return failed_deleted(through_host_network(ctx, remedy), failing);
     }
     let returns = may_cover(ctx, node);
     let why = if returns {
-        "Take one node at a time, and cordon it first: until the installer has written a new entry, new meshed pods on it would fail. Running pods are not affected"
+        "Cordon one node at a time: new meshed pods on it would fail until the installer has written a new \
+         entry. Running pods are not affected"
     } else {
-        "Take one node at a time, and cordon it while its files change. Running pods are not affected"
+        "Cordon one node at a time while its files change. Running pods are not affected"
     };
     let cordon = kubectl().words("cordon").operand(Arg::node());
     let remedy = remedy.run(StepKind::Command, why, Command::about_node(node, [cordon]));
@@ -41,10 +43,11 @@ pub(super) fn purge_entry(
     let uncordon = kubectl().words("uncordon").operand(Arg::node());
     let remedy = remedy.run(
         StepKind::Command,
-        "Uncordon the node, and go on with the next one. Pods that failed there start when the kubelet tries again",
+        "Uncordon the node, and continue with the next one. Pods that failed there start when the kubelet \
+         retries",
         Command::about_node(node, [uncordon]),
     );
-    // Its installer's pods were replaced on the way.
+    // The earlier steps replaced the installer's pods.
     let left: Vec<&AddFailure<'_>> = failing
         .iter()
         .copied()
@@ -62,8 +65,12 @@ pub(super) fn purge_entry(
 pub(super) fn installer_restarted(remedy: Remedy, target: &Target<'_>, node: &str) -> Remedy {
     remedy.run(
         StepKind::Command,
-        "Delete the linkerd-cni pod of the node, so that the next one installs a new token and entry, and wait until it is Ready",
-        Command::about_node(node, [Line::from(deleted(target)), Line::shell("sleep 5"), Line::from(awaited(target))]),
+        "Delete the linkerd-cni pod of the node, so that the next one installs a new token and entry, and \
+         wait until it is Ready",
+        Command::about_node(
+            node,
+            [Line::from(deleted(target)), Line::shell("sleep 5"), Line::from(awaited(target))],
+        ),
     )
 }
 
@@ -79,10 +86,12 @@ fn on_its_node(call: crate::command::Call) -> crate::command::Call {
     call.words("-l k8s-app=linkerd-cni --field-selector").arg(Arg::known("spec.nodeName=").then(Arg::node()))
 }
 
-/// What an entry looks like to jq, wherever it is: in the list, or in what multus delegates to.
-const BY_JQ: &str = "cp -p \"$F\" \"$F.tmp\" && jq \"walk(if type == \\\"array\\\" then map(select((type == \\\"object\\\" and .type == \\\"linkerd-cni\\\") | not)) else . end)\" < \"$F\" > \"$F.tmp\" && mv \"$F.tmp\" \"$F\"";
+/// Removes the entry with jq from a list or a multus delegate.
+const BY_JQ: &str = "cp -p \"$F\" \"$F.tmp\" && jq \"walk(if type == \\\"array\\\" then map(select((type == \
+                     \\\"object\\\" and .type == \\\"linkerd-cni\\\") | not)) else . end)\" < \"$F\" > \
+                     \"$F.tmp\" && mv \"$F.tmp\" \"$F\"";
 
-/// The first file by name, where which one the runtime loads is not known.
+/// The first file by name, if the loaded file is not known.
 const FIRST: &str =
     "F=$(ls -d /etc/cni/net.d/* | LC_ALL=C sort | grep -E \"\\.(conf|conflist|json)$\" | head -n 1)";
 
@@ -138,13 +147,14 @@ fn edit(
             system,
             node,
             &format!(
-                "Remove the entry: delete {what}. Bottlerocket's host has neither jq nor an editor: write the rest of the file to a file with .tmp behind its name, and move that in its place"
+                "Remove the entry: delete {what}. Bottlerocket's host has neither jq nor an editor: write \
+                 the rest of the file to a file with the suffix .tmp, and rename that to the original name"
             ),
             script,
         ),
         Some("bottlerocket") => {
             let text = format!(
-                "Remove the entry: delete {what}, without jq or an editor, since the host has neither"
+                "Remove the entry: delete {what}, without jq or an editor, because the host has neither"
             );
             on_host(remedy, system, node, &text, script)
         }
@@ -156,13 +166,13 @@ fn then(line: &'static str) -> Line {
     Line::shell("then").and_shell(line)
 }
 
-/// An entry that is on lines of its own, so that it can be cut out by line numbers.
+/// An entry on separate lines, which can be removed by line numbers.
 struct Lines {
     from: usize,
     to: usize,
     /// The line of its type.
     type_line: usize,
-    /// The entry ends its list, so the line before it loses its comma.
+    /// The entry is the last of its list, so the comma on the line before it is removed too.
     ends_list: bool,
 }
 
@@ -181,7 +191,7 @@ impl Lines {
         alone.then_some(Lines { from, to, type_line: entry.place().line, ends_list })
     }
 
-    /// With what every host has, head and tail, and only while the lines are those that were seen.
+    /// A script with head and tail, which every host has. It runs only if the lines are unchanged.
     fn script(&self, file: Line) -> Vec<Line> {
         let mut script = vec![file];
         script.extend(self.cut());
@@ -191,7 +201,8 @@ impl Lines {
     fn cut(&self) -> Vec<Line> {
         let number = |name: &'static str, line: usize| Line::set(name, line.to_string());
         let rest = if self.ends_list {
-            "{ head -n $((FROM - 2)) \"$F\"; L=$(line $((FROM - 1))); echo \"${L%,*}\"; tail -n +$((TO + 1)) \"$F\"; } > \"$F.tmp\""
+            "{ head -n $((FROM - 2)) \"$F\"; L=$(line $((FROM - 1))); echo \"${L%,*}\"; tail -n +$((TO + 1)) \"$F\"; } \
+             > \"$F.tmp\""
         } else {
             "{ head -n $((FROM - 1)) \"$F\"; tail -n +$((TO + 1)) \"$F\"; } > \"$F.tmp\""
         };
@@ -217,7 +228,7 @@ mod tests {
     use crate::model::node::{Defaults, NodeSnapshot, normalise};
     use crate::node_files::NodeFiles;
 
-    /// Runs the command that cuts an entry out; the rest of the file.
+    /// Runs the command that removes an entry, and returns the rest of the file.
     fn cut(name: &str, text: &str) -> Option<serde_json::Value> {
         let files = [("cni/net.d/10-x.conflist".to_owned(), text.as_bytes().to_vec())];
         let files = NodeFiles { node: "n1".to_owned(), files: files.into() };
@@ -243,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_on_lines_of_its_own_can_be_cut_out_without_jq() {
+    fn entry_on_separate_lines_is_removed_without_jq() {
         let list = |plugins: &str| format!("{{\n  \"name\": \"x\",\n  \"plugins\": [\n{plugins}\n  ]\n}}\n");
         let base = "    {\n      \"type\": \"aws-cni\"\n    }";
         let entry = "    {\n      \"type\": \"linkerd-cni\",\n      \"linkerd\": {\n        \"ipv6\": false\n      }\n    }";

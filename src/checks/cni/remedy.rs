@@ -1,4 +1,5 @@
-//! The remedies that several checks of linkerd-cni share, fitted to who manages it and to the version that runs.
+//! Remedies that several checks of linkerd-cni share. They depend on the tool that manages it and on the
+//! installed version.
 
 use super::chart::{ChartValue, image_version, set};
 use super::gitops;
@@ -20,16 +21,17 @@ pub(super) fn first_with(ctx: &Context<'_>, mode: IptablesMode) -> String {
     ctx.knowledge.cni_plugin().first_with_mode(mode).map_or_else(|| "v1.6.0".to_owned(), |v| format!("v{v}"))
 }
 
-/// What collects the files of nodes, and checks them with the rest.
+/// Commands that collect the files of nodes, and check them with the other evidence.
 pub(super) fn with_node_files() -> Line {
     let check = meshdoctor().words("check --bundle nodes.tar.gz").offline();
     meshdoctor().words("collect --node-pods --output nodes.tar.gz").and(check)
 }
 
-/// Makes the installers start again, so that nodes get what the chart says. A version that leaves a dead token behind each
-/// time it stops would lock its node by that; a newer one comes with it then.
+/// Restarts the installers, so that nodes get the chart's values. A version that leaves a dead token behind
+/// each time it stops would lock its node, so it is replaced by a newer one.
 pub(super) fn restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let words = "Restart the DaemonSet: its pods do not change with the ConfigMap, and nodes keep the old entry until they restart";
+    let words = "Restart the DaemonSet: its pods do not restart when the ConfigMap changes, and nodes keep \
+                 the old entry until then";
     restarted_for(ctx, remedy, words)
 }
 
@@ -43,7 +45,7 @@ pub(super) fn restarted_for(ctx: &Context<'_>, remedy: Remedy, words: &str) -> R
     remedy.run(StepKind::Command, words, Command::lines([restart, target.rollout("rollout status")]).whole())
 }
 
-/// What a known text of the plugin or its installer calls for, with the restart where it ends with one.
+/// The remedy of a known error of the plugin or its installer, with its restart if it needs one.
 pub(super) fn of_signature(ctx: &Context<'_>, remedy: Remedy, signature: &Signature) -> Remedy {
     let words = sentence(&signature.remedy);
     match (signature.restart, target(ctx).clean_up_broken(ctx)) {
@@ -53,13 +55,14 @@ pub(super) fn of_signature(ctx: &Context<'_>, remedy: Remedy, signature: &Signat
     }
 }
 
-/// Waits until a changed DaemonSet is on every node.
+/// Waits until a changed DaemonSet runs on every node.
 pub(super) fn rolled_out(ctx: &Context<'_>) -> Line {
     target(ctx).rollout("rollout status")
 }
 
-/// Sets values of the chart and brings them to the nodes; `words` say why. Where the version that runs would lock its nodes
-/// by being restarted, a newer one takes its place first, and the way back from the host network is the restart.
+/// Sets values of the chart and applies them to the nodes; `words` is the text of the step. If a restart of
+/// the installed version would lock its nodes, a newer one replaces it first on the host network, and leaving
+/// the host network is the restart.
 pub(super) fn changed(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -83,18 +86,18 @@ pub(super) fn changed(
     gitops::resumed(ctx, target.off_host_network(remedy))
 }
 
-/// Lets the installer start once without the CNI that it is to repair. With a version that leaves dead tokens behind the
-/// way back would lock it out again, so a newer one comes in the same step.
+/// Starts the installer once on the host network, without the CNI that it repairs. A version that leaves dead
+/// tokens behind would be locked out again afterwards, so it is replaced in the same step.
 pub(super) fn through_host_network(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let clean = first_clean(ctx);
     let newer = target(ctx).clean_up_broken(ctx).then_some((clean.as_str(), LEAVES_TOKENS));
     onto_version(ctx, remedy, newer)
 }
 
-/// Why a version that does not clean up is replaced before anything else is changed.
+/// Why a version that does not clean up is replaced first.
 const LEAVES_TOKENS: &str = "the installed version leaves a dead token behind each time it stops";
 
-/// The same, and with it another version of the plugin, if one is named (`v1.6.2`), and why.
+/// The same, with another version of the plugin (`v1.6.2`) and the reason, if given.
 pub(super) fn onto_version(ctx: &Context<'_>, remedy: Remedy, newer: Option<(&str, &str)>) -> Remedy {
     let target = target(ctx);
     let remedy = gitops::paused(ctx, remedy);
@@ -104,7 +107,7 @@ pub(super) fn onto_version(ctx: &Context<'_>, remedy: Remedy, newer: Option<(&st
             ctx,
             remedy,
             format!(
-                "Keep {version} in the chart's values, so that the next upgrade does not bring the old one back"
+                "Keep {version} in the chart's values, so that the next upgrade does not restore the old one"
             ),
             None,
             &[image_version(version)],
@@ -122,15 +125,16 @@ impl Target<'_> {
 
     fn onto_host_network(&self, remedy: Remedy, newer: Option<(&str, &str)>) -> Remedy {
         let image = self.image().and_then(|image| image.parse::<ImageRef>().ok());
-        let why = "Run the installer on the host network once, where it does not need the CNI: it writes a new token and entry";
-        let port = "Port 9990 must be free where the repair controller is on";
+        let why = "Run the installer once on the host network, where it does not need the CNI and writes a \
+                   new token and entry";
+        let port = "The repair controller, if enabled, needs port 9990";
         match (image, newer) {
             (Some(image), Some((version, because))) => {
                 let image = format!("{}:{version}", image.path());
                 let containers = serde_json::json!([{"name": cni::INSTALLER, "image": image}]);
                 remedy.run(
                     StepKind::Command,
-                    format!("{why}. Take {version} in the same step, since {because}. {port}"),
+                    format!("{why}. Set {version} in the same step, because {because}. {port}"),
                     self.patched(&serde_json::json!({"hostNetwork": true, "containers": containers})),
                 )
             }
@@ -145,7 +149,7 @@ impl Target<'_> {
     fn off_host_network(&self, remedy: Remedy) -> Remedy {
         remedy.run(
             StepKind::Command,
-            "When it is Ready on every node, take it off the host network again",
+            "When it is Ready on every node, remove it from the host network",
             self.patched(&serde_json::json!({"hostNetwork": null})),
         )
     }
@@ -163,7 +167,7 @@ impl Target<'_> {
     }
 }
 
-/// The text with a capital letter.
+/// The text with a capital first letter.
 pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

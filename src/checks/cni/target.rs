@@ -1,4 +1,5 @@
-//! The DaemonSet of linkerd-cni that remedies change: where it is, who manages it, what it runs.
+//! The DaemonSet of linkerd-cni that remedies change: its namespace, the tool that manages it, and its
+//! version.
 
 use crate::checks::Context;
 use crate::knowledge::PluginRelease;
@@ -7,14 +8,14 @@ use crate::model::managed_by::ManagedBy;
 use crate::objects::{DaemonSet, Workload};
 use crate::version::CniVersion;
 
-/// What the chart and the CLI call the DaemonSet.
+/// The name of the DaemonSet in the chart and the CLI.
 const NAME: &str = "linkerd-cni";
 
-/// The DaemonSet that remedies name: the one in the namespace of linkerd-cni, else what charts call it.
+/// The DaemonSet that remedies name: the one in the namespace of linkerd-cni, else the charts' default name.
 pub(super) struct Target<'a> {
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
-    /// Who manages it; `None` where no DaemonSet is known.
+    /// The tool that manages it; `None` if no DaemonSet is known.
     pub(super) managed_by: Option<ManagedBy<'a>>,
     /// The version in its template.
     pub(super) version: Option<CniVersion>,
@@ -45,7 +46,7 @@ impl<'a> Target<'a> {
         Some(self.set?.spec.template.spec.container(cni::INSTALLER)?.image.as_str())
     }
 
-    /// What is known of the version in its template.
+    /// Facts about the version in its template.
     pub(super) fn release<'k>(&self, ctx: &Context<'k>) -> Option<&'k PluginRelease> {
         ctx.knowledge.cni_plugin().for_version(self.version.as_ref()?)
     }

@@ -1,5 +1,5 @@
-//! What linkerd-cni's ConfigMap says an entry is, held against the entry on a node: field by field, as the plugin reads them.
-//! Which difference matters is said here; what to make of it is for the checks.
+//! Compares the entry on a node with the template in linkerd-cni's ConfigMap, field by field, as the plugin
+//! reads them, and marks the differences that matter. The checks decide on the findings.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::model::cni::INSTALLER;
 use crate::model::node::{Field, LinkerdEntry, Position};
 use crate::objects::{ConfigMap, Workload};
 
-/// What stands for the kubeconfig's path until the installer fills it in.
+/// Placeholder of the kubeconfig's path, which the installer replaces.
 const KUBECONFIG: &str = "__KUBECONFIG_FILEPATH__";
 /// The kubeconfig's name unless the DaemonSet sets another.
 const KUBECONFIG_NAME: &str = "ZZZ-linkerd-cni-kubeconfig";
 /// The directory unless the ConfigMap names another.
 const NET_DIR: &str = "/etc/cni/net.d";
-/// Parts of an entry that the installer or the runtime sets, or nobody reads.
+/// Parts of an entry that the installer or the runtime sets, or that are never read.
 const IGNORED: [&str; 8] =
     ["name", "type", "cniVersion", "policy", "prevResult", "runtimeConfig", "args", "kubernetes"];
 
@@ -28,17 +28,17 @@ pub(super) struct Difference {
     pub(super) place: Option<Position>,
     pub(super) seen: String,
     pub(super) expected: String,
-    /// The field decides whether pods start and get the right rules.
+    /// Whether the field decides if pods start and get the correct rules.
     pub(super) grave: bool,
 }
 
-/// The template's entry; `None` where it cannot be read.
+/// The template's entry; `None` if it cannot be read.
 pub(super) fn of(config: &ConfigMap) -> Option<LinkerdEntry> {
     LinkerdEntry::of_text(config.data.get("cni_network_config")?)
 }
 
-/// Where an entry differs from the template. `absent_mode` is what the plugin on the node takes an absent mode for: nothing,
-/// where it does not know the key; `None` where that is not known.
+/// The differences between an entry and the template. `absent_mode` is the default mode of the plugin on the
+/// node: `Some(None)` if the plugin does not read the key, `None` if the default is not known.
 pub(super) fn differences(
     entry: &LinkerdEntry,
     template: &LinkerdEntry,
@@ -81,7 +81,7 @@ pub(super) fn differences(
         ),
         many("linkerd.subnets-to-ignore", &entry.subnets_to_ignore, &template.subnets_to_ignore),
     ];
-    // Without the version nobody knows what an absent mode means, and old ones do not read it.
+    // Without the version the default mode is not known, and old versions do not read the key.
     let both_set = entry.iptables_mode.value().is_some() && template.iptables_mode.value().is_some();
     if absent_mode.map_or(both_set, |mode| mode.is_some()) {
         let absent = absent_mode.flatten().map(|mode| mode.to_string());
@@ -120,7 +120,7 @@ fn kubeconfig(
     })
 }
 
-/// A value of a wrong type is no difference: it is trouble of its own.
+/// Compares values; one of a wrong type is not a difference, because another check reports it.
 fn differs<T: PartialEq + Clone + std::fmt::Display>(
     field: &str,
     seen: &Field<T>,
@@ -143,7 +143,7 @@ fn differs<T: PartialEq + Clone + std::fmt::Display>(
     })
 }
 
-/// Lists whose order does not matter, and of which none is as good as an empty one.
+/// Compares lists regardless of order; an absent list equals an empty one.
 fn many<T: Ord + Clone + std::fmt::Display>(
     field: &str,
     seen: &Field<Vec<T>>,
@@ -167,7 +167,7 @@ fn many<T: Ord + Clone + std::fmt::Display>(
     })
 }
 
-/// Keys that only one of the two has, or that nobody here knows, with different values.
+/// Keys that only one of the two has, and unknown keys with different values.
 fn unknown_keys(entry: &LinkerdEntry, template: &LinkerdEntry) -> Vec<Difference> {
     let mut found = Vec::new();
     for (prefix, pointer, known) in

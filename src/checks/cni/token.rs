@@ -1,4 +1,4 @@
-//! The token that an entry of linkerd-cni authenticates with, as far as the node's files tell.
+//! The token that a linkerd-cni entry authenticates with, from the node's files.
 
 use super::nodes::{lacks, silent};
 use crate::checks::Context;
@@ -12,8 +12,8 @@ use crate::token::Claims;
 
 const FACTS: &str = "cni/kubeconfig.facts.json";
 
-/// What an entry's kubeconfig says; what cannot be told is noted as a gap. One that is known to be absent is trouble of
-/// another kind than one that is wrong.
+/// The facts of an entry's kubeconfig; unknown ones are noted as a gap. `None` without a gap if the file is
+/// known to be missing, which another check reports.
 pub(super) fn kubeconfig<'s>(
     ctx: &Context<'_>,
     snapshot: &'s NodeSnapshot,
@@ -29,7 +29,7 @@ pub(super) fn kubeconfig<'s>(
     }
 }
 
-/// When a token was issued and expired, what the installer on its node did, and when pods were refused.
+/// When a token was issued and expired, when the installer on its node started, and when pods failed.
 pub(super) fn moments(
     ctx: &Context<'_>,
     (snapshot, file): (&NodeSnapshot, &str),
@@ -47,7 +47,7 @@ pub(super) fn moments(
     all
 }
 
-/// When pods were refused, as events say.
+/// When pods failed, from events.
 pub(super) fn refusals(refused: &[&AddFailure<'_>]) -> Vec<Moment> {
     let events = refused.iter().filter_map(|add| match add.reported_by {
         ReportedBy::Event(event) => Some(event),
@@ -56,8 +56,8 @@ pub(super) fn refusals(refused: &[&AddFailure<'_>]) -> Vec<Moment> {
     moments::of_events(events)
 }
 
-/// The claims of an entry's token; what cannot be told is noted as a gap. A kubeconfig that is known to be absent, or to
-/// hold no token, is trouble of another kind than a dead token.
+/// The claims of an entry's token; unknown ones are noted as a gap. `None` without a gap if the kubeconfig or
+/// its token is known to be missing, which other checks report.
 pub(super) fn of<'s>(
     ctx: &Context<'_>,
     snapshot: &'s NodeSnapshot,

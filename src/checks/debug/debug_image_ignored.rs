@@ -15,7 +15,7 @@ use crate::objects::Pod;
 use crate::objects::container::DEBUG_CONTAINER;
 use crate::version::{Contains, LinkerdVersion};
 
-/// The row of the releases table that says from when to when.
+/// The row of the releases table with the affected releases.
 const DEFECT: &str = "debug-image-ignored";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let reader = Reader::of(ctx);
     if matches!(reader, Reader::Absent) {
         return Err(Unjudged::not_applicable(
-            "there is no Linkerd control plane that could add a debug container",
+            "no Linkerd control plane is installed, so none adds a debug container",
         ));
     }
     let written = Written::of(ctx, &MAKE_PODS);
@@ -42,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         shown.insert((owner.kind, owner.namespace, owner.name));
     }
-    // What no pod shows yet, the release tells.
+    // Templates without a pod yet are judged by the installed release.
     for object in written.objects.iter().filter(|object| object.kind != Kind::Namespace) {
         let Some(spot) = object.template() else { continue };
         let Some(wanted) = Wanted::of(spot.meta).filter(|wanted| !wanted.is_default(&chart)) else {
@@ -69,7 +69,7 @@ struct Judge<'j, 'a> {
 }
 
 impl Judge<'_, '_> {
-    /// Whether a build has the defect, sure or presumed.
+    /// Whether a build has the defect.
     fn ignores(&self, version: Option<&LinkerdVersion>) -> Contains {
         let defect = self.ctx.knowledge.releases().defect(DEFECT);
         match (defect, version) {
@@ -99,7 +99,7 @@ impl Judge<'_, '_> {
             )
             .evidences(self.injector_and_chart())
             .remedy(self.remedy(owner, std::slice::from_ref(&pod.metadata.name), wanted, now));
-        // A mirror, or a pod older than its annotations, would look the same.
+        // A mirror, or a pod older than its annotations, looks the same.
         if runs == Runs::PerhapsAnother || (then, now) == (Contains::No, Contains::No) {
             finding = finding.likely();
         }
@@ -124,7 +124,8 @@ impl Judge<'_, '_> {
         let fixed = self.fixed();
         let message = match ignores {
             Contains::Unknown => format!(
-                "the injector probably ignores the debug-image annotations and runs the chart's image, as every published build before {fixed} does; what this build contains is not public"
+                "the injector probably ignores the debug-image annotations and uses the chart's image, as \
+                 every published build before {fixed} does; the contents of this build are not public"
             ),
             Contains::Yes | Contains::No => self.message(ignores, ignores),
         };
@@ -137,7 +138,7 @@ impl Judge<'_, '_> {
         Some(if ignores == Contains::Unknown { finding.likely() } else { finding })
     }
 
-    /// What the injector is, and what the chart sets.
+    /// Evidence of the injector's version and of the chart's image.
     fn injector_and_chart(&self) -> Vec<Evidence> {
         let namespace = &self.ctx.namespaces().control_plane;
         let chart = self.chart.name.as_ref().map(|name| {
@@ -148,21 +149,26 @@ impl Judge<'_, '_> {
         self.reader.evidence().into_iter().chain(chart).collect()
     }
 
-    /// `then` is the injector that made the pod, `now` the installed one.
+    /// `then` is the injector that created the container, `now` the installed one.
     fn message(&self, then: Contains, now: Contains) -> String {
         let fixed = self.fixed();
         match (then, now) {
             (Contains::Yes, Contains::No) => format!(
-                "the debug container runs the chart's image, not the one that the annotations name: the injector that made the pod is older than {fixed}; the installed one uses them"
+                "the debug container runs the chart's image instead of the annotated one, because an \
+                 injector older than {fixed} added it. The installed injector honors the annotations"
             ),
             (Contains::Yes, _) => format!(
-                "the injector ignores the debug-image annotations and runs the chart's image, a bug fixed in {fixed}"
+                "the injector ignores the debug-image annotations and uses the chart's image, a bug fixed in \
+                 {fixed}"
             ),
             (Contains::Unknown, _) => format!(
-                "the debug container runs another image than the annotations name: the injector ignores them, as every published build before {fixed} does; what this build contains is not public"
+                "the debug container does not run the annotated image: the injector ignores the annotations, \
+                 as every published build before {fixed} does. The contents of this build are not public"
             ),
             (Contains::No, _) => {
-                "the debug container runs another image than the annotations name, although the injector uses them: the pod is older than its annotations, or something rewrote the image".to_owned()
+                "the debug container does not run the annotated image, although the injector honors the \
+                 annotations: the pod is older than its annotations, or another tool changed the image"
+                    .to_owned()
             }
         }
     }
@@ -180,13 +186,12 @@ impl Judge<'_, '_> {
             let act = "Set the image in the chart, for every debug container of the cluster";
             remedy = upgrade::step(self.ctx, remedy, StepKind::ChartValue, act, wanted.options()).step(
                 StepKind::Upgrade,
-                format!("Or upgrade Linkerd to {} or later, which uses the annotations", self.fixed()),
+                format!("Or upgrade Linkerd to {} or later, which honors the annotations", self.fixed()),
             );
         }
         let because = "the image is set when a pod is created";
         if pods.is_empty() && owner.restartable().is_none() {
-            let later =
-                "Only pods that are created from then on have it: the image is set when a pod is created";
+            let later = "Wait for the next pods: the image is set when a pod is created";
             return remedy.step(StepKind::Note, later);
         }
         remedy.steps.push(renew(self.ctx, owner, pods, Needs::NewProxy, because));

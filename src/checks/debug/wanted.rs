@@ -1,4 +1,4 @@
-//! Which image the annotations want the debug container to run, and whether a container runs another one.
+//! The debug container's image as requested by annotations, compared with the image that runs.
 
 use crate::chart::values::Values;
 use crate::checks::upgrade::Options;
@@ -6,28 +6,28 @@ use crate::finding::Evidence;
 use crate::objects::Meta;
 use crate::version::ImageRef;
 
-/// The switch for the debug container.
+/// Enables the debug container.
 pub(super) const SWITCH: &str = "config.linkerd.io/enable-debug-sidecar";
-/// Its image's name.
+/// Name of its image.
 const NAME: &str = "config.linkerd.io/debug-image";
-/// Its image's tag.
+/// Tag of its image.
 const TAG: &str = "config.linkerd.io/debug-image-version";
 
-/// The image that annotations ask for; a part that is not asked for is `None`.
+/// The image that annotations request; a part that they do not set is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wanted<'a> {
     pub(super) name: Option<&'a str>,
     pub(super) tag: Option<&'a str>,
 }
 
-/// How an image compares with what is wanted.
+/// How an image compares with the requested one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Runs {
-    /// What is wanted, perhaps from a mirror.
+    /// The requested image, possibly from a mirror.
     Wanted,
-    /// Something else.
+    /// Another image.
     Another,
-    /// Something else by its registry alone, which a mirror explains as well.
+    /// Only the registry differs, which a mirror would also explain.
     PerhapsAnother,
 }
 
@@ -49,7 +49,7 @@ impl ChartImage {
 }
 
 impl<'a> Wanted<'a> {
-    /// What the annotations of a pod or template ask for, if anything.
+    /// The image that the annotations of a pod or template request, if any.
     pub(super) fn of(meta: &'a Meta) -> Option<Wanted<'a>> {
         let wanted = Wanted { name: meta.annotation(NAME), tag: meta.annotation(TAG) };
         (wanted.name.is_some() || wanted.tag.is_some()).then_some(wanted)
@@ -58,7 +58,7 @@ impl<'a> Wanted<'a> {
     /// Compares the image of a debug container.
     pub(super) fn compare(&self, image: &str, default: &ChartImage) -> Runs {
         let Ok(image) = image.parse::<ImageRef>() else { return Runs::Wanted };
-        // By digest alone the tag cannot be told.
+        // An image with only a digest has no tag to compare.
         if let (Some(wanted), Some(tag)) = (self.tag, &image.tag)
             && wanted != tag
         {
@@ -71,13 +71,13 @@ impl<'a> Wanted<'a> {
             _ if wanted.path() == image.path() => Runs::Wanted,
             _ if wanted.name() != image.name() => Runs::Another,
             Some(default) if *default == image.path() => Runs::Another,
-            // Neither the wanted nor the chart's: a mirror rewrote it.
+            // Neither the requested image's path nor the chart's: a mirror changed it.
             Some(_) => Runs::Wanted,
             None => Runs::PerhapsAnother,
         }
     }
 
-    /// Whether the chart sets that very image already, so that it runs either way.
+    /// Whether the chart sets the same image, so that it runs in any case.
     pub(super) fn is_default(&self, default: &ChartImage) -> bool {
         let same = |wanted: Option<&str>, default: &Option<String>| {
             wanted.is_none_or(|wanted| default.as_deref() == Some(wanted))
@@ -95,7 +95,7 @@ impl<'a> Wanted<'a> {
             .collect()
     }
 
-    /// What sets the same image in the chart.
+    /// Options that set the same image in the chart.
     pub(super) fn options(&self) -> Options<'_> {
         let values = [("debugContainer.image.name", self.name), ("debugContainer.image.version", self.tag)];
         let set = values.into_iter().filter_map(|(path, text)| Some((path, text?)));
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mirror_is_not_another_image_and_the_charts_is() {
+    fn mirrored_image_matches_and_chart_image_differs() {
         let chart = ChartImage {
             name: Some("cr.l5d.io/linkerd/debug".to_owned()),
             tag: Some("edge-24.2.4".to_owned()),

@@ -1,4 +1,5 @@
-//! `aggregation-layer-off`: the API server was started without what extension API servers authenticate its requests by.
+//! `aggregation-layer-off`: the API server was started without the certificate by which extension API servers
+//! authenticate it.
 
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
@@ -23,12 +24,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = Remedy::new()
         .step(
             StepKind::Note,
-            "Start kube-apiserver with --requestheader-client-ca-file and the other flags of the aggregation layer; on a \
-             managed cluster ask the provider",
+            "Start kube-apiserver with --requestheader-client-ca-file and the other flags of the aggregation \
+             layer; on a managed cluster, contact the provider",
         )
         .run(
             StepKind::Command,
-            "See whether the API server has published it since",
+            "Check that the API server has published it",
             kubectl()
                 .namespace(NAMESPACE)
                 .words("get configmap")
@@ -38,8 +39,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             Subject::object(Kind::ConfigMap, NAMESPACE, NAME),
-            "the API server's aggregation layer is off: extension API servers, such as linkerd-viz's tap, can't tell who \
-             calls them and don't start",
+            "the API server's aggregation layer is disabled: extension API servers, such as linkerd-viz's \
+             tap, cannot authenticate requests and do not start",
         )
         .evidence(seen)
         .remedy(remedy);

@@ -1,4 +1,4 @@
-//! `control-plane-namespace-exists`: the namespace that the control plane is to be installed into is there already.
+//! `control-plane-namespace-exists`: the namespace for the control plane already exists.
 
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::{Command, kubectl, linkerd};
@@ -18,11 +18,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(since) = namespace.metadata.deletion_timestamp.get() {
         let remedy = Remedy::new().run(
             StepKind::Command,
-            "Wait until it is gone; its conditions say what blocks it",
+            "Wait until it is deleted; its conditions show what blocks the deletion",
             kubectl().words("get namespace").operand(name).words("-o").arg("jsonpath={.status.conditions}"),
         );
         let finding =
-            finding("the namespace is being deleted: nothing can be created in it until it is gone")
+            finding("the namespace is being deleted: nothing can be created in it until the deletion ends")
                 .parameter("terminating")
                 .evidence(Evidence::field(object, "metadata.deletionTimestamp", since.to_string()))
                 .remedy(remedy);
@@ -35,15 +35,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = Remedy::new()
             .step(
                 StepKind::Note,
-                "To go to another release, upgrade what is there instead of installing it again",
+                "To change the release, upgrade the control plane instead of installing it again",
             )
             .run(
                 StepKind::Command,
-                "Or remove it first, once no workload has a proxy left",
+                "Or uninstall it first, once no workload has a proxy",
                 linkerd().control_plane(name).words("uninstall").pipe(kubectl().words("delete -f -")),
             );
         let finding = finding(
-            "a Linkerd control plane is installed here already: what an installation creates is there, and is refused",
+            "a Linkerd control plane is already installed in this namespace: an installation fails, because \
+             its objects exist",
         )
         .parameter("installed")
         .evidence(Evidence::other(format!("Deployments in {name}"), names.join(", ")))
@@ -54,24 +55,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if config.is_some() {
         let remedy = Remedy::new().run(
             StepKind::Command,
-            "Look at what else is in it, then remove it",
+            "List the other objects in it, then delete it",
             Command::lines([
                 kubectl().namespace(name).words("get all,configmaps,secrets"),
                 kubectl().words("delete namespace").operand(name),
             ]),
         );
-        let finding =
-            finding("the namespace holds the configuration of an earlier installation, and no control plane")
-                .parameter("leftover")
-                .evidence(Evidence::other(format!("ConfigMap {name}/linkerd-config"), "it is there"))
-                .remedy(remedy);
+        let finding = finding(
+            "the namespace contains the configuration of an earlier installation, but no control plane",
+        )
+        .parameter("leftover")
+        .evidence(Evidence::other(format!("ConfigMap {name}/linkerd-config"), "it exists"))
+        .remedy(remedy);
         return Ok(vec![finding].into());
     }
     let finding = finding(
-        "the namespace exists, without a control plane in it: fine if it was made for this installation",
+        "the namespace exists without a control plane: fine if it was created for this installation",
     )
     .severity(Severity::Info)
-    // That command refuses any namespace that exists.
+    // `linkerd check --pre` fails on any existing namespace.
     .rows_as(Severity::Error)
     .parameter("empty")
     .evidence(Evidence::other(
@@ -80,7 +82,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     ))
     .remedy(Remedy::new().step(
         StepKind::Note,
-        "Nothing, if you made it, for Helm or for the issuer's certificate; otherwise find out whose it is",
+        "Nothing, if you created it for Helm or for the issuer certificate; otherwise find out its owner",
     ));
     Ok(vec![finding].into())
 }

@@ -1,4 +1,4 @@
-//! `install-cluster-rights-missing`: the operator may not create what an installation creates outside of namespaces.
+//! `install-cluster-rights-missing`: the user may not create the cluster-scoped objects of an installation.
 
 use super::rights::{self, Right};
 use crate::checks::{Context, Judgement};
@@ -7,7 +7,7 @@ use crate::objects::CustomResourceDefinition;
 
 const ROW: Option<&str> = Some("can create non-namespaced resources");
 
-/// What the manifests of every supported release hold outside of namespaces.
+/// The cluster-scoped objects in the manifests of every supported release.
 const RIGHTS: [Right; 5] = [
     Right { verb: "create", resource: "namespaces", row: ROW },
     CREATE_ROLES,
@@ -27,11 +27,12 @@ const RIGHTS: [Right; 5] = [
 const CREATE_ROLES: Right =
     Right { verb: "create", resource: "clusterroles.rbac.authorization.k8s.io", row: ROW };
 
-/// Lets somebody create roles that grant what he does not hold himself.
+/// Allows creating roles that grant permissions that the user does not hold.
 const ESCALATE: Right =
     Right { verb: "escalate", resource: "clusterroles.rbac.authorization.k8s.io", row: ROW };
 
-/// Some of what the ClusterRoles of every supported release grant: one right of each kind, and those that few hold.
+/// Some permissions that the ClusterRoles of every supported release grant: one of each type, and those that
+/// few users hold.
 const GRANTED: [Right; 8] = [
     Right { verb: "create", resource: "events", row: ROW },
     Right { verb: "create", resource: "tokenreviews.authentication.k8s.io", row: ROW },
@@ -43,15 +44,15 @@ const GRANTED: [Right; 8] = [
     Right { verb: "watch", resource: "httproutes.gateway.networking.k8s.io", row: ROW },
 ];
 
-/// Needed where the definitions are not there yet. `linkerd check` does not ask for it.
+/// Needed if the CRDs do not exist yet. `linkerd check` does not check this permission.
 const DEFINITIONS: [Right; 1] =
     [Right { verb: "create", resource: "customresourcedefinitions.apiextensions.k8s.io", row: None }];
 
-/// A definition that every supported release brings.
+/// A CRD that every supported release contains.
 const ONE_OF_THEM: &str = "servers.policy.linkerd.io";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    let message = "you lack rights outside of namespaces that an installation needs: it stops half-way";
+    let message = "you lack cluster-wide permissions that an installation needs: it stops halfway";
     let mut findings: Vec<_> = rights::lacking(ctx, &RIGHTS, &Scope::Cluster, message)?.into_iter().collect();
     let message = "you may not create Linkerd's CRDs, and they are missing: linkerd install --crds fails";
     if let Some(finding) = rights::lacking(ctx, &DEFINITIONS, &Scope::Cluster, message)? {
@@ -61,13 +62,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Err(missing) => ctx.gap(missing),
         }
     }
-    // Where it is not known whether roles may be created, that was noted above.
+    // An unknown answer about creating roles was noted above.
     if rights::holds(ctx, &CREATE_ROLES).is_ok_and(|may| may) {
         match rights::holds(ctx, &ESCALATE) {
             Ok(true) => {}
             Ok(false) => {
-                let message = "you may create ClusterRoles, but none that grants what you do not hold yourself, as Linkerd's \
-                               do: an installation stops half-way";
+                let message = "you may create ClusterRoles, but not with permissions that you do not hold, \
+                               and Linkerd's have such: an installation stops halfway";
                 let finding = rights::lacking(ctx, &GRANTED, &Scope::Cluster, message)?;
                 findings.extend(finding.map(|finding| finding.parameter("granted")));
             }

@@ -1,4 +1,4 @@
-//! `install-leftovers`: objects outside of namespaces that an earlier installation left, or that another one owns.
+//! `install-leftovers`: cluster-scoped objects that an earlier installation left or that another one owns.
 
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
@@ -11,7 +11,7 @@ use crate::objects::{
     Deployment, Listed, Meta, MutatingWebhookConfiguration, Service, ValidatingWebhookConfiguration,
     WebhookConfiguration,
 };
-/// Whose objects are no part of the control plane.
+/// Labels of objects that are not part of the control plane.
 const OTHERS: [&str; 2] = ["linkerd.io/cni-resource", "linkerd.io/extension"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -56,21 +56,22 @@ fn leftover(ctx: &Context<'_>, kind: Kind, meta: &Meta, in_use: bool) -> Finding
     let subject = Subject::object(kind, "", &meta.name);
     let (message, parameter, remedy) = if in_use {
         (
-            "another control plane owns this: a cluster has room for one, as both have objects of the same name",
+            "another control plane owns this object: a cluster supports only one, because both have objects \
+             with the same names",
             "in-use",
             Remedy::new().step(
                 StepKind::Note,
-                "Use the control plane that is there, or uninstall it before another is installed",
+                "Use the existing control plane, or uninstall it before installing another one",
             ),
         )
     } else {
         (
-            "an earlier installation left this behind: creating it again is refused, and Helm does not adopt what it did not \
-             create",
+            "an earlier installation left this object behind: creating it again fails, and Helm does not \
+             adopt objects that it did not create",
             "left",
             Remedy::new().run(
                 StepKind::Command,
-                "Delete what is left, once nothing uses that control plane any more",
+                "Delete the leftover object, once nothing uses that control plane",
                 kubectl().words("delete").arg(kind.resource()).operand(&meta.name),
             ),
         )
@@ -85,7 +86,7 @@ fn leftover(ctx: &Context<'_>, kind: Kind, meta: &Meta, in_use: bool) -> Finding
         .remedy(remedy)
 }
 
-/// A webhook of Linkerd that lets nothing pass, with no service to answer.
+/// A Linkerd webhook that fails closed and whose Service does not exist.
 fn refusing(
     ctx: &Context<'_>,
     kind: Kind,
@@ -110,13 +111,14 @@ fn refusing(
     let object = format!("{kind} {}", meta.name);
     let remedy = Remedy::new().run(
         StepKind::Command,
-        "Delete it: nothing answers it, and an installation brings its own",
+        "Delete it: it has no backend, and an installation creates its own",
         kubectl().words("delete").arg(kind.resource()).operand(&meta.name),
     );
     let finding = ctx
         .finding(
             Subject::object(kind, "", &meta.name),
-            "a webhook is left whose service is gone, and what it is asked about is refused: pods or policies can't be created",
+            "a leftover webhook fails closed and its Service does not exist: the pods or policies that it \
+             covers cannot be created",
         )
         .parameter("refusing")
         .evidence(Evidence::field(
@@ -126,6 +128,6 @@ fn refusing(
         ))
         .evidence(Evidence::field(&object, format!("webhooks[{}].failurePolicy", webhook.name), "Fail"))
         .remedy(remedy);
-    // An extension's webhook is none that an installation of the control plane creates.
+    // An installation of the control plane does not create an extension's webhook.
     Some(if is_part(meta) { finding } else { finding.fails_rows([]) })
 }

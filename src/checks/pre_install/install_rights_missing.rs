@@ -1,4 +1,5 @@
-//! `install-rights-missing`: the operator may not create what an installation creates in the control plane's namespace.
+//! `install-rights-missing`: the user may not create the objects of an installation in the control plane's
+//! namespace.
 
 use super::rights::{self, Right};
 use crate::checks::{Context, Judgement};
@@ -8,7 +9,8 @@ const fn right(verb: &'static str, resource: &'static str, row: Option<&'static 
     Right { verb, resource, row }
 }
 
-/// What the manifests of every supported release hold in the namespace; `linkerd check` does not ask for the last two.
+/// The namespaced objects in the manifests of every supported release; `linkerd check` does not check the
+/// last two.
 const RIGHTS: [Right; 9] = [
     right("create", "serviceaccounts", Some("can create ServiceAccounts")),
     right("create", "services", Some("can create Services")),
@@ -26,6 +28,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx,
         &RIGHTS,
         &Scope::ControlPlane,
-        "you lack rights in the control plane's namespace that an installation needs: it stops half-way",
+        "you lack permissions in the control plane's namespace that an installation needs: it stops halfway",
     )?)
 }

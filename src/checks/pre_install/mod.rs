@@ -1,4 +1,4 @@
-//! Checks before an installation (`--pre`): may everything be created, and does anything stand in the way.
+//! Checks before an installation (`--pre`): permissions to create its objects, and conflicting objects.
 
 use super::{Check, row};
 

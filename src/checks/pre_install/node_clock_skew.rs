@@ -1,4 +1,4 @@
-//! `node-clock-skew`: a ready node confirmed its condition at a time that this clock puts too far away.
+//! `node-clock-skew`: a ready node's last heartbeat is too far from the reference clock.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -9,22 +9,22 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Item, Kind};
 use crate::objects::Node;
 
-/// A kubelet writes its node's status every 5 minutes, more or less a half of that, and looks every 10 seconds whether it
-/// should; proxies put up with 10 seconds in a certificate's times.
+/// A kubelet writes its node's status every 5 minutes, varied by half, and checks every 10 seconds whether it
+/// is due; proxies tolerate 10 seconds in a certificate's times.
 const LATE: SignedDuration = SignedDuration::from_secs(7 * 60 + 30 + 10 + 10);
-/// What `linkerd check` allows, either way. Nothing of a cluster is written ahead of time.
+/// Tolerance of `linkerd check` in both directions.
 const ALLOWED: SignedDuration = SignedDuration::from_secs(5 * 60 + 10);
 
-/// A node whose heartbeat is far away.
+/// A node whose heartbeat is outside of the tolerance.
 struct Off<'a> {
     name: &'a str,
     heartbeat: Timestamp,
-    /// How long ago it was; negative where it lies ahead.
+    /// Age of the heartbeat; negative if it is in the future.
     away: SignedDuration,
 }
 
 impl Off<'_> {
-    /// Whether every clock may be right for all that.
+    /// Whether a healthy kubelet explains the age.
     fn may_be_healthy(&self) -> bool {
         !self.away.is_negative() && self.away <= LATE
     }
@@ -41,7 +41,7 @@ impl Off<'_> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = ctx.seen::<Node>()?;
     if !ctx.knows_its_moment() {
-        let part = "when they were listed, which --at can say";
+        let part = "the time when they were listed, set with --at";
         return Err(ctx.lacking(Item::List(Kind::Node), Why::NotCaptured, part).into());
     }
     let mut judged = 0;
@@ -71,47 +71,46 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether a single clock that is wrong, the one that all are compared with, would make them look like this.
+/// Whether a wrong reference clock alone would explain all differences.
 fn is_one_shift(off: &[Off<'_>]) -> bool {
     let aways = || off.iter().map(|off| off.away);
     aways().min().zip(aways().max()).is_some_and(|(least, most)| most - least <= LATE)
 }
 
 fn this_clock(ctx: &Context<'_>, off: &[Off<'_>]) -> Finding {
-    let message = "the heartbeats of all nodes are off by about the same: the clock that they are compared with is wrong, \
-                   that of \
-                   the machine on which meshdoctor ran, or those of all nodes are";
+    let message = "the heartbeats of all nodes are off by about the same amount: the clock of the machine on \
+                   which meshdoctor ran is wrong, or those of all nodes are";
     ctx.finding(Subject::thing("this machine's clock"), message)
         .likely()
         .parameter("this-clock")
         .evidences(off.iter().map(|off| off.evidence(ctx.now())))
         .remedy(Remedy::new().run(
             StepKind::Command,
-            "See whether this machine's clock is synchronized",
+            "Check whether this machine's clock is synchronized",
             program("timedatectl"),
         ))
 }
 
 fn of_node(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
     let message = if off.away.is_negative() {
-        "the node's last heartbeat lies in the future: its clock is ahead or others are behind, and certificates signed there \
-         are not valid yet elsewhere"
+        "the node's last heartbeat is in the future: its clock is ahead or others are behind. Certificates \
+         signed there are not valid yet on other nodes"
     } else {
-        "the ready node's last heartbeat is older than a kubelet lets it become: its clock may be behind, and fresh \
-         certificates are not valid there yet"
+        "the last heartbeat of a ready node is older than a healthy kubelet allows: its clock may be behind, \
+         so new certificates are not valid there yet"
     };
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "On the node, see whether its clock is synchronized, and have it be",
+            "On the node, check whether its clock is synchronized, and synchronize it if not",
             Command::in_node_shell([Line::from(program("chronyc").words("tracking"))
                 .and_shell("||")
                 .call(program("timedatectl"))]),
         )
         .run(
             StepKind::Command,
-            "Compare: its kubelet renews this Lease every 10 seconds by the node's clock. meshdoctor judges by the heartbeat and this \
-             machine's clock alone, and reads neither Leases nor the API server's clock",
+            "Compare the time with the node's Lease, which its kubelet renews every 10 seconds by the node's \
+             clock",
             Command::lines([
                 Line::from(program("date").words("-u +%Y-%m-%dT%H:%M:%SZ")),
                 kubectl()
@@ -125,17 +124,17 @@ fn of_node(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
         )
         .step(
             StepKind::Note,
-            "If its kubelet is set to report less often than every 5 minutes (nodeStatusReportFrequency), this is no skew",
+            "If its kubelet reports less often than every 5 minutes (nodeStatusReportFrequency), ignore this \
+             finding",
         );
     let finding = ctx.finding(Subject::node(off.name), message).likely();
     finding.evidence(off.evidence(ctx.now())).remedy(remedy)
 }
 
-/// What `linkerd check` warns of though a healthy kubelet reports so.
+/// A late heartbeat that `linkerd check` warns about although the kubelet may be healthy.
 fn late_report(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
-    let message = "the node's last heartbeat is over 5 minutes old, as kubelets vary their interval: no sign of clock skew, \
-                   but \
-                   linkerd check warns of it";
+    let message = "the node's last heartbeat is over 5 minutes old, because kubelets vary their interval: \
+                   this is not clock skew, but linkerd check warns about it";
     ctx.finding(Subject::node(off.name), message)
         .severity(Severity::Info)
         .rows_as(Severity::Warning)

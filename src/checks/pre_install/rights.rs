@@ -1,4 +1,4 @@
-//! What the operator may not do, as one finding: the reviews that a check's card names, answered by the API server.
+//! Missing permissions as one finding, from the API server's answers to access reviews.
 
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -6,17 +6,17 @@ use crate::item::ReviewStatus;
 use crate::item::{Access, Scope};
 use crate::missing::Missing;
 
-/// Something that an installation does.
+/// A permission that an installation needs.
 pub(super) struct Right {
     /// `create`, `get`.
     pub(super) verb: &'static str,
     /// `secrets`, `deployments.apps`.
     pub(super) resource: &'static str,
-    /// The row of `linkerd check` that asks the same.
+    /// The row of `linkerd check` for the same permission.
     pub(super) row: Option<&'static str>,
 }
 
-/// The rights that are lacking in a scope, as one finding; what could not be asked is a gap.
+/// The missing permissions in a scope, as one finding. An unanswered review is a gap.
 pub(super) fn lacking(
     ctx: &Context<'_>,
     rights: &[Right],
@@ -40,7 +40,9 @@ pub(super) fn lacking(
     let subject = |access: &Access| Subject::thing(&format!("{} {}{place}", access.verb, access.resource));
     let finding = others
         .iter()
-        .fold(ctx.finding(subject(&first.1), message), |finding, (_, access, _)| finding.subject(subject(access)))
+        .fold(ctx.finding(subject(&first.1), message), |finding, (_, access, _)| {
+            finding.subject(subject(access))
+        })
         .evidences(denied.iter().map(|(_, access, answer)| {
             let command = access.command(namespace);
             Evidence::other("API server", format!("{command}: {}", said(answer)))
@@ -48,22 +50,22 @@ pub(super) fn lacking(
         .fails_rows(denied.iter().filter_map(|(right, _, _)| right.row))
         .remedy(
             Remedy::new()
-                .step(StepKind::Note, "Have somebody with the rights of cluster-admin install Linkerd")
+                .step(StepKind::Note, "Have a user with cluster-admin permissions install Linkerd")
                 .step(
                     StepKind::Note,
-                    "Or have them grant what is lacking to whoever installs; roles can only be created by those who hold \
-                     every right in them",
+                    "Or have such a user grant the missing permissions. A user can create only roles whose \
+                     permissions the user holds",
                 ),
         );
     Ok(Some(finding))
 }
 
-/// Whether a right is held in the whole cluster.
+/// Whether the user has a permission in the whole cluster.
 pub(super) fn holds(ctx: &Context<'_>, right: &Right) -> Result<bool, Missing> {
     Ok(ctx.access(&Access::new(right.verb, right.resource, Scope::Cluster))?.allowed)
 }
 
-/// Notes what could not be asked: once for each reason, as it is mostly one for all of them.
+/// Notes unanswered reviews as gaps, one for each reason, because most share one reason.
 fn note(ctx: &Context<'_>, unanswered: Vec<Missing>) {
     let mut reasons: Vec<(Missing, usize)> = Vec::new();
     for missing in unanswered {
@@ -81,12 +83,12 @@ fn note(ctx: &Context<'_>, unanswered: Vec<Missing>) {
     }
 }
 
-/// The verdict of findings that may be there or not.
+/// The verdict of an optional finding.
 pub(super) fn verdict(finding: Option<Finding>) -> Judgement {
     Ok(finding.into_iter().collect::<Vec<_>>().into())
 }
 
-/// `no`, and why, where the API server says so.
+/// `no`, with the API server's reason if it has one.
 fn said(answer: &ReviewStatus) -> String {
     let reasons = [&answer.reason, &answer.evaluation_error].into_iter().filter(|text| !text.is_empty());
     let reasons: Vec<String> = reasons.map(|text| crate::redact::text(text).into_owned()).collect();

@@ -1,4 +1,4 @@
-//! Hostile files and folders: nothing leads out of the root, nothing blocks, nothing that is there looks absent.
+//! Hostile files and directories: no access leaves the root or blocks, and existing files never look absent.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -19,7 +19,7 @@ fn content(snapshot: &NodeSnapshot, name: &str) -> String {
 }
 
 #[test]
-fn links_are_followed_inside_the_root_and_never_out_of_it() {
+fn links_are_followed_only_inside_the_root() {
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("x.conflist"), "{\"outside\":1}").unwrap();
     let outside = outside.path().display().to_string();
@@ -38,9 +38,9 @@ fn links_are_followed_inside_the_root_and_never_out_of_it() {
         assert_eq!(content(&snapshot, &format!("{name}.conflist")), "{\"inside\":1}", "{name}");
     }
     for (name, why) in [
-        ("13-outside", "(a link that leads nowhere: "),
+        ("13-outside", "(a dangling link: "),
         ("14-loop", "(too many"),
-        ("15-dangling", "(a link that leads nowhere: /nowhere)"),
+        ("15-dangling", "(a dangling link: /nowhere)"),
     ] {
         assert!(
             content(&snapshot, &format!("{name}.conflist")).starts_with(why),
@@ -60,13 +60,13 @@ fn only_configuration_is_copied_through_a_link() {
         .link(&format!("{DIR}/20.conf"), "/etc/kubernetes/admin.conf")
         .link(&format!("{DIR}/30.conf"), "/etc");
     let snapshot = made.read();
-    assert!(content(&snapshot, "10.conflist").contains("does not begin like configuration"));
-    assert!(content(&snapshot, "20.conf").contains("does not begin like configuration"));
-    assert_eq!(content(&snapshot, "30.conf"), "(not a regular file but a folder)");
+    assert!(content(&snapshot, "10.conflist").contains("does not look like configuration"));
+    assert!(content(&snapshot, "20.conf").contains("does not look like configuration"));
+    assert_eq!(content(&snapshot, "30.conf"), "(not a regular file but a directory)");
 }
 
 #[test]
-fn what_is_no_file_is_neither_opened_nor_waited_for() {
+fn special_files_are_not_opened() {
     let made = Made::whole().dir(&format!("{DIR}/10-dir.conflist"));
     let fifo = made.path(&format!("{DIR}/20-fifo.conflist"));
     rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0)
@@ -87,18 +87,18 @@ fn what_is_no_file_is_neither_opened_nor_waited_for() {
 }
 
 #[test]
-fn too_large_is_known_to_be_there() {
+fn oversized_files_are_listed() {
     let made = Made::whole().file(&format!("{DIR}/10.conflist"), vec![b' '; (2 << 20) + 1]);
     let sparse = fs::File::create(made.path(&format!("{DIR}/20.conflist"))).unwrap();
     sparse.set_len(1 << 40).unwrap();
     let snapshot = made.read();
     for name in ["10.conflist", "20.conflist"] {
-        assert_eq!(content(&snapshot, name), "(larger than the 2097152 bytes that are read)");
+        assert_eq!(content(&snapshot, name), "(larger than the limit of 2097152 bytes)");
     }
 }
 
 #[test]
-fn a_file_that_grows_is_not_taken_for_whole() {
+fn growing_file_is_not_read_as_complete() {
     let made = Made::whole().file(&format!("{DIR}/10.conflist"), "{");
     let path = made.path(&format!("{DIR}/10.conflist"));
     let root = Root::open(made.root()).unwrap();
@@ -120,7 +120,7 @@ fn a_file_that_grows_is_not_taken_for_whole() {
     let bounded = root.read(Path::new("/etc/cni/net.d/10.conflist"), 16);
     stop.store(true, Ordering::Relaxed);
     writer.join().unwrap();
-    // Where the reader is quick, a whole state may have been caught; a torn one never counts.
+    // A fast reader may have read a complete state; a partial one never counts.
     if let Ok(content) = &read {
         assert_eq!(content.metadata.len(), content.bytes.len() as u64);
     } else {
@@ -130,7 +130,7 @@ fn a_file_that_grows_is_not_taken_for_whole() {
 }
 
 #[test]
-fn names_that_cannot_be_shown_stay_known() {
+fn unprintable_names_are_listed() {
     let made = Made::whole().file(&format!("{DIR}/10-x.conflist"), "{}");
     fs::write(made.path(DIR).join("05-a\nb.conflist"), "{}").unwrap();
     fs::write(made.path(DIR).join(OsStr::from_bytes(b"06-\xff.conflist")), "{}").unwrap();
@@ -138,12 +138,12 @@ fn names_that_cannot_be_shown_stay_known() {
     assert_eq!(snapshot.loadable_files().len(), 3);
     assert_eq!(
         content(&snapshot, "05-a\u{FFFD}b.conflist"),
-        "(its name holds characters that are not shown)"
+        "(its name contains characters that are not shown)"
     );
-    // The first file is known to be there, not what it says.
+    // The first file is known to exist, but not its content.
     let Effective::File(loaded) = snapshot.effective(RuntimeKind::Containerd) else { panic!() };
     assert!(loaded.assuming[0].contains("not shown"), "{:?}", loaded.assuming);
-    // Where a secret is part of a name, the order is not known either.
+    // If a secret is part of a name, the order is not known either.
     let made = made.file(&format!("{DIR}/eyJhIjoxfQ.eyJiIjoyfQ.c2ln.conflist"), "{}");
     assert!(matches!(made.read().effective(RuntimeKind::Containerd), Effective::Unknown { .. }));
 }
@@ -164,7 +164,7 @@ fn secrets_become_facts_and_markers() {
     assert_eq!(facts[0].token_claims.as_ref().unwrap().pod_uid.as_deref(), Some("p-uid"));
     assert!(facts[0].mode.is_some() && facts[0].mtime.is_some());
     let row = |name: &str| snapshot.index.as_ref().unwrap().iter().find(|row| row.name == name).unwrap();
-    // A hash over a secret would help to guess it.
+    // The hash of a secret would make it guessable.
     assert!(row("10-x.conflist").sha256.is_none() && row("ZZZ-linkerd-cni-kubeconfig").sha256.is_none());
     assert_eq!(row("20-plain.conflist").sha256, Some(crate::token::sha256_hex(b"{}")));
     assert_eq!(row("multus.kubeconfig").dir, "/etc/cni/net.d/multus.d");
@@ -176,7 +176,7 @@ fn secrets_become_facts_and_markers() {
 }
 
 #[test]
-fn directories_that_configuration_names_are_read_too() {
+fn directories_named_by_configuration_are_read() {
     let multus = r#"{"name":"m","type":"multus","confDir":"/opt/cni/more/net.d","clusterNetwork":"x"}"#;
     let elsewhere =
         CONFLIST.replace("/etc/cni/net.d/", "/run/cni-of-linkerd/../cni-k/").replace("@TOKEN@", "x");

@@ -4,7 +4,7 @@ use super::*;
 use crate::model::node::Looked;
 
 #[test]
-fn binaries_are_found_on_the_path_of_the_runtime_with_where_they_lead() {
+fn binaries_on_the_runtime_path_are_found_with_link_targets() {
     let made = Made::whole()
         .program("usr/sbin/xtables-nft-multi")
         .link("etc/alternatives/iptables", "/usr/sbin/iptables-nft")
@@ -47,15 +47,15 @@ fn binaries_are_found_on_the_path_of_the_runtime_with_where_they_lead() {
 }
 
 #[test]
-fn a_guessed_path_is_said_to_be_guessed() {
+fn guessed_path_is_marked() {
     let snapshot = Made::whole().program("usr/sbin/iptables").read();
     let host = snapshot.host_binaries.as_ref().unwrap();
     assert_eq!(host.path_source.as_deref(), Some("default"));
-    assert!(why(&snapshot, "/proc").contains("taken to be the usual one"));
+    assert!(why(&snapshot, "/proc").contains("assumed to be the default one"));
 }
 
 #[test]
-fn in_a_part_of_a_file_system_nothing_is_absent() {
+fn partial_root_has_no_absent_files() {
     let made = Made::empty().file("etc/cni/net.d/10-x.conflist", "{}").process(
         7,
         &["containerd"],
@@ -72,7 +72,7 @@ fn in_a_part_of_a_file_system_nothing_is_absent() {
 }
 
 #[test]
-fn a_pod_with_a_part_of_the_nodes_files_still_tells_its_kernel() {
+fn pod_with_a_partial_root_reads_the_kernel() {
     let made = Made::empty().file("etc/cni/net.d/10-x.conflist", "{}");
     let options = Options { node: Some("n1".to_owned()), ..made.options() };
     assert_eq!(read(&take(&options).unwrap()).uname, None);
@@ -82,7 +82,7 @@ fn a_pod_with_a_part_of_the_nodes_files_still_tells_its_kernel() {
 }
 
 #[test]
-fn plugins_are_listed_where_the_runtime_looks_and_where_platforms_put_them() {
+fn plugins_are_listed_in_runtime_and_platform_directories() {
     let made = Made::whole()
         .file("etc/containerd/config.toml", "version = 2\n")
         .program("opt/cni/bin/ptp")
@@ -93,11 +93,11 @@ fn plugins_are_listed_where_the_runtime_looks_and_where_platforms_put_them() {
     assert!(snapshot.plugin_binary("linkerd-cni").is_absent());
     let elsewhere = snapshot.plugin_binary_elsewhere("linkerd-cni").unwrap();
     assert_eq!(elsewhere.sha256.as_deref(), Some(crate::token::sha256_hex(b"#!/bin/sh\n").as_str()));
-    assert_eq!(why(&snapshot, "/opt/cni/bin/gone"), "not there");
+    assert_eq!(why(&snapshot, "/opt/cni/bin/gone"), "does not exist");
 }
 
 #[test]
-fn the_plugin_of_another_root_is_asked_only_on_request() {
+fn plugin_of_another_root_is_run_only_on_request() {
     let answer = r#"{"cniVersion":"1.1.0","supportedVersions":["0.4.0","1.0.0"]}"#;
     let script = format!("#!/bin/sh\n[ \"$CNI_COMMAND\" = VERSION ] && echo '{answer}'\n");
     let made = Made::whole().program("opt/cni/bin/linkerd-cni").file("opt/cni/bin/linkerd-cni", script);
@@ -122,7 +122,7 @@ fn made_with(script: &str) -> Made {
 }
 
 #[test]
-fn the_host_tells_its_system_kernel_and_modules() {
+fn host_system_kernel_and_modules_are_read() {
     let made = Made::whole()
         .link("etc/os-release", "../usr/lib/os-release")
         .file("usr/lib/os-release", "ID=bottlerocket\nVERSION_ID=1.20\n")
@@ -144,7 +144,7 @@ fn the_host_tells_its_system_kernel_and_modules() {
     assert_eq!((lsm.selinux.as_deref(), lsm.apparmor.as_deref()), (Some("enforcing"), Some("disabled")));
     let sysctl = snapshot.sysctl.as_ref().unwrap();
     assert_eq!(sysctl["fs.inotify.max_user_instances"], "128");
-    // This process is not in that node's network: the setting would be another's.
+    // This process is not in that node's network, so the setting may differ.
     assert!(!sysctl.contains_key("net.ipv6.conf.all.disable_ipv6"));
     assert!(!snapshot.meta.truncated.contains("host/modules.txt"));
     fs::remove_file(made.path("lib/modules/6.1.0-1/modules.builtin")).unwrap();
@@ -152,7 +152,7 @@ fn the_host_tells_its_system_kernel_and_modules() {
 }
 
 #[test]
-fn logs_keep_the_lines_about_cni_of_the_programs_that_matter() {
+fn logs_keep_cni_lines_of_relevant_programs() {
     let secret = mk_secret();
     let syslog = format!(
         "Jan 1 00:00:00 n1 containerd[7]: failed to setup network: plugin type=\"linkerd-cni\" {secret}\n\
@@ -168,7 +168,7 @@ fn logs_keep_the_lines_about_cni_of_the_programs_that_matter() {
 }
 
 #[test]
-fn a_node_is_named_by_whoever_knows_best() {
+fn node_name_comes_from_the_best_source() {
     let made = Made::whole();
     assert_eq!((made.take().files.node.as_str(), made.take().named_by), ("node-1", "/etc/hostname"));
     let made = made.process(4, &["/usr/bin/kubelet", "--hostname-override=ip-10-0-1-11"], &[]);
@@ -180,7 +180,7 @@ fn a_node_is_named_by_whoever_knows_best() {
 }
 
 #[test]
-fn nothing_at_all_is_no_snapshot() {
+fn empty_root_is_an_error() {
     let made = Made::empty().file("etc/hostname", "n1\n");
     assert!(matches!(take(&made.options()), Err(NotTaken::Nothing { .. })));
     let gone = Options { root: made.path("gone"), ..made.options() };

@@ -1,4 +1,4 @@
-//! Snapshots of made roots: what the runtimes' configurations amount to, what is found, and what is said of the rest.
+//! Snapshots of generated roots: runtime configurations, found files, and notes about the rest.
 
 mod files;
 mod found;
@@ -18,13 +18,13 @@ pub(super) const CONFLIST: &str = r#"{"cniVersion":"0.4.0","name":"x","plugins":
 "policy":{"type":"k8s","k8s_auth_token":"@TOKEN@"},"kubernetes":{"kubeconfig":"/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig"},
 "linkerd":{"iptables-mode":"plain"}}]}"#;
 
-/// The root of a node that is made file by file.
+/// The root of a node, generated file by file.
 pub(super) struct Made {
     folder: TempDir,
 }
 
 impl Made {
-    /// Nothing but `/etc` and `/usr/sbin`: it counts as whole.
+    /// A root with only `/etc` and `/usr/sbin`, which counts as whole.
     pub(super) fn whole() -> Made {
         let made = Made::empty();
         made.dir("etc").dir("usr/sbin").file("etc/hostname", "Node-1\n")
@@ -94,7 +94,7 @@ impl Made {
         take(&self.options()).unwrap()
     }
 
-    /// What a reader sees, which has nothing to complain about.
+    /// The snapshot as it is read, without problems.
     pub(super) fn read(&self) -> NodeSnapshot {
         read(&self.take())
     }
@@ -117,7 +117,7 @@ pub(super) fn shown(taken: &Taken) -> String {
     format!("{files}{:?}{:?}", taken.read, taken.errors)
 }
 
-/// Why a path was not read, as far as it was said.
+/// The noted reason why a path was not read.
 pub(super) fn why(snapshot: &NodeSnapshot, path: &str) -> String {
     let errors = snapshot.meta.errors.iter().filter(|error| error.path == path);
     errors.map(|error| error.error.as_str()).collect::<Vec<_>>().join("; ")

@@ -1,4 +1,4 @@
-//! Where each runtime is configured, in all its forms.
+//! The configuration of each runtime, in all its forms.
 
 use super::*;
 use crate::model::node::{Effective, RuntimeKind};
@@ -20,7 +20,7 @@ fn told(
 }
 
 #[test]
-fn containerd_says_it_in_each_version_of_its_configuration() {
+fn containerd_configuration_is_read_in_each_version() {
     for (text, conf, bins, max) in [
         (
             "[plugins.cri.cni]\nconf_dir = '/a/net.d'\nbin_dir = '/a/bin'\nmax_conf_num = 0\n",
@@ -40,7 +40,7 @@ fn containerd_says_it_in_each_version_of_its_configuration() {
             &["/c/bin", "/d/bin"],
             1,
         ),
-        // The old table means nothing in a file of version 3.
+        // The old table has no meaning in a file of version 3.
         (
             "version = 3\n[plugins.'io.containerd.grpc.v1.cri'.cni]\nconf_dir = '/c/net.d'\n",
             "/etc/cni/net.d",
@@ -56,7 +56,7 @@ fn containerd_says_it_in_each_version_of_its_configuration() {
 }
 
 #[test]
-fn containerd_imports_count_last_wherever_they_lie() {
+fn containerd_imports_are_applied_last() {
     let made = Made::whole()
         .file("etc/containerd/config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml', 'more.toml']\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = '/a'\n")
         .file("etc/containerd/conf.d/10.toml", "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = '/b'\nbin_dir = '/bin-of-b'\n")
@@ -64,14 +64,14 @@ fn containerd_imports_count_last_wherever_they_lie() {
         .file("etc/containerd/more.toml", "version = 2\n")
         .file("etc/containerd/conf.d/30.bak", "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = '/z'\n");
     assert_eq!(dirs(&made), told("/b", &["/c"], "config.toml", Some(1)));
-    // One that is named and not there stops containerd itself.
+    // A missing import stops containerd itself.
     let made = Made::whole().file("etc/containerd/config.toml", "version = 2\nimports = ['gone.toml']\n");
     assert_eq!(dirs(&made).0, None);
-    assert_eq!(why(&made.read(), "/etc/containerd/gone.toml"), "not there");
+    assert_eq!(why(&made.read(), "/etc/containerd/gone.toml"), "does not exist");
 }
 
 #[test]
-fn a_broken_configuration_leaves_the_directories_unknown_and_is_not_quoted() {
+fn broken_configuration_is_unknown_and_not_quoted() {
     let made = Made::whole()
         .file("etc/containerd/config.toml", "version = 2\n[plugins\npassword = \"hunter2\"\n")
         .file("etc/cni/net.d/10-x.conflist", CONFLIST.replace("@TOKEN@", &mk_secret()));
@@ -83,7 +83,7 @@ fn a_broken_configuration_leaves_the_directories_unknown_and_is_not_quoted() {
 }
 
 #[test]
-fn the_process_says_which_configuration_it_was_started_with() {
+fn process_arguments_select_the_configuration() {
     let k3s = "var/lib/rancher/k3s/agent/etc/containerd/config.toml";
     let text = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nconf_dir = '/var/lib/rancher/k3s/agent/etc/cni/net.d'\nbin_dir = '/var/lib/rancher/k3s/data/cni'\n";
     let expected = told(
@@ -104,7 +104,7 @@ fn the_process_says_which_configuration_it_was_started_with() {
 }
 
 #[test]
-fn crio_takes_drop_ins_after_its_file_and_flags_after_them() {
+fn crio_applies_drop_ins_then_flags_after_its_file() {
     let made = Made::whole()
         .file("etc/crio/crio.conf", "[crio.network]\nnetwork_dir = '/a/net.d/'\nplugin_dirs = ['/a/bin/']\n")
         .file(
@@ -123,7 +123,7 @@ fn crio_takes_drop_ins_after_its_file_and_flags_after_them() {
 }
 
 #[test]
-fn of_two_runtimes_the_one_counts_that_the_kubelet_uses() {
+fn kubelet_setting_decides_between_two_runtimes() {
     let both = || {
         Made::whole()
             .file(
@@ -137,11 +137,7 @@ fn of_two_runtimes_the_one_counts_that_the_kubelet_uses() {
     let snapshot = both().read();
     assert_eq!(snapshot.runtime_hint(), RuntimeKind::Unknown);
     assert!(snapshot.conf_dir_is_assumed());
-    assert!(
-        why(&snapshot, "runtime/info.json").contains("two runtimes are here"),
-        "{:?}",
-        snapshot.meta.errors
-    );
+    assert!(why(&snapshot, "runtime/info.json").contains("two runtimes exist"), "{:?}", snapshot.meta.errors);
     assert!(
         snapshot.conf_file("/a/net.d/1.conflist").is_some()
             && snapshot.conf_file("/b/net.d/2.conflist").is_some()
@@ -165,7 +161,7 @@ fn of_two_runtimes_the_one_counts_that_the_kubelet_uses() {
         assert_eq!(dirs(&made).0.as_deref(), Some("/b/net.d"));
         assert_eq!(made.read().runtime_hint(), RuntimeKind::Crio);
     }
-    // One whose configuration is not known here is no reason to take another.
+    // An unknown configuration of the kubelet's runtime does not select another runtime.
     let docker = both().process(
         5,
         &["/usr/bin/kubelet", "--container-runtime-endpoint", "unix:///run/cri-dockerd.sock"],
@@ -176,13 +172,13 @@ fn of_two_runtimes_the_one_counts_that_the_kubelet_uses() {
     assert!(
         snapshot.conf_dir_is_assumed() && why(&snapshot, "runtime/info.json").contains("cri-dockerd.sock")
     );
-    // Docker's own containerd serves no kubelet.
+    // Docker's own containerd does not serve a kubelet.
     let docker = both().file("etc/containerd/config.toml", "disabled_plugins = [\"cri\"]\n");
     assert_eq!(dirs(&docker).0.as_deref(), Some("/b/net.d"));
 }
 
 #[test]
-fn a_process_in_a_container_is_not_the_nodes_runtime() {
+fn container_process_is_not_the_runtime_of_the_node() {
     let made = Made::whole()
         .process(5, &["containerd", "--config", "/inner.toml"], &[])
         .file("proc/5/cgroup", "0::/kubepods.slice/x\n")
@@ -193,7 +189,7 @@ fn a_process_in_a_container_is_not_the_nodes_runtime() {
 }
 
 #[test]
-fn without_a_runtime_nothing_is_assumed_of_it() {
+fn no_runtime_leaves_its_settings_unknown() {
     let snapshot = Made::whole().read();
     assert!(snapshot.runtime_info.is_none() && snapshot.conf_dir_is_assumed());
     assert!(matches!(snapshot.effective(RuntimeKind::Containerd), Effective::None { .. }));
