@@ -1,4 +1,4 @@
-//! Networks in CIDR form, and whether they hold an address or another network. Knows no cluster.
+//! Networks in CIDR form.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,22 +6,22 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 
-/// A network: `10.244.0.0/16`, `fd00::/8`. Bits behind the prefix do not count.
+/// A network: `10.244.0.0/16`, `fd00::/8`. Host bits are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network(IpNet);
 
-/// A text that is no network.
+/// A text that is not a network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no network: expected ADDRESS/BITS, such as 10.244.0.0/16")]
+#[error("{0:?} is not a network: expected ADDRESS/BITS, such as 10.244.0.0/16")]
 pub struct NotANetwork(pub String);
 
 impl Network {
-    /// Whether the address lies in it.
+    /// Whether it contains the address.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address)
     }
 
-    /// Whether all of the other network lies in it.
+    /// Whether it contains the whole other network.
     pub fn covers(&self, other: &Network) -> bool {
         self.0.contains(&other.0)
     }
