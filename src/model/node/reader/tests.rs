@@ -76,7 +76,8 @@ proptest! {
         prop_assert_eq!(read(text.as_bytes()).unwrap().to_value(), value);
     }
 
-    /// Mutations of a document: both say yes, or both say no (surrogates aside, where Go is milder).
+    /// Mutations of a document: both readers accept or both reject it (except surrogates, where Go is more
+    /// lenient).
     #[test]
     fn verdicts_agree_with_serde(value in mk_json(), at in any::<proptest::sample::Index>(), byte in "[ -~]") {
         let mut text = serde_json::to_vec(&value).unwrap();

@@ -1,4 +1,4 @@
-//! Normalising: what comes through, what is noted, and that it is done once for all.
+//! Normalisation: which files are kept, which are noted, and that it is idempotent.
 
 use proptest::prelude::*;
 
@@ -156,7 +156,7 @@ fn broken_parts_are_problems_with_their_place_and_the_rest_is_read() {
     assert!(node.meta.is_newer_format());
     assert_eq!(node.kubeconfigs.as_ref().unwrap().len(), 1);
     assert_eq!(node.conf_files.len(), 1);
-    // A cut copy is not a broken file.
+    // A truncated copy is not a broken file.
     let node = mk_node(&[
         ("meta.json", r#"{"schema":"node-snapshot/1","truncated":["cni/net.d/10-aws.conflist"]}"#),
         ("cni/index.json", r#"[{"name":"10-aws.conflist"}]"#),
@@ -225,8 +225,8 @@ fn mk_content() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Whether a token, or a piece that begins like one, is in a text. The letters alone, in the middle of a longer run and
-/// without the two dots that end in a signature, are any base64 text's: certificates hold them too.
+/// Whether a text contains a token, or a part that starts like one. The start alone, inside a longer run of
+/// letters and without the dots of a token, also occurs in any base64 text, for example certificates.
 fn holds_a_token(text: &str) -> bool {
     let base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_');
     text.match_indices("eyJ").any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! The questions checks ask, each as one call.
+//! The questions that checks ask a snapshot.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn a_bare_copy_answers_what_runs_and_with_whose_token() {
     assert_eq!(entry.path_of("linkerd.iptables-mode"), "plugins[1].linkerd.iptables-mode");
     assert_eq!(entry.proxy_uid.value(), Some(&2102));
     assert_eq!((entry.index, entry.siblings, entry.depth), (1, 3, 0));
-    // A string where the plugin wants a boolean makes it fail.
+    // A string instead of a boolean makes the plugin fail.
     assert_eq!(entry.wrong_fields()[0].0, "plugins[1].linkerd.ipv6");
 
     let KubeconfigLookup::Facts(facts) = node.kubeconfig_of(entry) else {
@@ -40,7 +40,7 @@ fn a_bare_copy_answers_what_runs_and_with_whose_token() {
     assert_eq!((claims.pod_uid.as_deref(), claims.node_name.as_deref()), (Some("p-uid"), Some("n1")));
     let PolicyToken::Jwt { sha256_prefix } = entry.policy_token.value().unwrap() else { panic!() };
     assert_eq!(Some(sha256_prefix), facts.token_sha256_prefix.as_ref(), "one token in both places");
-    // Entries of inert files are known as well, as residue.
+    // Entries of inert files are also known, as residue.
     assert_eq!(node.all_linkerd_entries().len(), 2);
     assert!(node.index.is_none() && facts.mode.is_none(), "a bare copy does not say");
 }
@@ -86,7 +86,7 @@ fn byte_order_and_spelling_of_extensions_decide() {
         ]),
         ["10-.conflist", "9-.conflist", "Z-.conflist", "a-.conflist"]
     );
-    // The twin: `.conf` sorts first.
+    // The duplicate: `.conf` sorts first.
     let single = r#"{"cniVersion":"0.3.1","name":"k","type":"bridge"}"#;
     let node = mk_node(&[("10-k.conf", single), ("10-k.conflist", CILIUM)]);
     assert_eq!(said(&node.effective(RuntimeKind::Containerd)), "10-k.conf");
@@ -151,7 +151,7 @@ fn crio_skips_what_it_cannot_run_and_obeys_the_default_network() {
     assert_eq!(said(&node.effective(RuntimeKind::Dockershim)), "10-aws.conflist");
     assert!(node.plugin_binary("linkerd-cni").is_absent(), "the runtime does not look where it is");
     assert_eq!(node.plugin_binary_elsewhere("linkerd-cni").unwrap().dir, "/home/kubernetes/bin");
-    // Without a listing of binaries the answer rests on their being there.
+    // Without a listing of binaries, the result assumes that they exist.
     let node = mk_node(&[("cni/net.d/05-cilium.conflist", CILIUM)]);
     let Effective::File(loaded) = node.effective(RuntimeKind::Crio) else { panic!() };
     assert_eq!((loaded.file.name.as_str(), loaded.assuming.len()), ("05-cilium.conflist", 3));
@@ -213,7 +213,7 @@ fn a_listing_alone_is_enough_for_the_choice_but_not_for_the_content() {
         "that directory does not exist"
     );
     assert!(matches!(look("/var/lib/rancher/k3s/x"), KubeconfigLookup::NotLookedFor { .. }));
-    // An empty file needs no copy to be known.
+    // An empty file is known without a copy.
     let node = mk_node(&[("cni/index.json", r#"[{"name":"1.conflist","type":"file","size":0}]"#)]);
     assert!(said(&node.effective(RuntimeKind::Containerd)).starts_with("broken 1.conflist"));
 }
@@ -243,7 +243,7 @@ fn nothing_is_absent_from_what_nobody_looked_at() {
         assert!(!node.chain(RuntimeKind::Containerd).proves_absence());
     }
     assert!(matches!(mk_node(&[]).binary("nsenter"), Looked::NotLookedFor(_)));
-    // Copies without a listing: every configuration is there, other files need not be.
+    // Copies without a listing: every configuration is included, other files may be missing.
     let node = mk_node(&[("meta.json", "{}"), ("cni/net.d/05.conflist", CILIUM)]);
     let chain = node.chain(RuntimeKind::Containerd);
     assert_eq!(said(&chain.effective), "05.conflist");
@@ -257,7 +257,7 @@ fn an_empty_directory_is_told_from_an_unknown_one() {
     let gone = DIRS.replace("net.d\",\"exists\":true", "net.d\",\"exists\":false");
     let node = mk_node(&[("cni/index.json", "[]"), ("cni/dirs.json", &gone)]);
     assert_eq!(said(&node.effective(RuntimeKind::Containerd)), "none: /etc/cni/net.d does not exist");
-    // Only renamed files, as an exclusive Cilium leaves them.
+    // Only renamed files, as left by an exclusive Cilium.
     let node = mk_node(&[("10-aws.conflist.cilium_bak", CILIUM)]);
     assert!(said(&node.effective(RuntimeKind::Unknown)).starts_with("none: "));
 }
