@@ -1,4 +1,4 @@
-//! Shapes that the recordings do not hold, each as the controller's source decides it.
+//! Cases that the recordings do not contain, decided by the controller's source.
 
 use std::net::SocketAddr;
 
@@ -52,7 +52,7 @@ metadata: {name: web, namespace: shop, labels: {app: web, linkerd.io/control-pla
 spec: {containers: [{name: app, ports: [{name: http, containerPort: 8080}]}]}
 ";
 
-/// What takes port 8080 of the pod, and the names of what lets clients in.
+/// The Server or default of the pod's port 8080, and the names of its authorizations.
 fn taken(text: &str, voids: bool) -> (String, Vec<String>) {
     let (servers, pods): (Vec<Server>, Vec<Pod>) = (objects(text, "Server"), objects(POD, "Pod"));
     let server_authorizations = objects(text, "ServerAuthorization");
@@ -212,7 +212,7 @@ impl World {
         )
     }
 
-    /// `Accepted` of the first route, where a status of it is written.
+    /// `Accepted` of the first route, if it has such a status.
     fn accepted(&self, voids: bool) -> Option<String> {
         let writes = Writes {
             grpc_routes: true,
