@@ -93,7 +93,10 @@ fn altered(pod: &Pod) -> Vec<(&'static str, Evidence)> {
             }
             // Manifests written by hand leave out the arguments too.
             None if !init.args.is_empty() => {
-                found.push(("capabilities", Evidence::field(object(), path, "missing: NET_ADMIN with it")));
+                found.push((
+                    "capabilities",
+                    Evidence::field(object(), path, "missing, and with it NET_ADMIN"),
+                ));
             }
             None => {}
         }

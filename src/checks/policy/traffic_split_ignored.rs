@@ -76,7 +76,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .evidence(field(Kind::TrafficSplit, meta, "spec.backends", some(backends, NAMED)))
                 .evidence(Evidence::other(
                     "every Deployment",
-                    format!("none is labelled {COMPONENT}={ADAPTOR}"),
+                    format!("none has the label {COMPONENT}={ADAPTOR}"),
                 ))
                 .remedy(remedy),
         );

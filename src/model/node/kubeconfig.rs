@@ -75,7 +75,7 @@ pub(crate) fn facts(path: &str, content: &[u8]) -> KubeconfigFacts {
 fn fill(facts: &mut KubeconfigFacts, raw: &Raw) {
     let rows = |rows: &'_ Option<Vec<Named>>| rows.as_ref().map_or(0, Vec::len);
     if rows(&raw.clusters) + rows(&raw.contexts) + rows(&raw.users) == 0 {
-        facts.parse_error = Some("it contains no clusters, contexts or users".to_owned());
+        facts.parse_error = Some("no clusters, contexts or users in it".to_owned());
         return;
     }
     let names = |rows: &Option<Vec<Named>>| {

@@ -131,7 +131,7 @@ fn what_is_too_large_stays_known() {
     let node = NodeSnapshot::parse(&mk_normal(&raw));
     let Effective::File(loaded) = node.effective(RuntimeKind::Containerd) else { panic!() };
     assert_eq!(loaded.file.name, "00-big.conflist");
-    assert!(loaded.assuming[0].contains("more than"), "{:?}", loaded.assuming);
+    assert!(loaded.assuming[0].contains("exceed the limit"), "{:?}", loaded.assuming);
     let many: Vec<(String, String)> =
         (0..300).map(|n| (format!("{n:03}.conflist"), AWS.to_owned())).collect();
     let many: Vec<(&str, &str)> =

@@ -253,7 +253,9 @@ fn nothing_is_absent_from_what_nobody_looked_at() {
 #[test]
 fn an_empty_directory_is_told_from_an_unknown_one() {
     let node = mk_node(&[("cni/index.json", "[]"), ("cni/dirs.json", DIRS)]);
-    assert!(said(&node.effective(RuntimeKind::Containerd)).starts_with("none: /etc/cni/net.d holds no file"));
+    assert!(
+        said(&node.effective(RuntimeKind::Containerd)).starts_with("none: /etc/cni/net.d contains no file")
+    );
     let gone = DIRS.replace("net.d\",\"exists\":true", "net.d\",\"exists\":false");
     let node = mk_node(&[("cni/index.json", "[]"), ("cni/dirs.json", &gone)]);
     assert_eq!(said(&node.effective(RuntimeKind::Containerd)), "none: /etc/cni/net.d does not exist");
