@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_are_not_shown_and_long_values_are_cut() {
+    fn variables_are_hidden_and_long_values_truncated() {
         let service: Service = of(json!({"metadata": {"name": "s", "namespace": "shop"}}));
         let it = Annotated::service(&service);
         let said = |key: &str, value: &str| it.evidence(&it.sites[0], "annotations", key, value).said;

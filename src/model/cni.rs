@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_is_an_entry_or_a_list_that_holds_one() {
+    fn template_is_an_entry_or_a_list_with_one() {
         let mode = |template: &str| template_setting(&config(template), "iptables-mode");
         let entry = r#"{"type": "linkerd-cni", "linkerd": {"iptables-mode": "nft", "proxy-uid": 2102}}"#;
         assert_eq!(mode(entry), Some("nft".into()));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_has_the_plugin_of_the_installer_that_runs_there() {
+    fn node_has_the_version_of_its_running_installer() {
         let pods = [
             pod("a", "n1", "r/cni-plugin:v1.6.0", &serde_json::json!({"running": {}})),
             pod(

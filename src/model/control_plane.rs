@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_injectors_image_says_what_is_installed() {
+    fn injector_image_decides_the_installed_version() {
         let said = |deployments: &[Workload], config: Option<&ConfigMap>| {
             installed(deployments, config, "linkerd").map(|(version, _)| version.to_string())
         };

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restarted_container_was_down_from_its_end_to_its_readiness() {
+    fn restarted_container_was_down_until_ready() {
         let restarted = [pod("01:00:00", Some("08:00:00"), "08:01:00", ("True", "08:01:20"))];
         assert!(!down(&restarted, &[], "07:59:59"));
         assert!(down(&restarted, &[], "08:00:00"));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_without_a_past_was_down_since_its_node_came_back() {
+    fn container_without_history_was_down_since_node_ready() {
         let node: Node = serde_json::from_value(json!({"metadata": {"name": "n"}, "status": {"conditions": [
             {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-15T08:00:00Z"}]}}))
         .expect("a node");
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_pod_shows_a_gap_only_when_it_replaces_a_lost_one() {
+    fn new_pod_shows_a_gap_only_if_it_replaces_a_lost_one() {
         let fresh = [pod("08:00:00", None, "08:00:30", ("True", "08:00:40"))];
         assert!(down(&fresh, &[set("01:00:00")], "08:00:10"));
         assert!(!down(&fresh, &[set("08:00:00")], "08:00:10"), "a rollout: the old pod served on");

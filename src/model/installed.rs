@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_image_counts_and_the_label_where_its_tag_is_no_version() {
+    fn label_counts_if_the_image_tag_is_not_a_version() {
         let version = |image, label| injector(image, label).and_then(|i| i.version).map(|v| v.to_string());
         assert_eq!(version("r/controller:edge-25.4.4", "edge-25.4.3").as_deref(), Some("edge-25.4.4"));
         assert_eq!(

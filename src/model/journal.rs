@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_read_as_containerd_kubelet_and_crio_write_them() {
+    fn failures_of_containerd_kubelet_and_crio_are_parsed() {
         let pod = || "shop/web-1".to_owned();
         let found = of(&[CONTAINERD, KUBELET, CRIO]);
         let forbidden = "Get \"https://10.96.0.1:443/api/v1/namespaces/shop/pods/web-1\": Forbidden";
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_other_plugins_are_nobodys() {
+    fn lines_of_other_plugins_are_ignored() {
         let aws = CONTAINERD.replace("linkerd-cni", "aws-cni");
         let istio = CRIO.replace("linkerd-cni", "istio-cni");
         assert_eq!(of(&[&aws, &istio, "linkerd-cni: Unauthorized", ""]), []);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_iptables_counts_only_near_the_failure() {
+    fn iptables_error_counts_only_near_the_failure() {
         let lines =
             ["2026-01-15T11:30:00Z n1 containerd[1]: Another app is currently holding the xtables lock."
                 .to_owned()];
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn times_without_a_year_are_of_the_past() {
+    fn times_without_a_year_are_in_the_past() {
         let at = |line: &str| time_of(line, now()).map(|time| time.to_string());
         assert_eq!(at("Jan 15 11:58:00 n1 x").as_deref(), Some("2026-01-15T11:58:00Z"));
         assert_eq!(at("Dec 31 23:00:00 n1 x").as_deref(), Some("2025-12-31T23:00:00Z"));
@@ -263,7 +263,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn of_any_line_only_what_it_says_is_told(line in "(time=\"|plugin type=\\\\?\"linkerd-cni\\\\?\"| failed \\(add\\):|PodSandboxMetadata\\{Name:| pod=\"|Uid:|error adding pod |Jan |é|\\\\|\"|.){0,14}") {
+        fn failures_contain_only_text_of_their_line(line in "(time=\"|plugin type=\\\\?\"linkerd-cni\\\\?\"| failed \\(add\\):|PodSandboxMetadata\\{Name:| pod=\"|Uid:|error adding pod |Jan |é|\\\\|\"|.){0,14}") {
             let lines = [line];
             let journal = Journal { node: "n", lines: &lines };
             for failure in journal.add_failures(Knowledge::embedded(), now()) {

@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shape_of_a_name_says_whose_log_it_is() {
+    fn form_of_a_name_decides_the_log_source() {
         for name in ["ip-10-0-1-12.ec2.internal", "shop/web-1", "shop/web-1/linkerd-network-validator"] {
             assert_eq!(LogOf::parse(name).map(|of| of.to_string()).as_deref(), Some(name));
         }
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn of_linkerds_containers_only_known_lines_are_kept_and_no_secret_in_them() {
+    fn only_known_lines_without_secrets_are_kept() {
         let token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlc2lnbmF0dXJl";
         let of = LogOf::parse("shop/web-1/linkerd-proxy").expect("a container");
         let text = format!(
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_keeps_what_matters_without_tokens_and_survives_twice() {
+    fn log_normalisation_is_idempotent_without_tokens() {
         let token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlc2lnbmF0dXJl";
         let of = LogOf::parse("linkerd-cni/linkerd-cni-x").expect("a pod");
         let text = format!("order 17 paid\n/host/opt/cni/bin is non-writeable, failure\ncni token {token}\n");

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn each_tool_is_known_by_what_it_leaves() {
+    fn each_tool_is_recognized_by_its_marks() {
         let helm = meta(
             &[],
             &[

@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_holds_its_addresses_and_no_others() {
+    fn network_contains_only_its_addresses() {
         for (network, address, holds) in [
             ("10.0.0.0/8", "10.244.1.7", true),
             ("10.0.0.0/8", "11.0.0.1", false),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_is_refused() {
+    fn invalid_network_is_an_error() {
         for text in [
             "",
             "10.0.0.0",

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_are_called_by_what_people_made() {
+    fn pods_are_named_by_their_top_owner() {
         let set: Workload = serde_json::from_value(serde_json::json!({"metadata": {
             "namespace": "shop", "name": "web-abc",
             "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": true}]
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_leads_past_a_replica_set_that_was_not_collected() {
+    fn hash_leads_to_the_owner_of_an_unknown_replica_set() {
         let none = Owners::default();
         let said = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
         let by_hash = pod(Some(("ReplicaSet", "web-v2-5d9f")), &[("pod-template-hash", "5d9f")]);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_is_kubectls() {
+    fn status_word_matches_kubectl() {
         let proxy = serde_json::json!({"name": "linkerd-proxy", "ready": true, "state": {"running": {}}});
         let app =
             |state: serde_json::Value| serde_json::json!({"name": "app", "ready": false, "state": state});
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sidecar_that_runs_is_no_initialization_and_one_that_does_not_is() {
+    fn only_a_stopped_sidecar_counts_as_initializing() {
         let with = |ready: bool| {
             pod(serde_json::json!({
                 "spec": {"initContainers": [{"name": "linkerd-proxy", "restartPolicy": "Always"}, {"name": "b"}]},

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_are_kubernetes() {
+    fn kubernetes_quantities_are_parsed() {
         for (text, value) in [
             ("250m", 0.25),
             ("1", 1.0),

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_part_that_names_a_container_of_linkerds_is_found() {
+    fn part_about_a_linkerd_container_is_found() {
         let said = r#"Violations details: {"[denied by autogke-default-linux-capabilities]":["linux capability 'NET_ADMIN,NET_RAW' on container 'linkerd-init' not allowed; Autopilot only allows the capabilities"]}"#;
         let part = "linux capability 'NET_ADMIN,NET_RAW' on container 'linkerd-init' not allowed";
         assert_eq!(about_linkerds(said), Some(part));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn each_refusal_is_known_by_its_words() {
+    fn each_rejection_is_recognized_by_its_text() {
         for (said, refusal) in [
             (
                 "pods \"web-1\" is forbidden: violates PodSecurity \"baseline:latest\": non-default capabilities (container \

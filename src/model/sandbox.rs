@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_pods_that_are_gone_or_were_called_the_same_are_history() {
+    fn events_of_deleted_or_replaced_pods_are_history() {
         let refused = [event("u0", "Unauthorized", REFUSED)];
         assert!(found(&refused, KnownPods::Every(&[pod(&json!({}))])).is_empty());
         assert!(found(&refused, KnownPods::Every(&[])).is_empty());
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_reports_what_events_no_longer_do_and_the_error_of_iptables() {
+    fn journal_supplies_expired_failures_and_iptables_errors() {
         let lines: Vec<String> = [
             "Jan 15 11:57:30 n1 containerd[1]: Another app is currently holding the xtables lock.",
             r#"Jan 15 11:58:00 n1 kubelet[9]: err="plugin type=\"linkerd-cni\" failed (add): exit status 4" pod="shop/web" podUID="u1""#,

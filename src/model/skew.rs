@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distribution_is_told_by_versions_and_nodes() {
+    fn distribution_is_read_from_versions_and_nodes() {
         let node = |kubelet: &str, provider: &str, labels: serde_json::Value| -> Node {
             of(json!({"metadata": {"name": "n", "labels": labels}, "spec": {"providerID": provider},
                 "status": {"nodeInfo": {"kubeletVersion": kubelet}}}))

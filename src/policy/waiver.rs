@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns() {
+    fn wildcard_patterns_match_any_text() {
         for (pattern, text, is) in [
             ("web", "web", true),
             ("web", "web-1", false),
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_refused_with_its_line() {
+    fn missing_field_is_an_error_with_its_line() {
         let whole = "waivers:\n  - check: a-check\n    scope: {namespace: shop}\n    reason: r\n    owner: o\n    expires: 2027-01-31\n";
         assert_eq!(read("w.yaml", whole).map(|all| all.len()), Ok(1));
         for (line, expected) in [

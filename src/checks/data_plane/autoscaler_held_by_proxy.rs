@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_controllers_of_all_releases_say() {
+    fn messages_of_all_releases_are_parsed() {
         let of = |message| read(message).map(|said| (said.resource.name, said.container));
         let new = "the HPA was unable to compute the replica count: failed to get cpu utilization: missing request for cpu in container linkerd-proxy of Pod web-0";
         assert_eq!(of(new), Some(("cpu", Some("linkerd-proxy"))));

@@ -41,13 +41,20 @@ fn remedy(all: &FelixConfiguration) -> Remedy {
     let remedy = match ManagedBy::of(&all.metadata).in_git() {
         Some(git) => remedy.step(
             StepKind::Note,
-            format!("{words} (bpfConnectTimeLoadBalancing: Disabled, bpfHostNetworkedNATWithoutCTLB: Enabled); {git}"),
+            format!(
+                "{words} (bpfConnectTimeLoadBalancing: Disabled, bpfHostNetworkedNATWithoutCTLB: \
+                 Enabled); {git}"
+            ),
         ),
         None => remedy.run(
             StepKind::Command,
-            format!("{words}. Old releases of Calico lack the second field; there the host's processes lose \
-                access to Services"),
-            Command::from(kubectl().words("patch felixconfiguration default --type merge -p").arg(spec.to_string())),
+            format!(
+                "{words}. Old releases of Calico lack the second field; there the host's processes lose \
+                 access to Services"
+            ),
+            Command::from(
+                kubectl().words("patch felixconfiguration default --type merge -p").arg(spec.to_string()),
+            ),
         ),
     };
     remedy.step(StepKind::Note, "Restart long-lived clients: open connections stay on their pod")

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_voids_the_list_and_is_remembered() {
+    fn unreadable_entry_voids_the_list_but_is_kept() {
         let named = BTreeMap::from([("pg", 5432)]);
         for list in ["25,pg", "25,0", "25,70000", "25,9-3", "25,what-is-this"] {
             assert!(!Opaque::parse(list, &named).marks(25), "{list}");

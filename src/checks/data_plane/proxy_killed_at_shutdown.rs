@@ -48,8 +48,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .remedy(Remedy::new().step(
                         StepKind::Note,
                         format!(
-                            "Set terminationGracePeriodSeconds of the pod template to more than {seconds}, or {SHUTDOWN} to less than \
-                             {grace}s"
+                            "Set terminationGracePeriodSeconds of the pod template to more than {seconds}, \
+                             or {SHUTDOWN} to less than {grace}s"
                         ),
                     )),
             );

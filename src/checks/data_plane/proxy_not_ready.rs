@@ -271,8 +271,8 @@ fn of_proxy(pod: &Pod) -> Option<&ContainerStatus> {
 fn more_memory(remedy: Remedy) -> Remedy {
     remedy.step(
         StepKind::Annotation,
-        "Raise the proxy's memory limit: config.linkerd.io/proxy-memory-limit on the pod template, or proxy.resources.memory.limit in \
-         the values of the control plane",
+        "Raise the proxy's memory limit: config.linkerd.io/proxy-memory-limit on the pod template, or \
+         proxy.resources.memory.limit in the values of the control plane",
     )
 }
 

@@ -1,4 +1,5 @@
-//! `kube-system-not-exempt`: the injector's webhook has failurePolicy Fail and covers a namespace that the cluster itself needs.
+//! `kube-system-not-exempt`: the injector's webhook has failurePolicy Fail and covers a namespace that the
+//! cluster itself needs.
 
 use std::collections::BTreeMap;
 

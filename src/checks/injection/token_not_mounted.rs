@@ -114,6 +114,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
     );
     remedy.step(
         StepKind::Note,
-        "Or set automountServiceAccountToken: true in the pod template, which takes precedence over its ServiceAccount",
+        "Or set automountServiceAccountToken: true in the pod template, which takes precedence over its \
+         ServiceAccount",
     )
 }

@@ -224,9 +224,9 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
         ctx.hints::<Node>().iter().map(|node| node.spec.provider_id.as_str()).find(|id| !id.is_empty());
     let rule = match provider.unwrap_or_default() {
         id if id.starts_with("gce://") => {
-            "On GKE with private nodes, where the API server reaches only ports 443 and 10250 of nodes, add \
-             a firewall rule from the control plane's address range to the nodes for TCP 8443 (injector and \
-             validator), 9443 (policy validator) and 8089 (tap)"
+            "On GKE with private nodes, allow the control plane's address range to the nodes for TCP 8443 \
+             (injector and validator), 9443 (policy validator) and 8089 (tap). Without a firewall rule, only \
+             ports 443 and 10250 are open"
         }
         id if id.starts_with("aws://") => {
             "On EKS allow the cluster's security group to reach the nodes' at TCP 8443 (injector and \

@@ -11,8 +11,8 @@ use crate::model::policy::{Client, Entry, Inbound, Probed, TakenBy, listed_ports
 use crate::objects::{Event, Kind, Pod};
 
 const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
-const NETWORKS: &str = "Set policyController.probeNetworks to the networks of the nodes, or authorize them on the port with a \
-                        NetworkAuthentication";
+const NETWORKS: &str = "Set policyController.probeNetworks to the networks of the nodes, or authorize them \
+                        on the port with a NetworkAuthentication";
 
 /// Workload, port, and probe.
 type Asked = (Owner, u16, Probed);

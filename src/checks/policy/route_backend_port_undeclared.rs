@@ -1,4 +1,5 @@
-//! `route-backend-port-undeclared`: a rule of a route sends requests to a port that the backend Service does not declare.
+//! `route-backend-port-undeclared`: a route's rule sends requests to a port that the backend Service does
+//! not declare.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -103,8 +103,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             StepKind::Annotation,
             format!(
                 "Remove port {port} from config.linkerd.io/skip-outbound-ports of the clients, or from the \
-                 chart's proxyInit.ignoreOutboundPorts. If its protocol requires it, list it under \
-                 config.linkerd.io/opaque-ports of the Service and its pods instead, which keeps identity"
+                 chart's proxyInit.ignoreOutboundPorts. If needed, mark it as opaque on the Service and its \
+                 pods instead (config.linkerd.io/opaque-ports)"
             ),
         ))
     });

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_mean_what_calico_says() {
+    fn expressions_evaluate_as_in_calico() {
         for (text, expected) in [
             ("", 'Y'),
             ("all()", 'Y'),

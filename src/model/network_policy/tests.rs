@@ -101,7 +101,7 @@ impl World {
 }
 
 #[test]
-fn a_pod_is_open_until_a_policy_of_the_direction_holds_for_it() {
+fn pod_is_open_until_a_policy_selects_it() {
     let db = pod("shop", "db", "10.244.0.9");
     for (spec, ingress, egress) in [
         (json!({"podSelector": {}}), 'S', 'O'),
@@ -122,7 +122,7 @@ fn a_pod_is_open_until_a_policy_of_the_direction_holds_for_it() {
 }
 
 #[test]
-fn peers_of_kubernetes_are_pods_namespaces_and_blocks() {
+fn kubernetes_peers_are_pods_namespaces_and_blocks() {
     for (from, expected) in [
         (json!([]), "TTTTTTT"),
         (json!([{"podSelector": {}}]), "TSSSSSU"),
@@ -144,7 +144,7 @@ fn peers_of_kubernetes_are_pods_namespaces_and_blocks() {
 }
 
 #[test]
-fn rules_of_two_policies_are_added_up_and_hosts_are_held_by_none() {
+fn two_policies_are_additive_and_never_block_hosts() {
     let world = World::new()
         .kubernetes(json!({"podSelector": {}}))
         .kubernetes(json!({"podSelector": {}, "ingress": [{"ports": [{"port": 80}]}]}));
@@ -156,7 +156,7 @@ fn rules_of_two_policies_are_added_up_and_hosts_are_held_by_none() {
 }
 
 #[test]
-fn peers_of_cilium_are_endpoints_entities_and_blocks() {
+fn cilium_peers_are_endpoints_entities_and_blocks() {
     let of_team = json!({"matchLabels": {"k8s:io.cilium.k8s.namespace.labels.team": "a"}});
     for (namespace, side, expected) in [
         // An empty rule isolates and allows nothing.
@@ -206,7 +206,7 @@ fn peers_of_cilium_are_endpoints_entities_and_blocks() {
 }
 
 #[test]
-fn what_cilium_denies_nothing_lets_through_and_it_adds_up_with_kubernetes() {
+fn cilium_deny_overrides_kubernetes_and_allows_add_up() {
     let all = json!({"endpointSelector": {}, "ingress": [{"fromEntities": ["all"]}]});
     let web = json!([{"fromEndpoints": [{"matchLabels": {"app": "web"}}]}]);
     let denied = World::new()
@@ -239,7 +239,7 @@ fn what_cilium_denies_nothing_lets_through_and_it_adds_up_with_kubernetes() {
 }
 
 #[test]
-fn names_of_hosts_are_outside_and_dns_is_let_be_asked_for_every_name_or_some() {
+fn host_names_are_outside_and_dns_rules_limit_names() {
     let (web, db) = (pod("shop", "web", "10.244.0.7"), pod("shop", "db", "10.244.0.9"));
     let world = |side: Value| World::new().cilium("shop", json!({"endpointSelector": {}, "egress": [side]}));
     let names = world(json!({"toFQDNs": [{"matchName": "example.com"}]}));
@@ -256,7 +256,7 @@ fn names_of_hosts_are_outside_and_dns_is_let_be_asked_for_every_name_or_some() {
 }
 
 #[test]
-fn rules_of_calico_are_about_both_ends() {
+fn calico_rules_match_both_ends() {
     for (namespace, rule, expected) in [
         ("shop", json!({"action": "Allow"}), "TTTTTTT"),
         ("shop", json!({"action": "Log"}), "SSSSSSS"),
@@ -296,7 +296,7 @@ fn rules_of_calico_are_about_both_ends() {
 }
 
 #[test]
-fn calico_goes_by_order_and_tier_and_kubernetes_stands_among_its_policies() {
+fn calico_order_and_tier_include_kubernetes_policies() {
     let allow = || json!([{"action": "Allow"}]);
     let deny = || json!([{"action": "Deny", "protocol": "TCP", "destination": {"ports": [5432]}}]);
     let with = |order: Option<u32>, tier: &str, ingress: Value| json!({"order": order, "tier": tier, "types": ["Ingress"], "ingress": ingress});
@@ -347,7 +347,7 @@ fn calico_goes_by_order_and_tier_and_kubernetes_stands_among_its_policies() {
 }
 
 #[test]
-fn where_two_plugins_have_policies_only_what_both_say_is_said() {
+fn with_two_plugins_only_common_results_count() {
     let open = json!({"endpointSelector": {}, "ingress": [{"fromEntities": ["all"]}]});
     let said = |action: &str| {
         let rules = json!({"types": ["Ingress"], "ingress": [{"action": action}]});

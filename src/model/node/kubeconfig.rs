@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_installer_writes_becomes_facts() {
+    fn installer_kubeconfig_becomes_facts() {
         let secret = mk_token(&mk_bound(), "signature");
         let content = mk_kubeconfig(&secret);
         assert!(is_kubeconfig("x", content.as_bytes()));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_says_where_and_quotes_nothing() {
+    fn unreadable_file_has_a_position_and_no_quote() {
         let secret = mk_token(&mk_bound(), "signature");
         for broken in
             [format!("users: [{{token: {secret}"), format!("a: b: {secret}"), format!("users: {secret}")]
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_is_no_jwt_is_neither_shown_nor_hashed() {
+    fn invalid_token_is_neither_shown_nor_hashed() {
         let facts = facts("/x", mk_kubeconfig("hunter2").as_bytes());
         assert_eq!((facts.token_present(), facts.token_sha256_prefix.as_deref()), (Some(true), None));
         assert_eq!(facts.token_error.as_deref(), Some("not three dot-joined parts"));

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_lines_about_cni_stay_and_the_last_ones_win() {
+    fn only_the_last_lines_about_cni_are_kept() {
         let filtered = filter(b"hello\nCNI config load failed\nnsenter: failed\nbye\n", &JOURNAL_WORDS);
         assert_eq!(filtered.bytes, b"CNI config load failed\nnsenter: failed\n");
         assert!(!filtered.cut);

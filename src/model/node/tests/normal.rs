@@ -14,7 +14,7 @@ fn shown(files: &NodeFiles) -> String {
 }
 
 #[test]
-fn a_raw_kubeconfig_becomes_facts_and_is_gone() {
+fn raw_kubeconfig_becomes_facts_and_is_removed() {
     let raw = mk_raw(&[
         ("05.conflist", &CILIUM.replace("@TOKEN@", &mk_secret())),
         ("ZZZ-linkerd-cni-kubeconfig", &mk_kubeconfig()),
@@ -37,7 +37,7 @@ fn a_raw_kubeconfig_becomes_facts_and_is_gone() {
 }
 
 #[test]
-fn facts_taken_on_the_node_win_over_those_read_here() {
+fn facts_from_the_node_override_those_of_copies() {
     let facts =
         r#"[{"path":"/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig","mode":"0644","server":"https://known"}]"#;
     let node = mk_node(&[
@@ -54,7 +54,7 @@ fn facts_taken_on_the_node_win_over_those_read_here() {
 }
 
 #[test]
-fn a_copied_tree_is_laid_out_like_the_node() {
+fn copied_tree_is_mapped_to_the_node() {
     let raw = mk_raw(&[
         ("./etc/cni/net.d/10-aws.conflist", AWS),
         ("etc/cni/multus/net.d/10-x.conflist", CILIUM),
@@ -83,7 +83,7 @@ fn a_copy_of_another_directory_keeps_its_kubeconfig() {
 }
 
 #[test]
-fn unreadable_facts_are_not_absent_ones() {
+fn unreadable_facts_are_not_absent() {
     for facts in [
         "[{",
         r#"[{"server":"https://x"}]"#,
@@ -102,7 +102,7 @@ fn unreadable_facts_are_not_absent_ones() {
 }
 
 #[test]
-fn hostile_names_are_noted_and_never_used() {
+fn hostile_names_are_noted_and_not_used() {
     let token = format!("{}.conflist", mk_secret());
     let raw = mk_raw(&[
         ("../../etc/shadow", "x"),
@@ -125,7 +125,7 @@ fn hostile_names_are_noted_and_never_used() {
 }
 
 #[test]
-fn what_is_too_large_stays_known() {
+fn oversized_files_remain_known() {
     let big = format!("{}{}", AWS, " ".repeat(files::MAX_CONF));
     let raw = mk_raw(&[("00-big.conflist", &big), ("10-aws.conflist", AWS)]);
     let node = NodeSnapshot::parse(&mk_normal(&raw));
@@ -143,7 +143,7 @@ fn what_is_too_large_stays_known() {
 }
 
 #[test]
-fn broken_parts_are_problems_with_their_place_and_the_rest_is_read() {
+fn broken_parts_are_problems_and_the_rest_is_read() {
     let node = mk_node(&[
         ("meta.json", r#"{"schema":"node-snapshot/2","node":"other","collectedAt":"yesterday"}"#),
         ("cni/dirs.json", "{\n \"confDir\": }"),
@@ -166,7 +166,7 @@ fn broken_parts_are_problems_with_their_place_and_the_rest_is_read() {
 }
 
 #[test]
-fn meta_is_kept_as_it_was_brought() {
+fn provided_meta_is_kept() {
     let meta = r#"{"schema":"node-snapshot/1","node":"ip-10-0-1-12","collectedAt":"2025-10-20T22:05:00Z","nodeUID":"u"}"#;
     let raw = mk_raw(&[("meta.json", meta), ("cni/net.d/10-aws.conflist", AWS)]);
     let normal = mk_normal(&raw);
@@ -240,7 +240,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn anything_is_normalised_once_without_a_token_and_parses(
+    fn normalising_is_idempotent_and_removes_tokens(
         files in proptest::collection::btree_map(mk_path(), mk_content(), 0..6), node in ".{0,12}",
     ) {
         let raw = NodeFiles { node, files };

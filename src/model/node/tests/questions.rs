@@ -13,7 +13,7 @@ fn mk_eks() -> NodeSnapshot {
 }
 
 #[test]
-fn a_bare_copy_answers_what_runs_and_with_whose_token() {
+fn bare_copy_shows_the_chain_and_the_token() {
     let node = mk_eks();
     let chain = node.chain(RuntimeKind::Containerd);
     assert_eq!(said(&chain.effective), "05-cilium.conflist");
@@ -46,7 +46,7 @@ fn a_bare_copy_answers_what_runs_and_with_whose_token() {
 }
 
 #[test]
-fn places_hold_in_minified_crlf_and_redacted_files() {
+fn positions_hold_in_minified_crlf_and_redacted_files() {
     let cilium = CILIUM.replace("@TOKEN@", &mk_secret());
     let minified =
         serde_json::to_string(&serde_json::from_str::<serde_json::Value>(&cilium).unwrap()).unwrap();
@@ -94,7 +94,7 @@ fn byte_order_and_spelling_of_extensions_decide() {
 }
 
 #[test]
-fn containerd_fails_on_a_bad_first_file_where_crio_goes_on() {
+fn bad_first_file_fails_containerd_and_crio_skips_it() {
     for (bad, message) in [
         (&CILIUM[..300], "unexpected end of JSON input"),
         ("", "unexpected end of JSON input"),
@@ -119,7 +119,7 @@ fn containerd_fails_on_a_bad_first_file_where_crio_goes_on() {
 }
 
 #[test]
-fn what_go_accepts_is_loaded() {
+fn files_accepted_by_go_are_loaded() {
     for good in [
         "{\"name\":\"a\\ud800\",\"plugins\":[{\"type\":\"x\"}]}",
         r#"{"name":"a","name":"b","plugins":[{"type":"x"}]}"#,
@@ -138,7 +138,7 @@ const DIRS: &str = r#"{"confDir":"/etc/cni/net.d","binDirs":["/opt/cni/bin"],"so
     "dirs":[{"path":"/etc/cni/net.d","exists":true},{"path":"/etc/cni/multus/net.d","exists":false}]}"#;
 
 #[test]
-fn crio_skips_what_it_cannot_run_and_obeys_the_default_network() {
+fn crio_skips_bad_files_and_uses_the_default_network() {
     let bins = r#"{"entries":[{"dir":"/opt/cni/bin","name":"aws-cni"},{"dir":"/opt/cni/bin","name":"portmap"},
         {"dir":"/home/kubernetes/bin","name":"linkerd-cni"}]}"#;
     let base = [
@@ -166,7 +166,7 @@ fn crio_skips_what_it_cannot_run_and_obeys_the_default_network() {
 }
 
 #[test]
-fn a_plugin_too_old_for_the_file_makes_crio_skip_it() {
+fn crio_skips_files_that_need_a_newer_plugin() {
     let bins = |supported: &str| {
         format!(
             r#"{{"entries":[{{"dir":"/opt/cni/bin","name":"aws-cni"}},{{"dir":"/opt/cni/bin","name":"cilium-cni"}},
@@ -184,7 +184,7 @@ fn a_plugin_too_old_for_the_file_makes_crio_skip_it() {
 }
 
 #[test]
-fn a_listing_alone_is_enough_for_the_choice_but_not_for_the_content() {
+fn listing_decides_the_file_but_not_its_content() {
     let index = r#"[{"name":"05-cilium.conflist","type":"file","size":10,"mode":"0644","mtime":"2025-10-20T20:00:00Z"},
         {"dir":"/etc/cni/net.d","name":"00-dir.conflist","type":"dir"},
         {"dir":"/etc/cni/net.d","name":"ZZZ-linkerd-cni-kubeconfig","type":"file","mode":"0600"}]"#;
@@ -219,7 +219,7 @@ fn a_listing_alone_is_enough_for_the_choice_but_not_for_the_content() {
 }
 
 #[test]
-fn nothing_is_absent_from_what_nobody_looked_at() {
+fn unsearched_objects_are_not_absent() {
     for files in [
         &[("host/uname", "5.10.0")][..],
         &[("cni/index.json", r#"[{"dir":"/other","name":"a.conflist"}]"#), ("cni/dirs.json", DIRS)],
@@ -251,7 +251,7 @@ fn nothing_is_absent_from_what_nobody_looked_at() {
 }
 
 #[test]
-fn an_empty_directory_is_told_from_an_unknown_one() {
+fn empty_directory_differs_from_an_unknown_one() {
     let node = mk_node(&[("cni/index.json", "[]"), ("cni/dirs.json", DIRS)]);
     assert!(
         said(&node.effective(RuntimeKind::Containerd)).starts_with("none: /etc/cni/net.d contains no file")
@@ -265,7 +265,7 @@ fn an_empty_directory_is_told_from_an_unknown_one() {
 }
 
 #[test]
-fn several_networks_are_followed_and_one_bad_one_spoils_them() {
+fn one_bad_file_of_several_networks_fails_all() {
     let all = DIRS.replace("\"maxConfNum\":1", "\"maxConfNum\":0");
     let node =
         mk_node(&[("cni/net.d/1.conflist", AWS), ("cni/net.d/2.conflist", CILIUM), ("cni/dirs.json", &all)]);
