@@ -106,7 +106,7 @@ fn finding(
     let name = namespace.metadata.name.as_str();
     let remedy = Remedy::new().run(
         StepKind::Annotation,
-        "Exempt it from Linkerd's webhooks",
+        "Exempt the namespace from Linkerd's webhooks",
         kubectl().words("label namespace").arg(name).arg(format!("{EXEMPT}=disabled")),
     );
     let act = "If the webhook's namespaceSelector was changed, restore the release's selector";

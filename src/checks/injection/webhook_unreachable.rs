@@ -215,7 +215,7 @@ fn context(ctx: &Context<'_>, webhook: &Webhook) -> Vec<Evidence> {
             format!("Pods of Deployment {home}/linkerd-proxy-injector"),
             format!("{} ready, restarted {restarts} times", serving(pods, home, "proxy-injector")),
         ),
-        Evidence::other("The API server waits", format!("{seconds} s")),
+        Evidence::other("Webhook timeout", format!("{seconds} s")),
     ]
 }
 

@@ -79,7 +79,7 @@ fn differences(said: &InboundAnswer, now: &InboundAnswer) -> Vec<(&'static str, 
     let pairs = [
         ("taken by", said.server.clone(), now.server.clone()),
         ("protocol", said.protocol.clone(), now.protocol.clone()),
-        ("lets in by", list(&said.authorizations), list(&now.authorizations)),
+        ("authorized by", list(&said.authorizations), list(&now.authorizations)),
         ("routes", none(&said.routes), none(&now.routes)),
     ];
     pairs.into_iter().filter(|(_, said, now)| said != now).collect()

@@ -219,7 +219,7 @@ impl Known<'_, '_> {
             ),
             Refused::Overlap { network, cluster } => (
                 "its networks overlap those of the cluster; it is used nevertheless".to_owned(),
-                ("spec.networks", format!("{network}, and {cluster} is of the cluster")),
+                ("spec.networks", format!("{network}, which overlaps {cluster} of the cluster")),
             ),
         };
         let (path, said) = said;

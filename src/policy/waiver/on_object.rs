@@ -120,7 +120,8 @@ fn of_object(kind: Kind, meta: &Meta, text: &str) -> Vec<Waiver> {
         };
         waiver(&place, 0, entry).unwrap_or_else(unreadable)
     };
-    let beyond = (entries.len() > MOST)
-        .then(|| unreadable(format!("it holds {} waivers; only the first {MOST} count", entries.len())));
+    let beyond = (entries.len() > MOST).then(|| {
+        unreadable(format!("the annotation has {} waivers; only the first {MOST} apply", entries.len()))
+    });
     entries.into_iter().take(MOST).map(of).chain(beyond).collect()
 }
