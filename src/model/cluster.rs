@@ -25,7 +25,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// How many objects came.
+    /// The number of objects.
     pub fn count(&self) -> usize {
         self.store.count()
     }
