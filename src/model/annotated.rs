@@ -1,6 +1,7 @@
-//! Where people write annotations and labels: workloads and their pod templates, namespaces, Services, and pods that no
-//! template made. One [`Annotated`] an object, with the places on it and what each of them is read as. Copies are left
-//! out: ReplicaSets, Jobs of CronJobs, and pods made from a template repeat what their owner says.
+//! Objects with annotations and labels that users set: workloads and their pod templates, namespaces,
+//! Services, and pods without a template. Each object is one [`Annotated`] with its sites, and the scope in
+//! which each site is read. Copies are left out: ReplicaSets, Jobs of CronJobs, and pods of a template
+//! repeat their owner's annotations.
 
 use crate::finding::{Evidence, Subject};
 use crate::item::{EXTENSION_LABEL, Kind};
@@ -9,10 +10,10 @@ use crate::knowledge::KeyScope;
 use super::installed::COMPONENT;
 use crate::objects::{CronJob, Job, Meta, Namespace, Pod, Service, Workload};
 
-/// A place on an object that carries annotations and labels.
+/// A site of an object with annotations and labels.
 #[derive(Debug, Clone, Copy)]
 pub struct Site<'a> {
-    /// What it is read as.
+    /// The scope in which it is read.
     pub scope: KeyScope,
     /// Its path in the object.
     pub path: &'static str,
@@ -20,14 +21,14 @@ pub struct Site<'a> {
     pub meta: &'a Meta,
 }
 
-/// An object that people annotate.
+/// An object with annotations that users set.
 #[derive(Debug, Clone)]
 pub struct Annotated<'a> {
     /// Its kind.
     pub kind: Kind,
     /// Its own metadata, for the name.
     pub meta: &'a Meta,
-    /// Its places: the template first, where it has one.
+    /// Its sites: the template first, if it has one.
     pub sites: Vec<Site<'a>>,
 }
 
@@ -59,13 +60,13 @@ impl<'a> Annotated<'a> {
         Annotated::templated(kind, &workload.metadata, &workload.spec.template.metadata)
     }
 
-    /// A Job, unless a CronJob made it.
+    /// A Job, unless it belongs to a CronJob.
     pub fn job(job: &'a Job) -> Option<Annotated<'a>> {
         let copied = job.metadata.controller().is_some_and(|owner| owner.kind == Kind::CronJob.info().kind);
         (!copied).then(|| Annotated::templated(Kind::Job, &job.metadata, &job.spec.template.metadata))
     }
 
-    /// A CronJob, which has a third place: the metadata that its Jobs get.
+    /// A CronJob, which has a third site: the metadata of its Jobs.
     pub fn cron_job(cron: &'a CronJob) -> Annotated<'a> {
         let job = &cron.spec.job_template;
         let sites = vec![
@@ -80,7 +81,7 @@ impl<'a> Annotated<'a> {
         Annotated { kind: Kind::CronJob, meta: &cron.metadata, sites }
     }
 
-    /// A pod that was not made from a template that is judged itself, and that is not over.
+    /// A pod that has not ended and whose template is not checked itself.
     pub fn pod(pod: &'a Pod) -> Option<Annotated<'a>> {
         let copied = pod.metadata.controller().is_some_and(|owner| {
             matches!(owner.kind.as_str(), "ReplicaSet" | "StatefulSet" | "DaemonSet" | "Job")
@@ -89,29 +90,29 @@ impl<'a> Annotated<'a> {
             .then(|| Annotated::own(Kind::Pod, KeyScope::PodTemplate, &pod.metadata))
     }
 
-    /// The namespace it is in; a Namespace is in itself.
+    /// Its namespace; for a Namespace, its own name.
     pub fn namespace_name(&self) -> &'a str {
         if self.kind == Kind::Namespace { &self.meta.name } else { &self.meta.namespace }
     }
 
-    /// The place that its pods are made from, if it makes pods.
+    /// The template of its pods, if it has one.
     pub fn template(&self) -> Option<Site<'a>> {
         self.sites.iter().find(|site| site.scope == KeyScope::PodTemplate).copied()
     }
 
-    /// It as the subject of a finding.
+    /// Itself as the subject of a finding.
     pub fn subject(&self) -> Subject {
         Subject::object(self.kind, &self.meta.namespace, &self.meta.name)
     }
 
-    /// An annotation or label of it as evidence.
+    /// An annotation or label as evidence.
     pub fn evidence(&self, site: &Site<'_>, field: &str, key: &str, value: &str) -> Evidence {
-        // Variables can be set to secrets, and their values are not what is judged.
+        // Variables can contain secrets, and their values are not checked.
         let value = if key.ends_with("-env") { "(not shown)" } else { value };
         Evidence::field(self.subject(), format!("{}.{field}[{key}]", site.path), shortened(value))
     }
 
-    /// Whether Linkerd's own charts wrote it: then its oddities are theirs.
+    /// Whether Linkerd's own charts wrote it. Problems with it then belong to the charts.
     pub fn is_linkerds(&self) -> bool {
         self.is_control_plane()
             || self.meta.label(EXTENSION_LABEL).is_some()
@@ -119,7 +120,7 @@ impl<'a> Annotated<'a> {
             || (self.kind != Kind::Pod && self.meta.annotation("linkerd.io/created-by").is_some())
     }
 
-    /// Whether it belongs to the control plane or to linkerd-cni: its pods never pass the injector.
+    /// Whether it belongs to the control plane or to linkerd-cni, whose pods are never injected.
     pub fn is_control_plane(&self) -> bool {
         self.sites.iter().any(|site| {
             site.meta.label(COMPONENT).is_some() || site.meta.label("linkerd.io/cni-resource").is_some()
@@ -127,7 +128,7 @@ impl<'a> Annotated<'a> {
     }
 }
 
-/// A value that fits a line.
+/// A value shortened to fit one line.
 fn shortened(value: &str) -> String {
     match value.char_indices().nth(160) {
         Some((cut, _)) => format!("{}…", &value[..cut]),
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_are_not_shown_and_long_values_are_cut() {
+    fn variables_are_hidden_and_long_values_truncated() {
         let service: Service = of(json!({"metadata": {"name": "s", "namespace": "shop"}}));
         let it = Annotated::service(&service);
         let said = |key: &str, value: &str| it.evidence(&it.sites[0], "annotations", key, value).said;

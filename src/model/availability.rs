@@ -1,4 +1,4 @@
-//! Whether the components of the control plane answer proxies, by the state of their pods.
+//! Whether components of the control plane are available to proxies, by the state of their pods.
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use crate::finding::{Evidence, Subject};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Pod};
 
-/// The components of the control plane that proxies depend on, by the pods that run them.
+/// The control-plane components that proxies depend on, by their pods.
 pub struct ControlPlane<'a> {
     namespace: &'a str,
     pods: Vec<&'a Pod>,
@@ -16,15 +16,15 @@ pub struct ControlPlane<'a> {
     complete: bool,
 }
 
-/// Whether a component answers.
+/// The availability of a component.
 pub enum State<'a> {
-    /// A container of it is ready, or nothing is known against that.
+    /// A container of it is ready, or nothing shows that none is.
     Ready,
-    /// None is.
+    /// No container of it is ready.
     Down {
-        /// Since when, where that is known.
+        /// Since when, if known.
         since: Option<Timestamp>,
-        /// What shows it.
+        /// The evidence.
         evidence: Vec<Evidence>,
         /// The namespace.
         namespace: &'a str,
@@ -32,7 +32,7 @@ pub enum State<'a> {
 }
 
 impl<'a> ControlPlane<'a> {
-    /// Of all pods; `complete`: there are no others.
+    /// Indexes pods. `complete`: there are no others.
     pub fn new(pods: &'a [Pod], namespace: &'a str, complete: bool) -> ControlPlane<'a> {
         let own = |pod: &&Pod| {
             pod.metadata.namespace == namespace
@@ -76,7 +76,7 @@ impl<'a> ControlPlane<'a> {
                         format!("false ({said})"),
                     ));
                 }
-                // A pod of which the kubelet has said nothing is pending, or is not written down with its status.
+                // A pod without any status is pending, or comes from a dump without statuses.
                 None if pod.status.phase.is_empty() => return State::Ready,
                 None => {
                     let phase = pod.status.phase.to_string();
@@ -95,7 +95,7 @@ impl<'a> ControlPlane<'a> {
     }
 }
 
-/// When a pod's proxy started, where that is known; else when the pod was created.
+/// When a pod's proxy started, if known; otherwise when the pod was created.
 pub fn proxy_started(pod: &Pod) -> Option<Timestamp> {
     let status = pod.container_status(PROXY_CONTAINER);
     let started = status.and_then(|status| status.state.running()?.started_at.get());

@@ -1,5 +1,5 @@
-//! The collected evidence, filed by [`Item`]. It says what was found and how each question ended; checks reach it
-//! through [`crate::checks::Context`], which makes "unknown" travel.
+//! The collected evidence by [`Item`]: the objects, and the outcome of each request. Checks access it
+//! through [`crate::checks::Context`], which propagates missing evidence.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,24 @@ use crate::objects::{Namespace, Object, Store};
 use crate::request::Request;
 use crate::version::{K8sVersion, LinkerdVersion};
 
-/// How one request ended, and what came.
+/// The outcome of one request, with its objects.
 pub struct Answer {
     /// The request, with its namespace.
     pub request: Request,
     /// How it ended.
     pub fetched: Fetched,
     pub(crate) store: Box<dyn Store>,
-    /// The redacted objects, where they were to be kept whole.
+    /// The complete redacted objects, if they are kept.
     pub(crate) whole: Vec<serde_json::Value>,
 }
 
 impl Answer {
-    /// How many objects came.
+    /// The number of objects.
     pub fn count(&self) -> usize {
         self.store.count()
     }
 
-    /// The redacted objects, whole, where that was asked for.
+    /// The complete redacted objects, if requested.
     pub fn whole(&self) -> &[serde_json::Value] {
         &self.whole
     }
@@ -43,11 +43,11 @@ impl Answer {
     }
 }
 
-/// Which clock the report judges by.
+/// The source of the report's evaluation time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeSource {
-    /// The evidence says when it was captured.
+    /// The evidence contains its capture time.
     Captured,
     /// `--at`.
     Flag,
@@ -58,28 +58,28 @@ pub enum TimeSource {
 /// Everything that was collected.
 pub struct Cluster {
     pub(crate) answers: BTreeMap<Item, Answer>,
-    /// The namespaces that scopes stand for.
+    /// The namespaces that scopes resolve to.
     pub namespaces: Namespaces,
     /// The API server's version.
     pub server_version: Result<K8sVersion, Why>,
     /// The version of the operator's own CLI.
     pub cli_version: Result<LinkerdVersion, Why>,
-    /// The commands of extensions that it would find, `linkerd-NAME`; `None` where nobody looked for them.
+    /// The extension commands (`linkerd-NAME`) that the CLI would find; `None` if not searched.
     pub cli_extensions: Option<Vec<String>>,
-    /// Node evidence, by node name; the error says why there is none at all.
+    /// Node evidence, by node name; the error explains why there is none.
     pub nodes: Result<Vec<NodeSnapshot>, Why>,
-    /// Node evidence that was offered and could not be read.
+    /// Provided node evidence that could not be read.
     pub node_trouble: Vec<Why>,
-    /// The moment the report judges at.
+    /// The evaluation time of the report.
     pub at: Timestamp,
-    /// Where that moment comes from.
+    /// The source of that time.
     pub time_source: TimeSource,
-    /// Whether the evidence was read from a cluster just now.
+    /// Whether the evidence was just read from a cluster.
     pub live: bool,
 }
 
 impl Cluster {
-    /// An answer, if the item was asked for.
+    /// An answer, if the item was requested.
     pub fn answer(&self, item: &Item) -> Option<&Answer> {
         self.answers.get(item)
     }
@@ -89,7 +89,7 @@ impl Cluster {
         self.answers.iter()
     }
 
-    /// Takes an answer away, as if nobody had provided it.
+    /// Removes an answer, as if it had not been provided.
     pub(crate) fn withhold(&mut self, item: &Item) -> Option<Answer> {
         let answer = self.answers.remove(item)?;
         let reason = item.asked().map_or(Why::NotCaptured, Asked::absent);
@@ -105,19 +105,20 @@ impl Cluster {
         Some(answer)
     }
 
-    /// Gives an answer back.
+    /// Restores an answer.
     pub(crate) fn restore(&mut self, answer: Answer) {
         self.answers.insert(answer.request.item.clone(), answer);
     }
 
-    /// The uid of the namespace `kube-system`: which cluster this is. `None` where the evidence does not hold it.
+    /// The uid of the namespace `kube-system`, which identifies the cluster. `None` if it is not in the
+    /// evidence.
     pub fn uid(&self) -> Option<String> {
         let namespaces = self.answer(&Item::List(Kind::Namespace))?.objects::<Namespace>();
         let system = namespaces.iter().find(|namespace| namespace.metadata.name == "kube-system")?;
         Some(system.metadata.uid.to_string()).filter(|uid| !uid.is_empty())
     }
 
-    /// Objects of every answer together.
+    /// The number of objects in all answers.
     pub fn object_count(&self) -> usize {
         self.answers.values().map(Answer::count).sum()
     }

@@ -1,5 +1,5 @@
-//! linkerd-cni as the API server shows it: its DaemonSets, its pods, its configuration. Reads objects that it is handed;
-//! what they mean is for the checks. The pods that it refuses are in [`super::sandbox`].
+//! linkerd-cni in the API: its DaemonSets, pods and configuration. Only reads objects; checks interpret
+//! them. Pods whose sandbox linkerd-cni fails are in [`super::sandbox`].
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::version::CniVersion;
 /// The container that installs the plugin on a node.
 pub const INSTALLER: &str = "install-cni";
 
-/// What the chart and the CLI call the DaemonSet, and its pods by a label.
+/// The name of the DaemonSet in the chart and the CLI, also a label of its pods.
 const NAME: &str = "linkerd-cni";
 
-/// Whether a DaemonSet is linkerd-cni's: it runs the installer, and has its name or its labels. Charts are installed under
-/// any name, and `linkerd check` looks for the name alone.
+/// Whether a DaemonSet belongs to linkerd-cni: it runs the installer, and has its name or its labels. Chart
+/// releases can have any name; `linkerd check` looks only for the default name.
 pub fn is_installer(workload: &Workload) -> bool {
     let meta = &workload.metadata;
     (meta.name == NAME || is_labelled(meta)) && workload.spec.template.spec.container(INSTALLER).is_some()
@@ -25,22 +25,22 @@ fn is_labelled(meta: &Meta) -> bool {
     meta.label("k8s-app") == Some(NAME) || meta.label("linkerd.io/cni-resource") == Some("true")
 }
 
-/// Whether a pod is an installer's.
+/// Whether a pod is an installer pod.
 pub fn is_installer_pod(pod: &Pod) -> bool {
     is_labelled(&pod.metadata) && pod.spec.container(INSTALLER).is_some()
 }
 
-/// The plugin's version in a template, by the installer's image.
+/// The plugin's version in a template, from the installer's image.
 pub fn version_of(template: &PodTemplate) -> Option<CniVersion> {
     template.spec.container(INSTALLER).map(|container| CniVersion::from_image(&container.image))
 }
 
-/// Whether the installer runs in a pod: only then has it brought its plugin and its entry to the node.
+/// Whether the installer runs in a pod. Only then has it installed its plugin and entry on the node.
 pub fn is_running(pod: &Pod) -> bool {
     pod.container_status(INSTALLER).is_some_and(|status| status.state.running().is_some())
 }
 
-/// What of the plugin is on which node, as the API server knows it.
+/// The plugin's installation by node, according to the API.
 #[derive(Debug, Default)]
 pub struct Installed<'a> {
     by_node: BTreeMap<&'a str, &'a Pod>,
@@ -49,7 +49,7 @@ pub struct Installed<'a> {
 }
 
 impl<'a> Installed<'a> {
-    /// Files the installers among pods and DaemonSets by node.
+    /// Indexes the installers among pods and DaemonSets by node.
     pub fn new(pods: &'a [Pod], daemon_sets: &'a [Workload]) -> Installed<'a> {
         let installers = pods.iter().filter(|pod| is_installer_pod(pod) && is_running(pod));
         Installed {
@@ -63,7 +63,8 @@ impl<'a> Installed<'a> {
         self.by_node.get(node).copied()
     }
 
-    /// The installer's image on a node, quoted: of the DaemonSet where its pod there has the same.
+    /// The installer's image on a node as evidence: from the DaemonSet, if its pod there has the same
+    /// image.
     pub fn image_on(&self, node: &str) -> Option<Evidence> {
         let quote = |object: String, path: &str, image: &str| Evidence::field(object, path, image);
         let of_set = match self.sets.as_slice() {
@@ -86,7 +87,7 @@ impl<'a> Installed<'a> {
         }
     }
 
-    /// The plugin's version on a node: that of the installer which runs there, else of the only DaemonSet.
+    /// The plugin's version on a node: from the installer that runs there, else from the only DaemonSet.
     pub fn version_on(&self, node: &str) -> Option<CniVersion> {
         let of_pod = |pod: &Pod| {
             let container = pod.spec.container(INSTALLER)?;
@@ -99,11 +100,11 @@ impl<'a> Installed<'a> {
     }
 }
 
-/// A setting of the plugin (below `linkerd` in its entry) as the ConfigMap's template has it: what the installer writes
-/// on nodes when it starts.
+/// A setting of the plugin (below `linkerd` in its entry) in the ConfigMap's template, which the installer
+/// writes to nodes when it starts.
 pub fn template_setting(config: &ConfigMap, setting: &str) -> Option<serde_json::Value> {
     let template: serde_json::Value = serde_json::from_str(config.data.get("cni_network_config")?).ok()?;
-    // The template is one entry, or (in other hands) a list that holds it.
+    // The template is one entry or, in custom installations, a list that contains it.
     let entry = match template.get("plugins").and_then(serde_json::Value::as_array) {
         None => &template,
         Some(plugins) => plugins.iter().find(|plugin| plugin["type"] == "linkerd-cni")?,
@@ -111,7 +112,7 @@ pub fn template_setting(config: &ConfigMap, setting: &str) -> Option<serde_json:
     entry.get("linkerd")?.get(setting).filter(|value| !value.is_null()).cloned()
 }
 
-/// Whether the ConfigMap's template could be read at all.
+/// Whether the ConfigMap's template is readable.
 pub fn template_reads(config: &ConfigMap) -> bool {
     let template = config.data.get("cni_network_config");
     template.is_some_and(|text| serde_json::from_str::<serde_json::Value>(text).is_ok())
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_is_an_entry_or_a_list_that_holds_one() {
+    fn template_is_an_entry_or_a_list_with_one() {
         let mode = |template: &str| template_setting(&config(template), "iptables-mode");
         let entry = r#"{"type": "linkerd-cni", "linkerd": {"iptables-mode": "nft", "proxy-uid": 2102}}"#;
         assert_eq!(mode(entry), Some("nft".into()));
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_has_the_plugin_of_the_installer_that_runs_there() {
+    fn node_has_the_version_of_its_running_installer() {
         let pods = [
             pod("a", "n1", "r/cni-plugin:v1.6.0", &serde_json::json!({"running": {}})),
             pod(

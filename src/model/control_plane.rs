@@ -1,5 +1,5 @@
-//! The control plane as it is installed: its components, their versions, the version that counts as installed. It says what
-//! is there; whether that is good is for checks.
+//! The installed control plane: its components, their versions, and the version that counts as installed.
+//! Checks interpret it.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use crate::finding::Evidence;
 use crate::objects::{ConfigMap, Container, Pod, PodSpec, Workload};
 use crate::version::{ImageRef, LinkerdVersion};
 
-/// The annotation that says which tool made an object: `linkerd/cli edge-25.4.4`.
+/// The annotation with the tool that created an object: `linkerd/cli edge-25.4.4`.
 pub const CREATED_BY: &str = "linkerd.io/created-by";
-/// The components without which no mesh works, in the order in which they depend on each other.
+/// The components that every mesh needs, in the order in which they depend on each other.
 pub const CORE: [&str; 3] = ["identity", "destination", "proxy-injector"];
 
 /// A component: a Deployment of the control plane.
@@ -23,8 +23,9 @@ pub struct Component<'a> {
 }
 
 impl<'a> Component<'a> {
-    /// Every version that its template states: the tags of the containers that are Linkerd's own, proxy and proxy-init
-    /// aside. An image without a readable tag (pinned by digest, renamed) counts by what the Deployment itself says.
+    /// The version of its template: the tag of the containers that are Linkerd's own, except proxy and
+    /// proxy-init. If no tag is readable (pinned by digest, renamed), the Deployment's labels and
+    /// annotations count.
     pub fn version(&self) -> Option<LinkerdVersion> {
         version_of(&self.deployment.spec.template.spec).or_else(|| {
             let meta = &self.deployment.metadata;
@@ -33,13 +34,13 @@ impl<'a> Component<'a> {
         })
     }
 
-    /// How many pods it should have: one unless said otherwise.
+    /// The desired number of replicas; one if not set.
     pub fn wanted(&self) -> u32 {
         self.deployment.spec.replicas.unwrap_or(1)
     }
 }
 
-/// The components in a namespace, in the order of [`CORE`], others after them.
+/// The components in a namespace: first those of [`CORE`] in its order, then others.
 pub fn components<'a>(deployments: &'a [Workload], namespace: &str) -> Vec<Component<'a>> {
     let mut found: Vec<Component<'a>> = deployments
         .iter()
@@ -52,7 +53,7 @@ pub fn components<'a>(deployments: &'a [Workload], namespace: &str) -> Vec<Compo
     found
 }
 
-/// How many pods of a component run with every container ready.
+/// The number of pods of a component that run with every container ready.
 pub fn serving(pods: &[Pod], namespace: &str, component: &str) -> u32 {
     let own = pods.iter().filter(|pod| {
         let meta = &pod.metadata;
@@ -64,29 +65,29 @@ pub fn serving(pods: &[Pod], namespace: &str, component: &str) -> u32 {
     u32::try_from(ready.count()).unwrap_or(u32::MAX)
 }
 
-/// The container of a component that carries its version: the one named like it, else the first whose image is one of
-/// Linkerd's controllers.
+/// The version of a component: from the container with its name, else from the first container with an
+/// image of Linkerd's controllers.
 fn version_of(spec: &PodSpec) -> Option<LinkerdVersion> {
     spec.containers.iter().filter(|container| is_controller(container)).find_map(tag_version)
 }
 
-/// Whether a container is one of the control plane's own, not a proxy and not somebody else's sidecar.
+/// Whether a container belongs to the control plane, and is neither a proxy nor another sidecar.
 fn is_controller(container: &Container) -> bool {
     const OWN: [&str; 5] = ["destination", "sp-validator", "policy", "identity", "proxy-injector"];
     OWN.contains(&container.name.as_str())
 }
 
-/// The version of a container that is one of the control plane's own.
+/// The version of a control-plane container.
 pub fn component_version(container: &Container) -> Option<LinkerdVersion> {
     is_controller(container).then(|| tag_version(container)).flatten()
 }
 
-/// The Linkerd version that a container's image tag states.
+/// The Linkerd version in a container's image tag.
 pub fn tag_version(container: &Container) -> Option<LinkerdVersion> {
     container.image.parse::<ImageRef>().ok()?.tag?.parse().ok()
 }
 
-/// The versions that the containers of a control-plane pod run, by container; empty for pods that are none.
+/// The versions of a control-plane pod's containers; empty for other pods.
 pub fn pod_versions(pod: &Pod) -> BTreeMap<&str, LinkerdVersion> {
     pod.spec
         .containers
@@ -96,8 +97,9 @@ pub fn pod_versions(pod: &Pod) -> BTreeMap<&str, LinkerdVersion> {
         .collect()
 }
 
-/// The version that is installed, with where it is seen: the injector's, since it writes every proxy; else what
-/// `linkerd-config` says; else that of another component. `None` when nobody says, or there is no control plane.
+/// The installed version and its source: the injector's, because it writes every proxy; else that of
+/// `linkerd-config`; else that of another component. `None` if no source states it, or there is no control
+/// plane.
 pub fn installed(
     deployments: &[Workload],
     config: Option<&ConfigMap>,
@@ -125,7 +127,7 @@ pub fn installed(
     by_injector().or_else(by_config).or_else(by_another)
 }
 
-/// The version of a pod's proxy: the tag of its image, else the annotation that the injector writes beside it.
+/// The version of a pod's proxy: the tag of its image, else the annotation that the injector adds.
 pub fn proxy_version(pod: &Pod) -> Option<LinkerdVersion> {
     let proxy = pod.spec.proxy()?;
     tag_version(proxy).or_else(|| pod.metadata.annotation("linkerd.io/proxy-version")?.parse().ok())
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_injectors_image_says_what_is_installed() {
+    fn injector_image_decides_the_installed_version() {
         let said = |deployments: &[Workload], config: Option<&ConfigMap>| {
             installed(deployments, config, "linkerd").map(|(version, _)| version.to_string())
         };

@@ -1,5 +1,5 @@
-//! When the pods of one component are seen to have been unready: spans of time, each with the evidence that shows it.
-//! Statuses and events only tell of the last change, so most of the past is simply not seen; nothing here is inferred.
+//! The observed times in which the pods of one component were not ready, each with its evidence. Statuses
+//! and events show only the last change, so most of the past is not observed; nothing is inferred.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use super::events;
 use crate::finding::Evidence;
 use crate::objects::{Event, Node, Pod, Workload};
 
-/// How long after its start a container may take to become ready for the time between to count as starting up. A
-/// longer gap means that it was ready before and lost it, at a moment that nothing tells.
+/// The longest time between a container's start and its readiness that counts as startup. After a longer
+/// gap the container was ready earlier and lost readiness at an unknown time.
 const START_UP: SignedDuration = SignedDuration::from_mins(5);
-/// How much older than its pod a ReplicaSet is when the pod replaces one that was lost; in a rollout both are new, and
-/// the old pods serve on.
+/// The minimum age difference between a ReplicaSet and a pod that replaces a lost one. In a rollout both
+/// are new, and the old pods keep serving.
 const REPLACED: SignedDuration = SignedDuration::from_secs(60);
 
 /// The spans in which the pods of a component were unready.
@@ -36,8 +36,8 @@ struct Span {
 }
 
 impl Downtime {
-    /// Reads it off the component's pods that exist. `deployment`, `replica_sets`, `nodes` and `events` make more of the
-    /// past visible; `now` ends spans that go on.
+    /// Reads the spans from the component's existing pods. `deployment`, `replica_sets`, `nodes` and
+    /// `events` reveal more of the past; `now` ends open spans.
     pub fn of<'a>(
         pods: impl Iterator<Item = &'a Pod>,
         deployment: Option<&Workload>,
@@ -69,10 +69,10 @@ impl Downtime {
         Downtime { pods }
     }
 
-    /// What shows that no pod of the component was ready at `moment`: one piece of evidence a pod. `None` when that is
-    /// not seen, which does not mean that one was ready.
+    /// Evidence that no pod of the component was ready at `moment`, one per pod. `None` if this was not
+    /// observed, which does not prove that one was ready.
     pub fn at(&self, moment: Timestamp) -> Option<Vec<&Evidence>> {
-        // A pod that was created later took the place of one of which nothing is known.
+        // A pod that was created later replaced an unknown one.
         if self.pods.is_empty() || self.pods.iter().any(|pod| pod.created > moment) {
             return None;
         }
@@ -91,7 +91,7 @@ fn ready_since(pod: &Pod) -> Option<Timestamp> {
     pod.condition("Ready").filter(|ready| ready.status == "True")?.last_transition_time.get()
 }
 
-/// A pod that is not ready now.
+/// The span of a pod that is not ready now.
 fn unready(pod: &Pod, created: Timestamp, now: Timestamp) -> Span {
     let condition = pod.condition("Ready");
     let since = condition.and_then(|ready| ready.last_transition_time.get()).unwrap_or(created);
@@ -100,7 +100,7 @@ fn unready(pod: &Pod, created: Timestamp, now: Timestamp) -> Span {
     Span { from: since, until: now.max(since), seen }
 }
 
-/// How long a container of a ready pod took to serve: until it was ready, where that came soon after its start.
+/// When a container of a ready pod became ready, if soon after its start; else its start.
 fn serving(started: Timestamp, ready: Option<Timestamp>) -> Timestamp {
     match ready {
         Some(ready) if ready >= started && ready.duration_since(started) <= START_UP => ready,
@@ -108,8 +108,8 @@ fn serving(started: Timestamp, ready: Option<Timestamp>) -> Timestamp {
     }
 }
 
-/// The time between a node's return and the start of a container there of whose earlier runs the runtime has forgotten
-/// everything, which only a restart of the whole node does. What ran before did not outlive it.
+/// The time between a node's return and the start of a container whose earlier runs the runtime no longer
+/// knows, which only a restart of the node causes. Earlier containers ended with it.
 fn rebooted(pod: &Pod, node: &Node) -> Vec<Span> {
     let back = node
         .status
@@ -136,8 +136,8 @@ fn rebooted(pod: &Pod, node: &Node) -> Vec<Span> {
     spans.filter(|span| span.from < span.until).collect()
 }
 
-/// The time before the last start of a pod that is ready now: since it was created in the place of a lost one, or
-/// since a container ended that was started again.
+/// The time before the last start of a pod that is ready now: since it replaced a lost pod, or since the
+/// end of a container that was restarted.
 fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
     let restarts = pod.status.container_statuses.iter().filter_map(|status| {
         let started = status.state.running()?.started_at.get()?;
@@ -166,8 +166,8 @@ fn starting(pod: &Pod, ready: Timestamp, replaces: bool) -> Vec<Span> {
     restarts.chain(first).filter(|span| span.from < span.until).collect()
 }
 
-/// Whether a pod was created because an earlier one was lost, not because of a rollout or of more replicas: its
-/// ReplicaSet is older than it, and the Deployment was unavailable until after it was created.
+/// Whether a pod replaced a lost one, as opposed to a rollout or a scale-up: its ReplicaSet is older, and
+/// the Deployment was unavailable until after the pod was created.
 fn replaces_a_lost_one(
     pod: &Pod,
     deployment: Option<&Workload>,
@@ -185,14 +185,14 @@ fn replaces_a_lost_one(
         .metadata
         .controller()
         .and_then(|owner| sets.get(&(pod.metadata.namespace.as_str(), owner.name.as_str())));
-    // With several replicas the others may have served meanwhile; each of them is looked at by itself.
+    // Other replicas may have been ready in the meantime; each is evaluated separately.
     wanted == Some(1)
         && set
             .and_then(|set| set.metadata.creation_timestamp.get())
             .is_some_and(|of_set| created.duration_since(of_set) >= REPLACED)
 }
 
-/// A span in which the kubelet's readiness probe failed again and again.
+/// A span in which the kubelet's readiness probe failed repeatedly.
 fn probed(pod: &Pod, event: &Event) -> Option<Span> {
     let about = &event.about;
     let (first, last) = (event.first.get()?, event.last.get()?);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restarted_container_was_down_from_its_end_to_its_readiness() {
+    fn restarted_container_was_down_until_ready() {
         let restarted = [pod("01:00:00", Some("08:00:00"), "08:01:00", ("True", "08:01:20"))];
         assert!(!down(&restarted, &[], "07:59:59"));
         assert!(down(&restarted, &[], "08:00:00"));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_without_a_past_was_down_since_its_node_came_back() {
+    fn container_without_history_was_down_since_node_ready() {
         let node: Node = serde_json::from_value(json!({"metadata": {"name": "n"}, "status": {"conditions": [
             {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-15T08:00:00Z"}]}}))
         .expect("a node");
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_pod_shows_a_gap_only_when_it_replaces_a_lost_one() {
+    fn new_pod_shows_a_gap_only_if_it_replaces_a_lost_one() {
         let fresh = [pod("08:00:00", None, "08:00:30", ("True", "08:00:40"))];
         assert!(down(&fresh, &[set("01:00:00")], "08:00:10"));
         assert!(!down(&fresh, &[set("08:00:00")], "08:00:10"), "a rollout: the old pod served on");

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::finding::{Evidence, Place};
 use crate::objects::Event;
 
-/// Where an event stands: what it is about, as the reader shall see it.
+/// The place of an event as the report shows it.
 pub fn place(object: impl fmt::Display, event: &Event) -> Place {
     Place::Event {
         object: object.to_string(),
@@ -15,7 +15,7 @@ pub fn place(object: impl fmt::Display, event: &Event) -> Place {
     }
 }
 
-/// An event, quoted.
+/// An event as evidence.
 pub fn quoted(object: impl fmt::Display, event: &Event) -> Evidence {
     Evidence { place: place(object, event), said: event.message.to_string() }
 }

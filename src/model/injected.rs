@@ -1,6 +1,6 @@
-//! What the injector makes of a pod: the containers, volumes, labels and annotations that a release adds with the chart values
-//! of its control plane and the annotations of pod and namespace. Said in JSON, as pods come from a cluster, and as far as
-//! anything here reads it: what a proxy is asked to do and no check looks at is left out.
+//! The injector's changes to a pod: containers, volumes, labels and annotations, by release, chart values
+//! of the control plane, and annotations of pod and namespace. The result is JSON, like pods from a
+//! cluster, and limited to fields that some check reads.
 //!
 //! Whether a pod is injected at all is decided in [`super::injection`].
 
@@ -15,7 +15,7 @@ use crate::objects::Namespace;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
 use crate::version::{Contains, LinkerdVersion};
 
-/// What Go's reader takes for a boolean; anything else counts as absent.
+/// Parses a boolean as Go does; anything else counts as absent.
 pub fn go_bool(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
@@ -33,13 +33,13 @@ pub struct Injecting<'a> {
     pub release: LinkerdVersion,
     /// The namespace that it runs in.
     pub control_plane: String,
-    /// The trust anchors that it hands to proxies; `None` where they are not known.
+    /// The trust anchors that it gives to proxies; `None` if unknown.
     pub anchors: Option<String>,
-    /// Facts that age.
+    /// The knowledge base.
     pub knowledge: &'a Knowledge,
 }
 
-/// Who made a pod, for the labels that say it: `deployment`, `web`.
+/// The creator of a pod, for the labels that name it: `deployment`, `web`.
 #[derive(Debug, Clone, Copy)]
 pub struct MadeBy<'a> {
     /// The kind, in lower case.
@@ -49,7 +49,7 @@ pub struct MadeBy<'a> {
 }
 
 impl Injecting<'_> {
-    /// Adds to a pod what the injector adds. The pod has metadata and a specification, and no proxy yet.
+    /// Applies the injector's changes to a pod, which needs metadata and a spec, and has no proxy yet.
     pub fn add(&self, pod: &mut Value, namespace: &Namespace, made_by: MadeBy<'_>) {
         self.inherit(pod, namespace);
         let annotations = texts(&pod["metadata"]["annotations"]);
@@ -75,7 +75,7 @@ impl Injecting<'_> {
         self.mark(pod, namespace, made_by);
     }
 
-    /// Copies the annotations that pods get from their namespace.
+    /// Copies annotations from the namespace to the pod.
     fn inherit(&self, pod: &mut Value, namespace: &Namespace) {
         let own = object(object(&mut pod["metadata"]).entry("annotations").or_insert(Value::Null));
         for (key, value) in namespace.metadata.annotations.iter() {
@@ -90,7 +90,7 @@ impl Injecting<'_> {
         }
     }
 
-    /// What the injector leaves on a pod to say that it was there.
+    /// Adds the labels and annotations that mark an injected pod.
     fn mark(&self, pod: &mut Value, namespace: &Namespace, made_by: MadeBy<'_>) {
         let metadata = object(&mut pod["metadata"]);
         let version = self.release.as_str();
@@ -105,14 +105,14 @@ impl Injecting<'_> {
     }
 }
 
-/// What the annotations of a pod say to an injector.
+/// A pod's annotations as the injector reads them.
 struct Said<'a> {
     injecting: &'a Injecting<'a>,
     annotations: &'a BTreeMap<String, String>,
 }
 
 impl Said<'_> {
-    /// The annotation of that name, where the release reads it and its value counts.
+    /// The value of an annotation, if the release reads it and the value is valid.
     fn annotation(&self, name: &str) -> Option<&str> {
         let key = format!("config.linkerd.io/{name}");
         self.key(&key)
@@ -128,7 +128,7 @@ impl Said<'_> {
         (read && !ignored).then_some(value)
     }
 
-    /// An annotation, or else a chart value.
+    /// The value of an annotation, else of a chart value.
     fn text(&self, annotation: &str, path: &str) -> Option<String> {
         let by_annotation = self.annotation(annotation).map(str::to_owned);
         by_annotation.or_else(|| self.injecting.values.written(path)).filter(|text| !text.is_empty())
@@ -147,7 +147,7 @@ impl Said<'_> {
         self.injecting.values.bool("cniEnabled").unwrap_or_default()
     }
 
-    /// Whether the proxy is an init container that goes on.
+    /// Whether the proxy is a native sidecar.
     fn is_native(&self) -> bool {
         let native = self.injecting.knowledge.native_sidecar();
         let wish = native.all_keys().iter().find_map(|key| self.key(key));
@@ -181,7 +181,7 @@ impl Said<'_> {
                 format!("$(_pod_sa).$(_pod_ns).serviceaccount.identity.{control_plane}.{domain}"),
             ),
         ];
-        // Releases that know IPv6 say more, and whether they are to use it.
+        // Releases with IPv6 support also pass whether to use it.
         let ipv6 = values.bool("disableIPv6").map(|disabled| !disabled);
         let any = if ipv6 == Some(true) { "[::]" } else { "0.0.0.0" };
         env.push(variable("LINKERD2_PROXY_INBOUND_LISTEN_ADDR", format!("{any}:{inbound}")));
@@ -258,7 +258,7 @@ impl Said<'_> {
         Value::Object(all)
     }
 
-    /// What redirects a pod's traffic, or sees to it that linkerd-cni did.
+    /// The container that redirects a pod's traffic, or checks that linkerd-cni did.
     fn first_container(&self) -> Option<Value> {
         let values = self.injecting.values;
         if self.has_cni() {
@@ -360,18 +360,18 @@ fn texts(value: &Value) -> BTreeMap<String, String> {
     all.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }
 
-/// The map at a place, made where nothing or something else is there.
+/// The map at a place, created if missing or of another type.
 fn object(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
     }
     match value {
         Value::Object(map) => map,
-        _ => unreachable!("it was made one"),
+        _ => unreachable!("it was created as a map"),
     }
 }
 
-/// The list of that name, made where there is none.
+/// The list of that name, created if missing.
 fn list<'a>(map: &'a mut Map<String, Value>, name: &str) -> &'a mut Vec<Value> {
     let place = map.entry(name).or_insert(Value::Null);
     if !place.is_array() {
@@ -379,6 +379,6 @@ fn list<'a>(map: &'a mut Map<String, Value>, name: &str) -> &'a mut Vec<Value> {
     }
     match place {
         Value::Array(list) => list,
-        _ => unreachable!("it was made one"),
+        _ => unreachable!("it was created as a list"),
     }
 }

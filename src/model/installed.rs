@@ -1,5 +1,5 @@
-//! Which Linkerd is installed, as the proxy-injector tells: it alone decides what becomes of an annotation, so its
-//! version counts, not the CLI's and not that of the proxies. Reads objects that it is handed; judges nothing.
+//! The installed Linkerd version according to the proxy-injector, because the injector interprets
+//! annotations. The versions of the CLI and the proxies do not count. Only reads objects.
 
 use crate::finding::Evidence;
 use crate::objects::Workload;
@@ -8,22 +8,22 @@ use crate::version::{ImageRef, LinkerdVersion};
 /// The label that names a component of the control plane.
 pub const COMPONENT: &str = "linkerd.io/control-plane-component";
 
-/// The label that names the namespace of the control plane to which something belongs: what the charts lay down has it,
-/// and every pod that the injector gave a proxy.
+/// The label with the control plane's namespace, on everything that the charts install and on every
+/// injected pod.
 pub const CONTROL_PLANE_NS: &str = "linkerd.io/control-plane-ns";
 
-/// The proxy-injector that a cluster has.
+/// The cluster's proxy-injector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Injector {
-    /// Its version; `None` when nothing about it can be read as one.
+    /// Its version; `None` if none is readable.
     pub version: Option<LinkerdVersion>,
-    /// Where the version was seen, or what was seen instead.
+    /// The source of the version, or the unreadable value.
     pub evidence: Evidence,
 }
 
 impl Injector {
-    /// The injector among the Deployments of the control plane's namespace. Its image's tag counts; where that is no
-    /// version (a digest, a mirror's own tag) the label and the annotation that the chart writes.
+    /// Finds the injector among the Deployments of the control plane's namespace. Its image tag counts; if
+    /// that is not a version (a digest, a mirror's own tag), the chart's label and annotation count.
     pub fn of(deployments: &[Workload], namespace: &str) -> Option<Injector> {
         let deployment = deployments.iter().find(|d| {
             d.metadata.namespace == namespace && d.metadata.label(COMPONENT) == Some("proxy-injector")
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_image_counts_and_the_label_where_its_tag_is_no_version() {
+    fn label_counts_if_the_image_tag_is_not_a_version() {
         let version = |image, label| injector(image, label).and_then(|i| i.version).map(|v| v.to_string());
         assert_eq!(version("r/controller:edge-25.4.4", "edge-25.4.3").as_deref(), Some("edge-25.4.4"));
         assert_eq!(

@@ -1,6 +1,6 @@
-//! The journals of nodes: which CNI ADDs of linkerd-cni failed, and the errors of iptables meanwhile. Journals hold what every
-//! plugin and the runtime itself write, so this file also decides which lines are linkerd-cni's. Pure; what
-//! a line means is a row of the signatures.
+//! The journals of nodes: failed CNI ADDs of linkerd-cni, and iptables errors at the same time. Journals
+//! contain lines of every plugin and the runtime, so this file also decides which lines belong to
+//! linkerd-cni. Signatures interpret the lines.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use jiff::{SignedDuration, Timestamp, civil};
 use crate::finding::Evidence;
 use crate::knowledge::{Knowledge, Signature, SignatureScope};
 
-/// How far apart a failed ADD and the error of iptables that made it fail may be logged.
+/// Maximum time between a failed ADD and the iptables error that caused it.
 const TOGETHER: SignedDuration = SignedDuration::from_mins(2);
-/// How much of a line is quoted.
+/// Maximum number of quoted characters of a line.
 const QUOTED: usize = 300;
 
-/// Signatures of the runtime, not of a call of linkerd-cni.
+/// Signatures of the runtime, as opposed to calls of linkerd-cni.
 pub const OF_RUNTIME: [&str; 2] = ["no-network-config", "config-skipped"];
 
 /// The lines of one journal.
@@ -22,7 +22,7 @@ pub const OF_RUNTIME: [&str; 2] = ["no-network-config", "config-skipped"];
 pub struct Journal<'a> {
     /// The node.
     pub node: &'a str,
-    /// Its lines, the oldest first.
+    /// Its lines, oldest first.
     pub lines: &'a [String],
 }
 
@@ -31,14 +31,14 @@ pub struct Journal<'a> {
 pub struct JournalLine<'a> {
     /// The node.
     pub node: &'a str,
-    /// As it stands.
+    /// The line as written.
     pub line: &'a str,
-    /// When, where the line has a time.
+    /// Its time, if it has one.
     pub at: Option<Timestamp>,
 }
 
 impl JournalLine<'_> {
-    /// The line, quoted.
+    /// The line as evidence.
     pub fn evidence(&self) -> Evidence {
         let line = self.line.trim();
         let cut = line.char_indices().nth(QUOTED).map(|(at, _)| at);
@@ -50,13 +50,13 @@ impl JournalLine<'_> {
 /// A failed CNI ADD of linkerd-cni.
 #[derive(Debug, Clone)]
 pub struct JournalAddFailure<'a> {
-    /// The line that reports it.
+    /// The line with the error.
     pub line: JournalLine<'a>,
-    /// Namespace, name and uid of the pod; the uid is empty where the line has none.
+    /// Namespace, name and uid of the pod; the uid is empty if the line has none.
     pub pod: (String, String, String),
     /// The plugin's error.
     pub error: String,
-    /// What that means.
+    /// The meaning of the error.
     pub signature: Option<&'a Signature>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Journal<'a> {
         self.lines.iter().map(move |line| JournalLine { node, line, at: time_of(line, now) })
     }
 
-    /// The failed ADDs of pods that its lines name. `now` gives the year of times that have none.
+    /// The failed ADDs of pods that the lines name. `now` supplies the year of times without one.
     pub fn add_failures(&self, knowledge: &'a Knowledge, now: Timestamp) -> Vec<JournalAddFailure<'a>> {
         let candidates = self.read(now).filter(|read| read.line.contains("linkerd-cni"));
         candidates
@@ -95,7 +95,7 @@ impl<'a> Journal<'a> {
         })
     }
 
-    /// The error of iptables that made an ADD fail at that moment: the last such line, near it where both have times.
+    /// The iptables error that caused an ADD to fail: the last such line, close in time if both have times.
     pub fn iptables_error_near(
         &self,
         knowledge: &'a Knowledge,
@@ -112,7 +112,7 @@ impl<'a> Journal<'a> {
     }
 }
 
-/// The line without the escapes of the quotes around a message.
+/// The line without escapes of the quotes around a message.
 fn plain(line: &str) -> Cow<'_, str> {
     if line.contains('\\') {
         Cow::Owned(line.replace("\\\\", "\\").replace("\\\"", "\""))
@@ -121,11 +121,11 @@ fn plain(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// What follows the message in a structured line is no part of the error.
+/// Removes the fields after the message of a structured line.
 fn without_rest_of_line(answer: &str) -> &str {
     let ends = ["\" pod=", "\" id=", "\" name=", "\" podUID="].into_iter().filter_map(|end| answer.find(end));
     let answer = ends.min().map_or(answer, |at| &answer[..at]);
-    // The quote that closes the message, not one that belongs to the answer.
+    // The closing quote of the message, as opposed to one inside of it.
     let unpaired = answer.matches('"').count() % 2 == 1;
     answer.strip_suffix('"').filter(|_| unpaired).unwrap_or(answer).trim_end()
 }
@@ -137,7 +137,7 @@ fn names_another_plugin(text: &str) -> bool {
     })
 }
 
-/// The pod that a line is about, as containerd, the kubelet and CRI-O write it.
+/// The pod of a line, as containerd, the kubelet and CRI-O write it.
 fn pod_of(text: &str) -> Option<(String, String, String)> {
     let between = |start: &str, end: &[char]| {
         let at = text.find(start)? + start.len();
@@ -158,7 +158,8 @@ fn pod_of(text: &str) -> Option<(String, String, String)> {
     Some((namespace.to_owned(), name.to_owned(), String::new()))
 }
 
-/// When a line was written: its own time, else the journal's. A time without a zone is taken as UTC, which nodes run in.
+/// When a line was written: its own time, else the journal's. A time without a zone counts as UTC, the
+/// usual zone of nodes.
 fn time_of(line: &str, now: Timestamp) -> Option<Timestamp> {
     let own = line.find("time=\"").map(|at| &line[at + "time=\"".len()..]);
     if let Some(time) = own.and_then(|rest| rest.split('"').next()?.parse().ok()) {
@@ -168,7 +169,7 @@ fn time_of(line: &str, now: Timestamp) -> Option<Timestamp> {
     if let Ok(time) = first.parse() {
         return Some(time);
     }
-    // `Jan 15 11:58:00`, which has no year: the last one that is not to come.
+    // `Jan 15 11:58:00` has no year: the last such time that is not in the future.
     let mut words = line.split_whitespace();
     let (month, day, clock) = (words.next()?, words.next()?, words.next()?);
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_read_as_containerd_kubelet_and_crio_write_them() {
+    fn failures_of_containerd_kubelet_and_crio_are_parsed() {
         let pod = || "shop/web-1".to_owned();
         let found = of(&[CONTAINERD, KUBELET, CRIO]);
         let forbidden = "Get \"https://10.96.0.1:443/api/v1/namespaces/shop/pods/web-1\": Forbidden";
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_other_plugins_are_nobodys() {
+    fn lines_of_other_plugins_are_ignored() {
         let aws = CONTAINERD.replace("linkerd-cni", "aws-cni");
         let istio = CRIO.replace("linkerd-cni", "istio-cni");
         assert_eq!(of(&[&aws, &istio, "linkerd-cni: Unauthorized", ""]), []);
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_iptables_counts_only_near_the_failure() {
+    fn iptables_error_counts_only_near_the_failure() {
         let lines =
             ["2026-01-15T11:30:00Z n1 containerd[1]: Another app is currently holding the xtables lock."
                 .to_owned()];
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn times_without_a_year_are_of_the_past() {
+    fn times_without_a_year_are_in_the_past() {
         let at = |line: &str| time_of(line, now()).map(|time| time.to_string());
         assert_eq!(at("Jan 15 11:58:00 n1 x").as_deref(), Some("2026-01-15T11:58:00Z"));
         assert_eq!(at("Dec 31 23:00:00 n1 x").as_deref(), Some("2025-12-31T23:00:00Z"));
@@ -262,7 +263,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn of_any_line_only_what_it_says_is_told(line in "(time=\"|plugin type=\\\\?\"linkerd-cni\\\\?\"| failed \\(add\\):|PodSandboxMetadata\\{Name:| pod=\"|Uid:|error adding pod |Jan |é|\\\\|\"|.){0,14}") {
+        fn failures_contain_only_text_of_their_line(line in "(time=\"|plugin type=\\\\?\"linkerd-cni\\\\?\"| failed \\(add\\):|PodSandboxMetadata\\{Name:| pod=\"|Uid:|error adding pod |Jan |é|\\\\|\"|.){0,14}") {
             let lines = [line];
             let journal = Journal { node: "n", lines: &lines };
             for failure in journal.add_failures(Knowledge::embedded(), now()) {

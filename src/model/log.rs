@@ -1,5 +1,5 @@
-//! Log texts that were given beside a cluster: the journal of a node, what a container wrote. This file owns their form,
-//! their limits and what is kept of them; it knows no cluster, and what a line means is for the knowledge and the checks.
+//! Log texts that are provided in addition to a cluster: a node's journal, a container's log. Defines their
+//! format, their limits and the lines that are kept. Knowledge and checks interpret the lines.
 
 use std::fmt;
 
@@ -11,11 +11,11 @@ use crate::names::{is_label, is_subdomain};
 use crate::objects::{Object, by_metadata, meta::Meta};
 use crate::redact;
 
-/// So many bytes of one log are read, from its end.
+/// Number of bytes read from the end of one log.
 pub const MAX_RAW: usize = node::MAX_RAW_LOG;
 
-/// What makes a line of a container's log worth keeping, in lower case: what the installer, the validator and the repair
-/// controller write of trouble. What workloads write is nobody's business.
+/// Lower-case words of container log lines that are kept: errors of the installer, the validator and the
+/// repair controller. Lines of applications are dropped.
 const WORDS: [&str; 16] = [
     "cni",
     "nsenter",
@@ -35,7 +35,7 @@ const WORDS: [&str; 16] = [
     "no such file",
 ];
 
-/// Whose log it is.
+/// The source of a log.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogOf {
     /// The journal of a node.
@@ -46,13 +46,14 @@ pub enum LogOf {
         namespace: String,
         /// Pod.
         pod: String,
-        /// The container, where it was said.
+        /// The container, if given.
         container: Option<String>,
     },
 }
 
 impl LogOf {
-    /// Reads what `--logs` names: `NODE`, `NAMESPACE/POD` or `NAMESPACE/POD/CONTAINER`. `None`: it can be no such name.
+    /// Parses a name given to `--logs`: `NODE`, `NAMESPACE/POD` or `NAMESPACE/POD/CONTAINER`. `None` if it
+    /// is not valid.
     pub fn parse(name: &str) -> Option<LogOf> {
         match name.split('/').collect::<Vec<_>>().as_slice() {
             [node] if is_subdomain(node) => Some(LogOf::Node((*node).to_owned())),
@@ -74,7 +75,7 @@ impl LogOf {
 }
 
 impl fmt::Display for LogOf {
-    /// As `--logs` takes it.
+    /// Formats it as `--logs` accepts it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LogOf::Node(node) => f.write_str(node),
@@ -86,7 +87,7 @@ impl fmt::Display for LogOf {
     }
 }
 
-/// A log in the form in which sources hand it over and bundles keep it: an object with a text.
+/// A log as sources deliver it and bundles store it: an object with a text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LogObject {
@@ -95,7 +96,7 @@ pub struct LogObject {
     metadata: LogMeta,
     /// The lines.
     pub text: String,
-    /// Whether something was cut for its size.
+    /// Whether it was truncated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
 }
@@ -110,7 +111,7 @@ struct LogMeta {
 }
 
 impl LogObject {
-    /// A log as it was given.
+    /// A provided log.
     pub fn new(of: &LogOf, text: String, cut: bool) -> LogObject {
         let metadata = match of {
             LogOf::Node(node) => LogMeta { namespace: String::new(), name: node.clone() },
@@ -124,14 +125,14 @@ impl LogObject {
         LogObject { api_version: "meshdoctor.io/v1".to_owned(), kind: "Log".to_owned(), metadata, text, cut }
     }
 
-    /// Whose it is; `None` when the names are none.
+    /// The source of the log; `None` if the names are invalid.
     pub fn of(&self) -> Option<LogOf> {
         let LogMeta { namespace, name } = &self.metadata;
         let whole = if namespace.is_empty() { name.clone() } else { format!("{namespace}/{name}") };
         LogOf::parse(&whole)
     }
 
-    /// Redacted, only the lines that matter here, the last ones. Doing it twice changes nothing.
+    /// Redacts it and keeps only the last relevant lines. Idempotent.
     pub fn normalised(mut self) -> LogObject {
         if let Some(LogOf::Pod { container: Some(container), .. }) = self.of()
             && Knowledge::embedded().mesh_logs().reads(&container)
@@ -147,16 +148,16 @@ impl LogObject {
     }
 }
 
-/// How much is kept of the log of one container of Linkerd's: the last lines.
+/// Maximum number of lines kept of one Linkerd container's log.
 const MESH_LINES: usize = 400;
 
 impl LogObject {
-    /// Of a container of Linkerd's: lines that have a meaning, each as far as it has one.
+    /// Keeps the known lines of a Linkerd container, each without irrelevant parts.
     fn of_mesh(mut self, container: &str) -> LogObject {
         let logs = Knowledge::embedded().mesh_logs();
         let over = self.text.len().saturating_sub(MAX_RAW);
         let begin = self.text[..].char_indices().map(|(at, _)| at).find(|at| *at >= over).unwrap_or(0);
-        // A key spans lines that would be torn apart.
+        // A key spans several lines, which must stay together for redaction.
         let clean = redact::free_text(&self.text[begin..]);
         let mut kept: Vec<String> = clean.lines().filter_map(|line| logs.kept(container, line)).collect();
         let more = kept.len().saturating_sub(MESH_LINES);
@@ -167,16 +168,16 @@ impl LogObject {
     }
 }
 
-/// A log, line by line.
+/// A log by lines.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(from = "LogObject")]
 pub struct Log {
     metadata: Meta,
-    /// Whose it is; `None` when nobody can tell.
+    /// Its source; `None` if unknown.
     pub of: Option<LogOf>,
-    /// Its lines that were kept.
+    /// The kept lines.
     pub lines: Vec<String>,
-    /// Whether earlier ones were cut for its size.
+    /// Whether earlier lines were dropped because of the size.
     pub cut: bool,
 }
 
@@ -196,7 +197,7 @@ impl From<LogObject> for Log {
 impl Object for Log {
     by_metadata!();
 
-    /// Whose it is was judged when it was given ([`LogOf::parse`]).
+    /// The source was validated when the log was provided ([`LogOf::parse`]).
     fn refused(&self) -> Option<String> {
         None
     }
@@ -207,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shape_of_a_name_says_whose_log_it_is() {
+    fn form_of_a_name_decides_the_log_source() {
         for name in ["ip-10-0-1-12.ec2.internal", "shop/web-1", "shop/web-1/linkerd-network-validator"] {
             assert_eq!(LogOf::parse(name).map(|of| of.to_string()).as_deref(), Some(name));
         }
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn of_linkerds_containers_only_known_lines_are_kept_and_no_secret_in_them() {
+    fn only_known_lines_without_secrets_are_kept() {
         let token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlc2lnbmF0dXJl";
         let of = LogOf::parse("shop/web-1/linkerd-proxy").expect("a container");
         let text = format!(
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_keeps_what_matters_without_tokens_and_survives_twice() {
+    fn log_normalisation_is_idempotent_without_tokens() {
         let token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlc2lnbmF0dXJl";
         let of = LogOf::parse("linkerd-cni/linkerd-cni-x").expect("a pod");
         let text = format!("order 17 paid\n/host/opt/cni/bin is non-writeable, failure\ncni token {token}\n");

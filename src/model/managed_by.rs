@@ -1,6 +1,6 @@
-//! Who manages an object: the Helm release or the CLI that made it, and the GitOps controller that would put it back. Read from
-//! the labels and annotations that these tools leave. A remedy is written for the tool that is named here; where none is,
-//! that is said, never assumed.
+//! The tools that manage an object: the Helm release or CLI that created it, and the GitOps controller that
+//! would revert changes. Read from the labels and annotations of these tools. Remedies are written for the
+//! named tool; no tool is assumed.
 
 use std::fmt;
 
@@ -8,19 +8,19 @@ use super::control_plane::CREATED_BY;
 use crate::annotations::{ARGO_CD_INSTANCE, ARGO_CD_TRACKING, HELM_NAMESPACE, HELM_RELEASE};
 use crate::objects::{Meta, Texts};
 
-/// Who manages an object.
+/// The tools that manage an object.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ManagedBy<'a> {
-    /// The tool that made it, where one says so.
+    /// The tool that created it, if known.
     pub installer: Option<Installer<'a>>,
-    /// The controller that reverts what is changed past Git.
+    /// The GitOps controller that reverts changes made in the cluster.
     pub gitops: Option<GitOps<'a>>,
 }
 
-/// The tool that an object was made with.
+/// The tool that created an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Installer<'a> {
-    /// Helm, which keeps it in this release.
+    /// Helm, which stores it in this release.
     Release(Release<'a>),
     /// A chart of Linkerd, without a release in the cluster: `helm template`, Argo CD, kustomize.
     Chart,
@@ -33,11 +33,11 @@ pub enum Installer<'a> {
 pub struct Release<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The namespace in which Helm keeps it.
+    /// The namespace in which Helm stores it.
     pub namespace: &'a str,
 }
 
-/// A controller that applies what is in Git, again and again.
+/// A controller that continuously applies the contents of Git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GitOps<'a> {
     /// Argo CD, by this Application.
@@ -49,12 +49,12 @@ pub enum GitOps<'a> {
 }
 
 impl<'a> ManagedBy<'a> {
-    /// Who manages the object with this metadata.
+    /// Reads the tools from an object's metadata.
     pub fn of(meta: &'a Meta) -> ManagedBy<'a> {
         ManagedBy::told(&meta.labels, &meta.annotations)
     }
 
-    /// Who manages the object with these labels and annotations.
+    /// Reads the tools from labels and annotations.
     pub fn told(labels: &'a Texts, annotations: &'a Texts) -> ManagedBy<'a> {
         let label = |key: &str| labels.get(key).map(String::as_str);
         let annotation = |key: &str| annotations.get(key).map(String::as_str);
@@ -71,7 +71,8 @@ impl<'a> ManagedBy<'a> {
             let name = label(&format!("{kind}.toolkit.fluxcd.io/name"))?;
             Some((label(&format!("{kind}.toolkit.fluxcd.io/namespace")), name))
         };
-        // What a HelmRelease makes is the HelmRelease's; the Kustomization that brought that marks it alone.
+        // Objects of a HelmRelease belong to it. The Kustomization that applied the HelmRelease marks only
+        // that.
         let gitops = tracked
             .filter(|application| !application.is_empty())
             .map(GitOps::ArgoCd)
@@ -80,12 +81,12 @@ impl<'a> ManagedBy<'a> {
         ManagedBy { installer, gitops }
     }
 
-    /// Whether the linkerd CLI changes it, past no controller that would revert that.
+    /// Whether the linkerd CLI manages it and no GitOps controller would revert its changes.
     pub fn is_by_cli(&self) -> bool {
         self.installer == Some(Installer::Cli) && self.gitops.is_none()
     }
 
-    /// The Helm release, where Helm keeps one.
+    /// The Helm release, if Helm stores one.
     pub fn release(&self) -> Option<Release<'a>> {
         match self.installer {
             Some(Installer::Release(release)) => Some(release),
@@ -93,11 +94,11 @@ impl<'a> ManagedBy<'a> {
         }
     }
 
-    /// What every step that changes the object says, where Git is the place to change it.
+    /// The note for steps that change an object managed in Git.
     pub fn in_git(&self) -> Option<String> {
         let owner = self.gitops?;
         Some(format!(
-            "make this change in Git: {owner} manages the object and reverts what is changed in the cluster"
+            "make this change in Git: {owner} manages the object and reverts changes made in the cluster"
         ))
     }
 }
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn each_tool_is_known_by_what_it_leaves() {
+    fn each_tool_is_recognized_by_its_marks() {
         let helm = meta(
             &[],
             &[
@@ -147,7 +148,7 @@ mod tests {
         let cli = meta(&[], &[("linkerd.io/created-by", "linkerd/cli edge-25.4.4")]);
         assert_eq!(ManagedBy::of(&cli).installer, Some(Installer::Cli));
         assert_eq!(ManagedBy::of(&meta(&[], &[])), ManagedBy::default());
-        // Half of a release is none: a namespace is never made up.
+        // An incomplete release does not count: a namespace is never guessed.
         let half = meta(&[], &[("meta.helm.sh/release-name", "mesh")]);
         assert_eq!(ManagedBy::of(&half).release(), None);
     }

@@ -1,5 +1,5 @@
-//! What is known of a cluster: slim typed objects, versions, node evidence. Pure and deterministic; nothing here
-//! fetches, prints or looks at a clock.
+//! The model of a cluster: slim typed objects, versions, node evidence. Pure and deterministic: no code
+//! here fetches, prints or reads a clock.
 
 pub mod annotated;
 pub mod availability;

@@ -1,5 +1,5 @@
-//! The moments that objects tell of: when they were created, when their containers ended and started, when nodes came back,
-//! from when on certificates are valid. What an object does not say is left out.
+//! Moments for timelines, read from objects: creation, ends and starts of containers, nodes that return,
+//! the validity of certificates. Unknown times are left out.
 
 use jiff::Timestamp;
 
@@ -21,7 +21,7 @@ pub fn created(kind: &str, meta: &Meta, what: &str) -> Option<Moment> {
     Moment::of(meta.creation_timestamp.get(), named(kind, meta), "metadata.creationTimestamp", what)
 }
 
-/// When the first and the last of several pods were created, with how many there are.
+/// When the first and the last of several pods were created, with their number.
 pub fn pods_created<'a>(pods: impl IntoIterator<Item = &'a Pod>, what: &str) -> Vec<Moment> {
     let mut pods: Vec<(Timestamp, &Pod)> =
         pods.into_iter().filter_map(|pod| Some((pod.metadata.creation_timestamp.get()?, pod))).collect();
@@ -44,7 +44,7 @@ pub fn pods_created<'a>(pods: impl IntoIterator<Item = &'a Pod>, what: &str) -> 
     }
 }
 
-/// When a pod was created, and the last end and start of the containers that `which` picks and that were started again.
+/// When a pod was created, and the last end and start of its restarted containers that `which` selects.
 pub fn of_restarts(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<Moment> {
     let object = named("Pod", &pod.metadata);
     let restarted = pod.status.container_statuses.iter().filter(|s| s.restart_count > 0 && which(&s.name));
@@ -52,7 +52,8 @@ pub fn of_restarts(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<M
     created("Pod", &pod.metadata, what).into_iter().chain(restarts).collect()
 }
 
-/// The life of a pod: created, its containers' last end and start, ready. `which` picks the containers.
+/// The lifetime of a pod: created, its containers' last end and start, ready. `which` selects the
+/// containers.
 pub fn of_pod(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<Moment> {
     let status = &pod.status;
     let object = || named("Pod", &pod.metadata);
@@ -62,7 +63,7 @@ pub fn of_pod(pod: &Pod, what: &str, which: impl Fn(&str) -> bool) -> Vec<Moment
     let containers = containers.flat_map(|(status, list)| of_container(&object(), list, status));
     let ready = pod.condition("Ready").and_then(|ready| {
         let what = if ready.status == "True" { "ready" } else { "no longer ready" };
-        // Of a pod that was never ready, it only tells when it was created.
+        // For a pod that was never ready, this time is only its creation.
         let never = ready.status != "True" && ready.last_transition_time == pod.metadata.creation_timestamp;
         Moment::of(
             ready.last_transition_time.get().filter(|_| !never),
@@ -106,7 +107,7 @@ fn ordinal(n: u32) -> String {
     format!("{n}{ending}")
 }
 
-/// When a node became ready, or no longer was.
+/// When a node became ready or stopped being ready.
 pub fn of_node(node: &Node) -> Option<Moment> {
     let ready = node.status.conditions.iter().find(|condition| condition.kind == "Ready")?;
     let what = if ready.status == "True" { "node ready" } else { "node no longer ready" };
@@ -118,7 +119,7 @@ pub fn of_node(node: &Node) -> Option<Moment> {
     )
 }
 
-/// When the ReplicaSets of these pods were made: the rollouts that they came with.
+/// When the ReplicaSets of these pods were created: their rollouts.
 pub fn rollouts<'a>(pods: &[&Pod], sets: &'a [Workload]) -> Vec<Moment> {
     let owns = |set: &&'a Workload| {
         pods.iter().any(|pod| {
@@ -163,20 +164,20 @@ pub fn of_events<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<Moment>
     }
 }
 
-/// From when on a certificate is valid, and when it expired, if it has by now.
+/// When a certificate became valid, and when it expired, if in the past.
 pub fn of_certificate(object: &str, field: &str, certificate: &Certificate, now: Timestamp) -> Vec<Moment> {
     let of = |at: Timestamp, end: &str, what: &str| {
         let what = format!("{} {what}", certificate.subject());
         Moment::of(Some(at).filter(|at| *at <= now), object, format!("{field} {end}"), what)
     };
     let ends = [
-        of(certificate.not_before(), "notBefore", "valid from then on"),
+        of(certificate.not_before(), "notBefore", "valid from this time"),
         of(certificate.not_after(), "notAfter", "expired"),
     ];
     ends.into_iter().flatten().collect()
 }
 
-/// When a token was issued, and when it expired, if it has by now.
+/// When a token was issued, and when it expired, if in the past.
 pub fn of_token(node: &str, file: &str, claims: &Claims, now: Timestamp) -> Vec<Moment> {
     let object = format!("node {node}");
     let expired = claims.expires_at().filter(|at| *at <= now);

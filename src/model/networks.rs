@@ -1,4 +1,4 @@
-//! Networks in CIDR form, and whether they hold an address or another network. Knows no cluster.
+//! Networks in CIDR form.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,22 +6,22 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 
-/// A network: `10.244.0.0/16`, `fd00::/8`. Bits behind the prefix do not count.
+/// A network: `10.244.0.0/16`, `fd00::/8`. Host bits are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network(IpNet);
 
-/// A text that is no network.
+/// A text that is not a network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no network: expected ADDRESS/BITS, such as 10.244.0.0/16")]
+#[error("{0:?} is not a network: expected ADDRESS/BITS, such as 10.244.0.0/16")]
 pub struct NotANetwork(pub String);
 
 impl Network {
-    /// Whether the address lies in it.
+    /// Whether it contains the address.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.0.contains(&address)
     }
 
-    /// Whether all of the other network lies in it.
+    /// Whether it contains the whole other network.
     pub fn covers(&self, other: &Network) -> bool {
         self.0.contains(&other.0)
     }
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_holds_its_addresses_and_no_others() {
+    fn network_contains_only_its_addresses() {
         for (network, address, holds) in [
             ("10.0.0.0/8", "10.244.1.7", true),
             ("10.0.0.0/8", "11.0.0.1", false),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_is_refused() {
+    fn invalid_network_is_an_error() {
         for text in [
             "",
             "10.0.0.0",

@@ -1,12 +1,14 @@
-//! From a pod to what people call it by: the Deployment rather than the pod, the CronJob rather than its Job. Pure joins
-//! over metadata; works with or without the lists of ReplicaSets and Jobs, which only make it surer.
+//! From a pod to its top-level owner: the Deployment rather than the ReplicaSet, the CronJob rather than
+//! its Job. Uses only metadata; lists of ReplicaSets and Jobs are optional and make the result more
+//! reliable.
 
 use std::collections::HashMap;
 
 use crate::finding::Subject;
 use crate::objects::{Job, Meta, Pod, Workload};
 
-/// What a pod belongs to at the top: a Deployment, StatefulSet, DaemonSet, CronJob, Job, Rollout, or itself.
+/// The top-level owner of a pod: a Deployment, StatefulSet, DaemonSet, CronJob, Job, Rollout, or the pod
+/// itself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner {
     /// Its kind.
@@ -18,9 +20,9 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// As a finding's subject; `pods` are those of its pods that are meant.
+    /// The owner as a finding's subject; `pods` are the affected pods.
     pub fn subject(&self, mut pods: Vec<String>) -> Subject {
-        // A pod that nothing owns is its own subject.
+        // A pod without an owner is its own subject.
         if self.kind == "Pod" {
             pods.clear();
         }
@@ -33,7 +35,7 @@ impl Owner {
         }
     }
 
-    /// What `kubectl rollout restart` takes for it: `deployment/web`; `None` where it cannot restart it.
+    /// The argument for `kubectl rollout restart`: `deployment/web`; `None` if it cannot restart the owner.
     pub fn restartable(&self) -> Option<String> {
         match self.kind.as_str() {
             "Deployment" | "StatefulSet" | "DaemonSet" => {
@@ -44,7 +46,7 @@ impl Owner {
     }
 }
 
-/// The index from ReplicaSets and Jobs to what owns them.
+/// Index of ReplicaSets and Jobs by owner.
 #[derive(Debug, Default)]
 pub struct Owners<'a> {
     replica_sets: HashMap<(&'a str, &'a str), &'a Meta>,
@@ -52,7 +54,7 @@ pub struct Owners<'a> {
 }
 
 impl<'a> Owners<'a> {
-    /// Builds the index; give empty lists for what was not collected.
+    /// Builds the index. Pass empty lists for kinds that were not collected.
     pub fn new(replica_sets: &'a [Workload], jobs: &'a [Job]) -> Owners<'a> {
         let key = |meta: &'a Meta| ((meta.namespace.as_str(), meta.name.as_str()), meta);
         Owners {
@@ -61,7 +63,7 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// What a pod belongs to at the top.
+    /// The top-level owner of a pod.
     pub fn of(&self, pod: &Pod) -> Owner {
         let meta = &pod.metadata;
         let owner = |kind: &str, name: &str| Owner {
@@ -89,8 +91,8 @@ impl<'a> Owners<'a> {
     }
 }
 
-/// What made a ReplicaSet that was not collected: the hash that Deployments and Rollouts give their ReplicaSets ends
-/// the name, and the pod carries it as a label.
+/// The owner of a ReplicaSet that was not collected: the name ends with the hash that Deployments and
+/// Rollouts add, and the pod has it as a label.
 fn above_replica_set<'n>(pod: &Meta, replica_set: &'n str) -> Option<(&'static str, &'n str)> {
     [("rollouts-pod-template-hash", "Rollout"), ("pod-template-hash", "Deployment")].into_iter().find_map(
         |(label, kind)| {
@@ -100,8 +102,8 @@ fn above_replica_set<'n>(pod: &Meta, replica_set: &'n str) -> Option<(&'static s
     )
 }
 
-/// What tells the generations of one workload's pods apart: the ReplicaSet and its hash, or the revision of a StatefulSet
-/// or DaemonSet. Pods of one generation were made from one template.
+/// An id of the template that a pod was created from: the ReplicaSet and its hash, or the revision of a
+/// StatefulSet or DaemonSet.
 pub fn generation(pod: &Pod) -> String {
     let meta = &pod.metadata;
     let direct = meta.controller().map_or("", |owner| owner.name.as_str());
@@ -109,7 +111,8 @@ pub fn generation(pod: &Pod) -> String {
     format!("{direct}\0{}", hash.unwrap_or_default())
 }
 
-/// Whether the kubelet made the pod from a file on its node: the API server only mirrors it, so no webhook can change it.
+/// Whether it is a static pod: the kubelet creates it from a file, and the API server only mirrors it, so
+/// webhooks cannot change it.
 pub fn is_static(pod: &Pod) -> bool {
     pod.metadata.controller().is_some_and(|owner| owner.kind == "Node")
 }
@@ -137,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_are_called_by_what_people_made() {
+    fn pods_are_named_by_their_top_owner() {
         let set: Workload = serde_json::from_value(serde_json::json!({"metadata": {
             "namespace": "shop", "name": "web-abc",
             "ownerReferences": [{"kind": "Deployment", "name": "web", "controller": true}]
@@ -159,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_leads_past_a_replica_set_that_was_not_collected() {
+    fn hash_leads_to_the_owner_of_an_unknown_replica_set() {
         let none = Owners::default();
         let said = |kind: &str, name: &str| (kind.to_owned(), name.to_owned());
         let by_hash = pod(Some(("ReplicaSet", "web-v2-5d9f")), &[("pod-template-hash", "5d9f")]);

@@ -1,5 +1,5 @@
-//! A pod in one word, as `kubectl get pods` and `linkerd check` say it: what the first init container or the first
-//! container that is not well says, else the phase. And what keeps a pod's proxy from counting as healthy.
+//! A pod's status in one word, as `kubectl get pods` and `linkerd check` show it: the state of the first
+//! unhealthy init container or container, else the phase. Also why a pod's proxy is unhealthy.
 
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
@@ -13,7 +13,7 @@ pub fn word(pod: &Pod) -> String {
     let mut word =
         if pod.status.reason.is_empty() { &pod.status.phase } else { &pod.status.reason }.to_string();
     let mut running = false;
-    // The first container counts most, so it is looked at last.
+    // The first container takes precedence, so it is read last.
     for status in pod.status.container_statuses.iter().rev() {
         match (status.state.waiting(), status.state.terminated()) {
             (Some(waiting), _) if !waiting.reason.is_empty() => word.clone_from(&waiting.reason),
@@ -25,7 +25,7 @@ pub fn word(pod: &Pod) -> String {
     if word == "Completed" && running { "Running".to_owned() } else { word }
 }
 
-/// The word for the first init container that neither ended well nor is a sidecar that runs.
+/// The word for the first init container that neither succeeded nor is a running sidecar.
 fn initializing(pod: &Pod) -> Option<String> {
     let sidecar = |status: &ContainerStatus| {
         let restarts = pod.spec.init_containers.iter().find(|container| container.name == status.name);
@@ -47,42 +47,43 @@ fn initializing(pod: &Pod) -> Option<String> {
     })
 }
 
-/// Why a pod and its proxy do not run as they should.
+/// Why a pod and its proxy are unhealthy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unwell {
-    /// The pod does not run; the word for what it does.
+    /// The pod does not run; its status word.
     Pod(String),
-    /// The pod runs, and its proxy is not ready.
+    /// The pod runs, but its proxy is not ready.
     Proxy,
 }
 
-/// What is wrong with a pod in which a proxy should run; `None` where nothing is, or where nothing runs any more.
+/// The problem of a pod that should run a proxy; `None` if it is healthy or has ended.
 pub fn unhealthy(pod: &Pod) -> Option<Unwell> {
     let word = word(pod);
     match word.as_str() {
         "Completed" | "NodeShutdown" | "Shutdown" | "Terminated" => None,
         "Running" | "Evicted" => {
             let ready = pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
-            // Of an evicted pod nothing is left that could be ready.
+            // An evicted pod has no containers that could be ready.
             (!ready && word == "Running").then_some(Unwell::Proxy)
         }
         _ => Some(Unwell::Pod(word)),
     }
 }
 
-/// Whether `linkerd check` takes a pod for one whose proxy is not well: it also does of evicted ones, in which nothing runs.
+/// Whether `linkerd check` treats the pod's proxy as unhealthy. Unlike [`unhealthy`], this includes evicted
+/// pods.
 pub fn counts_as_unwell(pod: &Pod) -> bool {
     let ready = || pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready);
     unhealthy(pod).is_some() || (word(pod) == "Evicted" && !ready())
 }
 
-/// Whether a container of a pod has failed, so that waiting alone does not make the pod ready.
+/// Whether a container of a pod has failed, so that the pod does not become ready by waiting.
 pub fn has_failed(pod: &Pod) -> bool {
     let statuses = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
     pod.status.phase == "Failed" || statuses.into_iter().any(container_has_failed)
 }
 
-/// Whether a container has failed rather than not started yet.
+/// Whether a container has failed, as opposed to not started yet.
 pub fn container_has_failed(status: &ContainerStatus) -> bool {
     let waits = status.state.waiting().is_some_and(|waiting| {
         !matches!(waiting.reason.as_str(), "PodInitializing" | "ContainerCreating" | "")
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_is_kubectls() {
+    fn status_word_matches_kubectl() {
         let proxy = serde_json::json!({"name": "linkerd-proxy", "ready": true, "state": {"running": {}}});
         let app =
             |state: serde_json::Value| serde_json::json!({"name": "app", "ready": false, "state": state});
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sidecar_that_runs_is_no_initialization_and_one_that_does_not_is() {
+    fn only_a_stopped_sidecar_counts_as_initializing() {
         let with = |ready: bool| {
             pod(serde_json::json!({
                 "spec": {"initContainers": [{"name": "linkerd-proxy", "restartPolicy": "Always"}, {"name": "b"}]},

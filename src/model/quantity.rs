@@ -1,6 +1,6 @@
 //! Quantities as Kubernetes writes them: `250m`, `1.5`, `20Mi`, `1e3`.
 
-/// A quantity in its base unit: cores, bytes; `None` for what is none.
+/// A quantity in its base unit (cores, bytes); `None` if invalid.
 pub fn read(text: &str) -> Option<f64> {
     let text = text.trim();
     let end = text.find(|letter: char| !matches!(letter, '0'..='9' | '.' | '+' | '-')).unwrap_or(text.len());
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_are_kubernetes() {
+    fn kubernetes_quantities_are_parsed() {
         for (text, value) in [
             ("250m", 0.25),
             ("1", 1.0),

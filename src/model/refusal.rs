@@ -1,24 +1,24 @@
-//! What the API server answers where it refuses to create a pod, in its own words: which of the things that can refuse one did.
-//! The sentences are those of Kubernetes 1.22 to 1.34 and of OpenShift 4.
+//! The API server's answers when it rejects a pod: finds the component that rejected it. The texts are
+//! those of Kubernetes 1.22 to 1.34 and of OpenShift 4.
 
 use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
 
 /// Containers that the injector adds.
 pub const LINKERDS: [&str; 4] = [PROXY_CONTAINER, INIT_CONTAINER, VALIDATOR_CONTAINER, DEBUG_CONTAINER];
 
-/// What refuses a pod.
+/// The component that rejects a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal<'a> {
-    /// Pod Security admission, or the PodSecurityPolicies of before.
+    /// Pod Security admission, or the older PodSecurityPolicies.
     PodSecurity {
-        /// `baseline`, `restricted`; empty where a PodSecurityPolicy refused.
+        /// `baseline`, `restricted`; empty for a PodSecurityPolicy.
         level: &'a str,
     },
-    /// A ResourceQuota under which every container has to say what it needs.
+    /// A ResourceQuota that requires a resource of every container.
     Unstated {
         /// Its name.
         quota: &'a str,
-        /// What is lacking, and where: `limits.cpu for: linkerd-proxy`.
+        /// The missing resources and their containers: `limits.cpu for: linkerd-proxy`.
         lacking: &'a str,
     },
     /// A ResourceQuota that is used up.
@@ -37,33 +37,33 @@ pub enum Refusal<'a> {
         /// Why not.
         trouble: Trouble,
     },
-    /// A webhook that was called, and said no.
+    /// A webhook that denied the pod.
     Denied {
         /// Its name.
         webhook: &'a str,
     },
-    /// Its ServiceAccount is not there.
+    /// Its ServiceAccount does not exist.
     ServiceAccount,
-    /// Something else.
+    /// Another reason.
     Other,
 }
 
 /// Why a webhook could not be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
-    /// Nothing answered in time, or there is no way to it.
+    /// No answer in time, or no route.
     Timeout,
-    /// Nothing listens there.
+    /// Connection refused.
     Refused,
-    /// Its Service has no endpoint, or is not there.
+    /// Its Service has no endpoint, or does not exist.
     NoEndpoint,
     /// Its certificate is not trusted.
     Certificate,
-    /// Something else.
+    /// Another reason.
     Other,
 }
 
-/// What refused a pod, from what the API server said.
+/// Finds the component that rejected a pod from the API server's message.
 pub fn read(message: &str) -> Refusal<'_> {
     if let Some((_, rest)) = message.split_once("violates PodSecurity \"") {
         let level = rest.split(['"', ':']).next().unwrap_or_default();
@@ -127,12 +127,12 @@ fn trouble(message: &str) -> Trouble {
     }
 }
 
-/// Whether a refusal names a container that the injector adds, or what only such a container asks for.
+/// Whether a rejection names an injected container, or a capability that only such a container requests.
 pub fn names_linkerds(message: &str) -> bool {
     LINKERDS.iter().any(|name| message.contains(name))
 }
 
-/// The part of a refusal that names a container that the injector adds, as far as the marks go that such answers are divided by.
+/// The part of a rejection that names an injected container, up to the separators that such answers use.
 pub fn about_linkerds(message: &str) -> Option<&str> {
     const MARKS: [char; 8] = ['{', '}', '[', ']', '"', ';', '\n', ':'];
     let at = LINKERDS.iter().filter_map(|name| message.find(name)).min()?;
@@ -142,8 +142,8 @@ pub fn about_linkerds(message: &str) -> Option<&str> {
     message.get(begin..end).map(str::trim)
 }
 
-/// The resources that a quota misses in containers of Linkerd's, from [`Refusal::Unstated`]: `limits.cpu for: linkerd-init,linkerd-proxy;
-/// limits.memory for: web`.
+/// The resources that a quota requires of Linkerd's containers, from [`Refusal::Unstated`]: `limits.cpu
+/// for: linkerd-init,linkerd-proxy; limits.memory for: web`.
 pub fn unstated_by_linkerd(lacking: &str) -> impl Iterator<Item = &str> {
     let parts = lacking.split(';').filter_map(|part| part.trim().split_once(" for: "));
     parts
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_part_that_names_a_container_of_linkerds_is_found() {
+    fn part_about_a_linkerd_container_is_found() {
         let said = r#"Violations details: {"[denied by autogke-default-linux-capabilities]":["linux capability 'NET_ADMIN,NET_RAW' on container 'linkerd-init' not allowed; Autopilot only allows the capabilities"]}"#;
         let part = "linux capability 'NET_ADMIN,NET_RAW' on container 'linkerd-init' not allowed";
         assert_eq!(about_linkerds(said), Some(part));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn each_refusal_is_known_by_its_words() {
+    fn each_rejection_is_recognized_by_its_text() {
         for (said, refusal) in [
             (
                 "pods \"web-1\" is forbidden: violates PodSecurity \"baseline:latest\": non-default capabilities (container \

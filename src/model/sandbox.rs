@@ -1,5 +1,5 @@
-//! Failures of linkerd-cni's CNI ADD, joined from events, journals and pods. Events and journals are history; whether a pod
-//! still waits for its sandbox is read from the pod. Pure; what a failure means is for the checks.
+//! Failures of linkerd-cni's CNI ADD, joined from events, journals and pods. Events and journals are
+//! history; the pod shows whether it still waits for its sandbox. Checks interpret the failures.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,34 +13,34 @@ use crate::finding::Evidence;
 use crate::knowledge::{Knowledge, Signature};
 use crate::objects::{ContainerStatus, Event, Pod, Uid};
 
-/// How long after its last event an ADD counts as failed where the pod itself was not seen. The kubelet tries again
-/// every few minutes at least, and the API server keeps events for an hour.
+/// How long an ADD counts as failed after its last event, if the pod is unknown. The kubelet retries at
+/// least every few minutes, and the API server keeps events for an hour.
 const RECENT: SignedDuration = SignedDuration::from_mins(75);
 
-/// A failed CNI ADD of linkerd-cni: a pod that is not known to have got a sandbox since.
+/// A failed CNI ADD of linkerd-cni for a pod that is not known to have a sandbox since.
 #[derive(Debug, Clone)]
 pub struct AddFailure<'a> {
     /// The pod's namespace.
     pub namespace: Cow<'a, str>,
     /// The pod's name.
     pub pod: Cow<'a, str>,
-    /// What it belongs to.
+    /// The pod's owner.
     pub owner: Owner,
-    /// Its node; empty where it is not known.
+    /// Its node; empty if unknown.
     pub node: &'a str,
-    /// What the error means; `None` for an unknown one.
+    /// The meaning of the error; `None` for an unknown one.
     pub signature: Option<&'a Signature>,
     /// The plugin's error.
     pub error: Cow<'a, str>,
-    /// Where it is reported.
+    /// The source of the report.
     pub reported_by: ReportedBy<'a>,
-    /// The error of iptables itself, where the node's journal has it.
+    /// The iptables error, if the node's journal contains it.
     pub detail: Option<(JournalLine<'a>, &'a Signature)>,
     /// Whether the pod itself shows that it still waits; otherwise only the event does.
     pub waits: bool,
 }
 
-/// Where a failure is reported.
+/// The source of a failure report.
 #[derive(Debug, Clone, Copy)]
 pub enum ReportedBy<'a> {
     /// An event.
@@ -65,7 +65,7 @@ impl AddFailure<'_> {
         self.signature.is_some_and(|known| known.id == signature)
     }
 
-    /// The event or the line, quoted.
+    /// The event or journal line as evidence.
     pub fn evidence(&self) -> Evidence {
         let said = format!("plugin type=\"linkerd-cni\" … failed (add): {}", self.error);
         match self.reported_by {
@@ -82,17 +82,17 @@ impl AddFailure<'_> {
     }
 }
 
-/// Which pods are known.
+/// The known pods.
 #[derive(Debug, Clone, Copy)]
 pub enum KnownPods<'a> {
-    /// Every one there is: a pod that is not among them is gone.
+    /// All pods: one that is missing does not exist.
     Every(&'a [Pod]),
-    /// Some, perhaps none.
+    /// Some pods, or none.
     Some(&'a [Pod]),
 }
 
-/// The pods that wait for a sandbox because of linkerd-cni, each with its last error, ordered by namespace and name. Pods
-/// that are deleted, run, or have ended are left out.
+/// The pods that wait for a sandbox because of linkerd-cni, each with its last error, ordered by namespace
+/// and name. Leaves out pods that are deleted, running or ended.
 pub fn add_failures<'a>(
     (events, journals): (&'a [Event], &[Journal<'a>]),
     pods: KnownPods<'a>,
@@ -127,7 +127,7 @@ pub fn add_failures<'a>(
         let pod = known.get(&(namespace.to_string(), name.to_string())).copied();
         let when = failure.reported_by.last();
         let waits = match pod {
-            // Another pod of that name: a StatefulSet's before this one.
+            // Another pod of that name, for example an earlier one of a StatefulSet.
             Some(pod) if !uid.is_empty() && !pod.metadata.uid.is_empty() && uid != pod.metadata.uid => {
                 continue;
             }
@@ -165,7 +165,7 @@ struct LastError<'a> {
     signature: Option<&'a Signature>,
 }
 
-/// The last error of each pod, by namespace, name and uid. The two event APIs show one event twice.
+/// The last error of each pod, by namespace, name and uid. The two event APIs return one event twice.
 type LastErrors<'a> = BTreeMap<(Cow<'a, str>, Cow<'a, str>, Uid), LastError<'a>>;
 
 fn last_errors<'a>(events: &'a [Event], knowledge: &'a Knowledge) -> LastErrors<'a> {
@@ -183,7 +183,7 @@ fn last_errors<'a>(events: &'a [Event], knowledge: &'a Knowledge) -> LastErrors<
     last
 }
 
-/// Failures that only a journal reports, and errors later than an event's.
+/// Adds failures that only a journal reports, and errors that are later than the event's.
 fn add_journal<'a>(
     last: &mut LastErrors<'a>,
     journal: Journal<'a>,
@@ -193,14 +193,14 @@ fn add_journal<'a>(
     for failure in journal.add_failures(knowledge, now) {
         let (namespace, name, uid) = failure.pod;
         let uid = Uid::from(uid.as_str());
-        // A line without a uid is of whichever pod of that name is known.
+        // A line without a uid belongs to the known pod of that name.
         let same = last.keys().find(|(held_namespace, held_name, held_uid)| {
             *held_namespace == namespace
                 && *held_name == name
                 && (uid.is_empty() || held_uid.is_empty() || *held_uid == uid)
         });
         let key = same.cloned().unwrap_or_else(|| (namespace.into(), name.into(), uid));
-        // Of equal moments the event is shown: it counts how often.
+        // If the times are equal, the event is used, because it has a count.
         let minute = SignedDuration::from_mins(1);
         let later = last.get(&key).is_none_or(|held| {
             match (held.reported_by, held.reported_by.last(), failure.line.at) {
@@ -222,13 +222,13 @@ fn itself(namespace: &str, name: &str) -> Owner {
     Owner { kind: "Pod".to_owned(), namespace: namespace.to_owned(), name: name.to_owned() }
 }
 
-/// Whether a pod still lacks the sandbox whose ADD failed at that moment. After a node restarts, pods that ran before need
-/// a new one: that something in them ran earlier proves nothing.
+/// Whether a pod still lacks the sandbox whose ADD failed at that moment. After a node restarts, earlier
+/// pods need a new one, so earlier container starts prove nothing.
 fn waits_for_sandbox(pod: &Pod, failed: Option<Timestamp>) -> bool {
     if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
         return false;
     }
-    // From Kubernetes 1.29 on the kubelet says it outright.
+    // Since Kubernetes 1.29 the kubelet reports it in a condition.
     if let Some(condition) = pod.condition("PodReadyToStartContainers") {
         return condition.status != "True";
     }
@@ -246,7 +246,7 @@ fn waits_for_sandbox(pod: &Pod, failed: Option<Timestamp>) -> bool {
     })
 }
 
-/// Whether a pod is bound to a node, and nothing in it has ever started.
+/// Whether a pod is scheduled but none of its containers has ever started.
 pub fn has_started_nothing(pod: &Pod) -> bool {
     let waiting = !pod.is_finished() && pod.metadata.deletion_timestamp.is_none();
     let bound = !pod.node_name.is_empty();
@@ -258,7 +258,7 @@ pub fn has_started_nothing(pod: &Pod) -> bool {
         })
 }
 
-/// Whether a container waits for what comes after the sandbox: its image, its restart.
+/// Whether a container waits for a step after the sandbox: its image, its restart.
 pub fn waits_for_something_else(status: &ContainerStatus) -> bool {
     let waiting = status.state.waiting();
     waiting.is_some_and(|waiting| {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_pods_that_are_gone_or_were_called_the_same_are_history() {
+    fn events_of_deleted_or_replaced_pods_are_history() {
         let refused = [event("u0", "Unauthorized", REFUSED)];
         assert!(found(&refused, KnownPods::Every(&[pod(&json!({}))])).is_empty());
         assert!(found(&refused, KnownPods::Every(&[])).is_empty());
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_reports_what_events_no_longer_do_and_the_error_of_iptables() {
+    fn journal_supplies_expired_failures_and_iptables_errors() {
         let lines: Vec<String> = [
             "Jan 15 11:57:30 n1 containerd[1]: Another app is currently holding the xtables lock.",
             r#"Jan 15 11:58:00 n1 kubelet[9]: err="plugin type=\"linkerd-cni\" failed (add): exit status 4" pod="shop/web" podUID="u1""#,
@@ -379,7 +379,7 @@ mod tests {
         let waiting = [pod(&json!({}))];
         let lock = || Some("lock-held".to_owned());
         assert_eq!(look(&[], &waiting), [("exit-4".to_owned(), lock(), false)]);
-        // The event of the same moment is shown, and is not counted twice.
+        // The event with the same time is used, and counts only once.
         let event = event("u1", "exit status 4", REFUSED);
         assert_eq!(look(&[event], &waiting), [("exit-4".to_owned(), lock(), true)]);
         assert_eq!(look(&[], &[]), []);

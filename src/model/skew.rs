@@ -1,5 +1,5 @@
-//! The skew matrix: every version in the mesh, side by side. It is the subject of a report and what the version checks
-//! judge; it says what is there, not whether that is good. It reads whatever was collected.
+//! The version skew matrix: every version in the mesh. It is shown in the report and read by the version
+//! checks, which interpret it. Reads whatever was collected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +14,13 @@ use crate::objects::{
 };
 use crate::version::{ImageRef, K8sVersion};
 
-/// Every version in the mesh. A field is `None` (or a map empty) when it is not known.
+/// Every version in the mesh. A field is `None` (or a map empty) if unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Skew {
-    /// `EKS`, `GKE`, ... as the versions and nodes tell.
+    /// `EKS`, `GKE`, ... from versions and nodes.
     pub distribution: Option<String>,
-    /// The API server's version as it was given.
+    /// The API server's version as reported.
     pub kubernetes: Option<String>,
     /// Kubelets: nodes by version.
     pub kubelets: BTreeMap<String, usize>,
@@ -28,7 +28,7 @@ pub struct Skew {
     pub cli: Option<String>,
     /// Control-plane components: the version of each.
     pub control_plane: BTreeMap<String, String>,
-    /// Proxies: pods by version, those of the control plane aside.
+    /// Proxies: pods by version, except pods of the control plane.
     pub proxies: BTreeMap<String, usize>,
     /// linkerd-cni: its version.
     pub cni: Option<String>,
@@ -38,20 +38,20 @@ pub struct Skew {
     pub gateway_api: Option<String>,
 }
 
-/// What stands in for a version that is there and cannot be read.
+/// The text for an existing version that cannot be read.
 const UNREADABLE: &str = "unknown";
-/// A definition that every bundle of Gateway API has, and that Linkerd needs.
+/// A definition that every Gateway API bundle contains and Linkerd needs.
 const GATEWAY_DEFINITION: &str = "httproutes.gateway.networking.k8s.io";
-/// Where a bundle of Gateway API says its version.
+/// The annotation with the version of a Gateway API bundle.
 const BUNDLE_VERSION: &str = "gateway.networking.k8s.io/bundle-version";
 
 impl Skew {
-    /// What a run asks for on its behalf: single answers only. The lists that it reads are there when checks need them.
+    /// The items that a run requests for it: single objects only. Lists are available if checks need them.
     pub fn items() -> BTreeSet<Item> {
         BTreeSet::from([gateway_definition(), Item::ServerVersion, Item::CliVersion])
     }
 
-    /// Reads it off the evidence.
+    /// Reads the matrix from the evidence.
     pub fn of(cluster: &Cluster, _knowledge: &Knowledge) -> Skew {
         let deployments = list::<Deployment>(cluster);
         let nodes = list::<Node>(cluster);
@@ -95,7 +95,7 @@ fn components(deployments: &[Workload], namespace: &str) -> BTreeMap<String, Str
 fn proxies(cluster: &Cluster) -> BTreeMap<String, usize> {
     let control_plane = &cluster.namespaces.control_plane;
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    // Few versions, many pods: the text of the tag is looked up before it is parsed or kept.
+    // There are few versions but many pods: each tag is looked up before it is parsed or stored.
     let mut known: BTreeMap<&str, String> = BTreeMap::new();
     for pod in list::<Pod>(cluster) {
         let Some(proxy) = pod.spec.proxy() else { continue };
@@ -114,7 +114,7 @@ fn proxies(cluster: &Cluster) -> BTreeMap<String, usize> {
     counts
 }
 
-/// The tag of an image as it is written; a vendor's tag is shown like any other.
+/// The tag of an image as written, including vendors' tags.
 fn tag(image: &str) -> Option<String> {
     image.parse::<ImageRef>().ok()?.tag
 }
@@ -126,7 +126,8 @@ fn cni(daemon_sets: &[Workload], namespace: &str) -> Option<String> {
     Some(spec.container("install-cni").and_then(|c| tag(&c.image)).unwrap_or_else(|| UNREADABLE.to_owned()))
 }
 
-/// Extensions by the label of their namespaces: viz, multicluster, jaeger. Their version is what their Deployments say.
+/// Extensions by the label of their namespaces: viz, multicluster, jaeger. Their version comes from their
+/// Deployments.
 fn extensions(namespaces: &[Namespace], deployments: &[Workload]) -> BTreeMap<String, String> {
     let named = namespaces.iter().filter_map(|namespace| {
         let extension = namespace.metadata.label(EXTENSION_LABEL)?;
@@ -164,7 +165,7 @@ fn gateway_api(cluster: &Cluster) -> Option<String> {
     Some(definition.metadata.annotations.get(BUNDLE_VERSION).map_or(UNREADABLE, String::as_str).to_owned())
 }
 
-/// Whose Kubernetes it is, where something says so. Most servers outside the clouds say nothing.
+/// The Kubernetes distribution, if known. Most servers outside of clouds do not reveal it.
 fn distribution(server: Option<&K8sVersion>, nodes: &[Node]) -> Option<String> {
     let by_version = server.and_then(K8sVersion::distribution).or_else(|| {
         nodes
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distribution_is_told_by_versions_and_nodes() {
+    fn distribution_is_read_from_versions_and_nodes() {
         let node = |kubelet: &str, provider: &str, labels: serde_json::Value| -> Node {
             of(json!({"metadata": {"name": "n", "labels": labels}, "spec": {"providerID": provider},
                 "status": {"nodeInfo": {"kubeletVersion": kubelet}}}))

@@ -1,50 +1,50 @@
-//! The ports that the rules of a pod leave aside: what comes to them, or goes out to them, does not pass its proxy.
+//! The ports that a pod's iptables rules skip, so that their traffic bypasses the proxy.
 
 use super::policy::{Ports, listed_ports};
 use crate::finding::Evidence;
 use crate::objects::Pod;
 use crate::objects::container::INIT_CONTAINER;
 
-/// A direction, by the annotation and by the argument of linkerd-init.
+/// A direction, with its annotation and its argument of linkerd-init.
 #[derive(Debug, Clone, Copy)]
 pub struct Way {
     annotation: &'static str,
     argument: &'static str,
-    /// Ports that linkerd-init leaves aside for every pod, and on which the proxy decides itself.
+    /// Ports that linkerd-init skips for every pod and that the proxy handles itself.
     own: &'static [u16],
 }
 
-/// What comes to a pod.
+/// Inbound connections.
 pub const IN: Way = Way {
     annotation: "config.linkerd.io/skip-inbound-ports",
     argument: "--inbound-ports-to-ignore",
     own: &[4190, 4191],
 };
-/// What a pod sends.
+/// Outbound connections.
 pub const OUT: Way = Way {
     annotation: "config.linkerd.io/skip-outbound-ports",
     argument: "--outbound-ports-to-ignore",
     own: &[],
 };
 
-/// What is left aside, and what says so.
+/// A list of skipped ports and its source.
 pub struct Skipped<'a> {
     pod: &'a Pod,
     ports: Ports,
     way: Way,
-    /// The list as it is written.
+    /// The list as written.
     list: &'a str,
-    /// Whether the pod's own annotation says it.
+    /// Whether it comes from the pod's own annotation.
     pub annotated: bool,
 }
 
 impl Skipped<'_> {
-    /// Whether a port is one of an application's that is left aside.
+    /// Whether it contains an application port.
     pub fn holds(&self, port: u16) -> bool {
         self.ports.contains(port) && !self.way.own.contains(&port)
     }
 
-    /// Where it stands.
+    /// The source of the list as evidence.
     pub fn by(&self) -> Evidence {
         let object = format!("Pod {}/{}", self.pod.metadata.namespace, self.pod.metadata.name);
         match self.annotated {
@@ -60,8 +60,8 @@ impl Skipped<'_> {
     }
 }
 
-/// What a pod's rules leave aside in a direction: by its annotation, which linkerd-cni and the injector read, or by the arguments of
-/// its linkerd-init, in which the chart's lists are.
+/// The skipped ports of a pod in a direction: from its annotation, which linkerd-cni and the injector read,
+/// or from the arguments of linkerd-init, which contain the chart's lists.
 pub fn skipped(pod: &Pod, way: Way) -> Option<Skipped<'_>> {
     let annotation = pod.metadata.annotation(way.annotation).filter(|list| !list.trim().is_empty());
     let list = annotation.or_else(|| {

@@ -1,20 +1,20 @@
-//! How proxies come to each other: at the port of the other proxy, or at that of its application.
+//! How proxies connect to each other: at the other proxy's port, or at the application's port.
 
 use crate::chart::values::Values;
 
-/// Where a proxy takes connections unless it is told otherwise.
+/// The default port on which a proxy accepts connections.
 pub const INBOUND: u16 = 4143;
-/// Where the chart's values say in which mode proxies connect.
+/// The chart value with the mode in which proxies connect.
 pub const MODE: &str = "proxy.outboundTransportMode";
-/// The mode in which they connect to the port of the other proxy, and name the application's in a header.
+/// The mode in which they connect to the other proxy's port and name the application's port in a header.
 pub const HEADER: &str = "transport-header";
 
-/// What the chart's values say of the mode; `None` where they leave it to the release.
+/// The mode in the chart's values; `None` if the release's default applies.
 pub fn written(values: &Values) -> Option<&str> {
     values.text(MODE)
 }
 
-/// Whether the chart's values say that proxies always come to each other's own port.
+/// Whether the chart's values make proxies always connect to each other's own port.
 pub fn by_header(values: &Values) -> bool {
     written(values) == Some(HEADER)
 }

@@ -1,6 +1,6 @@
-//! Waivers: findings that somebody accepts for a reason, up to a day. A file names check or fingerprint, scope, reason,
-//! owner and expiry of each. A waiver that has expired, would accept everything or names no check accepts nothing, and
-//! is a finding; so is one that accepts nothing that was found.
+//! Waivers: accepted findings with a reason and an expiry date. A file lists the check or fingerprint,
+//! scope, reason, owner and expiry of each. A waiver that has expired, would accept everything or names no
+//! check has no effect and is itself a finding. So is a waiver that accepts nothing that was found.
 
 mod index;
 mod on_object;
@@ -18,28 +18,28 @@ use crate::command::own;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, WaivedBy, Written};
 use crate::yaml;
 
-/// What is wrong with a waiver: the id of the finding, and what it says.
+/// Problems with waivers: id and title of the finding.
 pub const PROBLEMS: [(&str, &str); 6] = [
     ("waiver-expired", "A waiver has expired"),
-    ("waiver-misplaced", "A waiver stands on a pod that something made"),
+    ("waiver-misplaced", "A waiver is on a generated pod"),
     ("waiver-too-broad", "A waiver accepts everything that a check finds"),
-    ("waiver-unknown-check", "A waiver names no check"),
+    ("waiver-unknown-check", "A waiver names an unknown check"),
     ("waiver-unreadable", "A waiver cannot be read"),
-    ("waiver-unused", "A waiver accepts nothing that was found"),
+    ("waiver-unused", "A waiver accepts no finding"),
 ];
 
-/// What is accepted.
+/// What a waiver accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum What {
     Check(String),
     Fingerprint(String),
-    /// It stands on an object and says nothing that could be accepted; what is wrong with it.
+    /// The annotation of an object cannot be read; the problem.
     Unreadable(String),
-    /// It stands where it will not stay; why.
+    /// The annotation is on an object that will be replaced; the reason.
     Misplaced(String),
 }
 
-/// Where; `*` stands for any text.
+/// The scope of a waiver; `*` matches any text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Scope {
@@ -74,7 +74,7 @@ struct Entry {
     expires: Option<String>,
 }
 
-/// A file that is none of waivers.
+/// A file that does not contain valid waivers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}")]
 pub struct NoWaivers {
@@ -82,14 +82,14 @@ pub struct NoWaivers {
     pub file: String,
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
-/// The waivers of a file.
+/// Reads the waivers of a file.
 ///
 /// # Errors
-/// It is no such file, or a waiver lacks what each has to say.
+/// If it is not a file of waivers, or a waiver lacks a required field.
 pub fn read(file: &str, text: &str) -> Result<Vec<Waiver>, NoWaivers> {
     let wrong = |line: u64, message: String| NoWaivers { file: file.to_owned(), line, message };
     yaml::guard(text.as_bytes()).map_err(|refused| wrong(refused.line() as u64, refused.to_string()))?;
@@ -130,8 +130,12 @@ fn waiver(file: &str, line: u64, entry: Entry) -> Result<Waiver, String> {
         }
     };
     let expires = said("expires", entry.expires)?;
-    let expires: Date =
-        expires.parse().map_err(|_| format!("expires is {expires:?}, and no day such as 2027-03-31"))?;
+    let expires: Date = expires.parse().map_err(|_| {
+        format!(
+            "expires is {expires:?}, which is not a date such as \
+            2027-03-31"
+        )
+    })?;
     Ok(Waiver {
         what,
         scope,
@@ -147,12 +151,12 @@ fn waiver(file: &str, line: u64, entry: Entry) -> Result<Waiver, String> {
 }
 
 impl Waiver {
-    /// How it is written into a finding.
+    /// The form in which a finding shows it.
     pub fn by(&self) -> &WaivedBy {
         &self.by
     }
 
-    /// What is wrong with it by itself; `is_known`: a check has the name that it gives.
+    /// The problem with a waiver on its own. `is_known`: its check exists.
     fn problem(&self, is_known: bool, at: Timestamp) -> Option<&'static str> {
         match &self.what {
             What::Unreadable(_) => Some("waiver-unreadable"),
@@ -207,7 +211,7 @@ impl Scope {
     }
 }
 
-/// Whether a text is of a pattern, in which `*` stands for any text.
+/// Whether a text matches a pattern, in which `*` matches any text.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
@@ -219,7 +223,7 @@ fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The ways in which a scope names an object.
+/// The texts by which a scope can name an object.
 fn object_texts(subject: &Subject) -> Vec<String> {
     match subject {
         Subject::Object { kind, namespace, name, .. } => {
@@ -231,30 +235,30 @@ fn object_texts(subject: &Subject) -> Vec<String> {
 }
 
 fn problem_of(waiver: &Waiver, problem: &'static str, hint: &str) -> Finding {
-    let unknown = format!("Write the id as {} has it", own("list"));
+    let unknown = format!("Correct the id: {} lists the ids", own("list"));
     let (message, step) = match problem {
         "waiver-expired" => (
-            "the waiver has expired: what it was for counts again",
-            "Repair what it was for; or decide again, and write a new day and reason",
+            "the waiver has expired, so its findings count again",
+            "Repair the findings, or extend the waiver with a new date and reason",
         ),
         "waiver-too-broad" => (
             "the waiver would accept everything that the check finds, so it is not applied",
-            "Name the namespaces, objects or nodes that it is for",
+            "Limit the waiver to namespaces, objects or nodes",
         ),
         "waiver-unreadable" => (
-            "the annotation holds no waiver that can be read, so it accepts nothing",
+            "the annotation holds no readable waiver, so it accepts nothing",
             "Write a list of waivers, each with check or fingerprint, reason, owner and expires",
         ),
         "waiver-misplaced" => (
-            "the waiver stands on a pod that something made and makes anew, so it accepts nothing",
-            "Write it on what made the pod: among its own annotations, not those of its template",
+            "the waiver is on a pod that a workload created and replaces, so it accepts nothing",
+            "Move it to the workload: to its own annotations, not those of its template",
         ),
         "waiver-unknown-check" => {
-            ("no check has the name that the waiver gives, so it accepts nothing", unknown.as_str())
+            ("the waiver names a check that does not exist, so it accepts nothing", unknown.as_str())
         }
         _ => (
-            "nothing that was found is of this waiver: what it was for is gone, or was not looked for",
-            "Take the waiver out, unless this run left its check or namespace out",
+            "the waiver matches no finding: its finding is gone, or the run did not look for it",
+            "Remove the waiver, unless this run left out its check or namespace",
         ),
     };
     let by = &waiver.by;
@@ -264,7 +268,7 @@ fn problem_of(waiver: &Waiver, problem: &'static str, hint: &str) -> Finding {
             format!("{} ({}, until {}): {}", waiver.words(), by.owner, by.expires, by.reason)
         }
     };
-    // What was not looked for is unused as well.
+    // A waiver whose check did not run is also unused.
     let severity = if problem == "waiver-unused" { Severity::Info } else { Severity::Warning };
     let object = format!("waiver of {}", waiver.words());
     let mut finding = Finding::new(problem, severity, Subject::thing(&object), message)
@@ -285,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns() {
+    fn wildcard_patterns_match_any_text() {
         for (pattern, text, is) in [
             ("web", "web", true),
             ("web", "web-1", false),
@@ -299,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_refused_with_its_line() {
+    fn missing_field_is_an_error_with_its_line() {
         let whole = "waivers:\n  - check: a-check\n    scope: {namespace: shop}\n    reason: r\n    owner: o\n    expires: 2027-01-31\n";
         assert_eq!(read("w.yaml", whole).map(|all| all.len()), Ok(1));
         for (line, expected) in [

@@ -108,8 +108,8 @@ Service shop/api, port 80, for clients of shop
       time limits: request 2s; tried again once on 500-599
   what none of these rules matches is answered with 404
   circuit breaking: an endpoint is left alone after 7 failures in a row, for 1s to 60s
-  counts for nothing: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"sometimes\" is no status to
-    retry
+  counts for nothing: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"sometimes\" is not a status
+    to retry
 
 Service shop/api, port 5432, for clients of shop
   the port is not looked into: no HTTP routes, limits or retries
@@ -119,7 +119,7 @@ Service shop/lost, port 80, for clients of shop
   the proxy looks into it: HTTP by these rules, anything else as it is
   HTTPRoute shop/dead
     every request -> fails with 500 (there is no Service shop/gone)
-  counts for nothing: timeout.linkerd.io/request: \"5\" is no duration such as 250ms or 10s
+  counts for nothing: timeout.linkerd.io/request: \"5\" is not a duration such as 250ms or 10s
 
 192.0.2.7:443, for clients of shop
   the proxy looks into it: HTTP by these rules, anything else as it is

@@ -47,7 +47,7 @@ fn routes_that_nobody_applied_are_told_what_the_policy_controller_would_say() {
         .collect();
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found.iter().all(|(when, _)| *when == "after-change"), "{found:?}");
-    assert!(found.iter().any(|(_, message)| message.contains("there is no Service wbe")), "{found:?}");
+    assert!(found.iter().any(|(_, message)| message.contains("Service wbe does not exist")), "{found:?}");
     assert!(found.iter().any(|(_, message)| message.contains("Service shop/canary")), "{found:?}");
 }
 

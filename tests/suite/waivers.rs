@@ -281,12 +281,9 @@ fn a_waiver_that_is_unused_names_what_is_spelled_alike() {
     let dir = folder.path();
     write(dir, &[deployment("storefront", "linkerd.io/injekt")]);
     for (scope, said) in [
-        ("{object: storefrnt}", Some("the object that was found is storefront, was it meant?")),
-        (
-            "{object: Deployment shop/storefont}",
-            Some("the object that was found is Deployment shop/storefront"),
-        ),
-        ("{namespace: shopp}", Some("the namespace that was found is shop, was it meant?")),
+        ("{object: storefrnt}", Some("did you mean the object storefront, which has such a finding?")),
+        ("{object: Deployment shop/storefont}", Some("did you mean the object Deployment shop/storefront")),
+        ("{namespace: shopp}", Some("did you mean the namespace shop, which has such a finding?")),
         ("{object: elsewhere}", None),
     ] {
         waivers(dir, &[waiver("check: annotation-unknown", scope, "2027-01-01")]);
@@ -295,7 +292,7 @@ fn a_waiver_that_is_unused_names_what_is_spelled_alike() {
         let unused = unused.unwrap_or_else(|| panic!("{scope}: {document:#}")).to_string();
         match said {
             Some(said) => assert!(unused.contains(said), "{scope}: {unused}"),
-            None => assert!(!unused.contains("was it meant"), "{scope}: {unused}"),
+            None => assert!(!unused.contains("did you mean"), "{scope}: {unused}"),
         }
     }
 }

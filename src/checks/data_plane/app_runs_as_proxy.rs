@@ -1,4 +1,5 @@
-//! `app-runs-as-proxy`: a container of the application runs with the uid of the proxy, whose traffic is not redirected.
+//! `app-runs-as-proxy`: an application container runs with the proxy's uid, whose traffic is not
+//! redirected.
 
 use crate::checks::admission::Rules;
 use crate::checks::makers::makers;
@@ -6,7 +7,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::model::refusal::LINKERDS;
 
-/// The uid of the proxy unless it is changed.
+/// The proxy's default uid.
 const UID: i64 = 2102;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -30,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             })
             .filter(|gid| *gid > 0);
         let of_pod = &maker.spec.security_context;
-        // Init containers do it on purpose: so they reach the network before the proxy runs.
+        // Init containers do this on purpose, to reach the network before the proxy runs.
         let own =
             maker.spec.containers.iter().filter(|container| !LINKERDS.contains(&container.name.as_str()));
         let as_proxy: Vec<Evidence> = own
@@ -51,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     true => format!("spec.containers[{}].securityContext.{field}", container.name),
                     false => format!("spec.securityContext.{field}"),
                 };
-                Some(maker.field(&path, format!("{value}, as the proxy ({})", container.name)))
+                Some(maker.field(&path, format!("{value}, the proxy's ({})", container.name)))
             })
             .collect();
         if as_proxy.is_empty() {
@@ -60,17 +61,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = Remedy::new()
             .step(
                 StepKind::Note,
-                "Run the application as another user (securityContext.runAsUser), or group where that is the proxy's",
+                "Run the application as another user (securityContext.runAsUser) or, if the group is the \
+                 proxy's, as another group",
             )
             .step(
                 StepKind::Annotation,
-                "Or move the proxy's: config.linkerd.io/proxy-uid in the pod template, with a uid that nothing in the pod has",
+                "Or set another uid for the proxy: config.linkerd.io/proxy-uid in the pod template, with a \
+                 uid that no container of the pod uses",
             );
         findings.push(
             ctx.finding(
                 maker.subject(),
-                "a container of the application runs as the proxy's own user, whose connections are not redirected: what it sends goes \
-                 past the proxy, unencrypted and unseen, and is refused wherever a mesh identity is required",
+                "an application container runs as the proxy's own user, whose connections are not \
+                 redirected. Its traffic bypasses the proxy, unencrypted and unmeasured, and is denied \
+                 wherever a mesh identity is required",
             )
             .evidences(as_proxy)
             .evidences(uid_set.map(|setting| setting.evidence))

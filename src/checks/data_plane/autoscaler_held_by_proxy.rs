@@ -1,5 +1,5 @@
-//! `autoscaler-held-by-proxy`: an autoscaler cannot compute how many replicas there should be, since the proxy requests nothing of
-//! what it scales by.
+//! `autoscaler-held-by-proxy`: an autoscaler cannot compute the number of replicas, because the proxy does
+//! not request the resource that it scales by.
 
 use crate::checks::upgrade::{self, Options};
 use crate::checks::words::some;
@@ -10,18 +10,18 @@ use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Condition, Container, HorizontalPodAutoscaler, Pod};
 
-/// What the autoscaler's controller writes before the resource that a container does not request.
+/// The text before the resource name in the autoscaler's message about a missing request.
 const MISSING: &str = "missing request for ";
-/// How many names are listed.
+/// Maximum number of names in a list.
 const NAMED: usize = 3;
 
-/// What an autoscaler scales by, and how the chart and the annotations call it.
+/// A resource that an autoscaler scales by, and its names in the chart and the annotations.
 struct Resource {
     name: &'static str,
     spoken: &'static str,
     annotation: &'static str,
     value: &'static str,
-    /// What the chart's values for high availability have the proxy request.
+    /// The proxy's request in the chart's values for high availability.
     usual: &'static str,
     requested: fn(&Container) -> bool,
 }
@@ -49,7 +49,8 @@ static RESOURCES: [Resource; 2] = [
     },
 ];
 
-/// What the controller said: of which resource a request is missing, and of which container where it names one.
+/// A parsed message of the controller: the resource without a request, and the container if the message
+/// names it.
 struct Said<'a> {
     resource: &'static Resource,
     container: Option<&'a str>,
@@ -85,8 +86,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Reads a message of the autoscaler's controller: `missing request for cpu in container linkerd-proxy of Pod web-0`, or, of
-/// older ones, `missing request for cpu on container linkerd-proxy in pod shop/web-0` and `missing request for cpu`.
+/// Parses a message of the autoscaler's controller: `missing request for cpu in container linkerd-proxy of
+/// Pod web-0`, or, from older ones, `missing request for cpu on container linkerd-proxy in pod shop/web-0`
+/// and `missing request for cpu`.
 fn read(message: &str) -> Option<Said<'_>> {
     let (_, rest) = message.split_once(MISSING)?;
     let mut words = rest.split_whitespace();
@@ -99,7 +101,7 @@ fn read(message: &str) -> Option<Said<'_>> {
     Some(Said { resource, container })
 }
 
-/// The workload that is scaled.
+/// The scaled workload.
 fn owner(autoscaler: &HorizontalPodAutoscaler) -> Owner {
     let target = &autoscaler.spec.scale_target_ref;
     Owner {
@@ -109,7 +111,7 @@ fn owner(autoscaler: &HorizontalPodAutoscaler) -> Owner {
     }
 }
 
-/// The containers of a pod that run beside each other: native sidecars are among them.
+/// The containers of a pod that run at the same time, including native sidecars.
 fn containers(pod: &Pod) -> impl Iterator<Item = &Container> {
     let native =
         pod.spec.init_containers.iter().filter(|one| one.restart_policy.as_deref() == Some("Always"));
@@ -137,11 +139,11 @@ fn finding(
     let named = match said.container {
         Some(PROXY_CONTAINER) => true,
         Some(_) => return None,
-        // It is the proxy's only where nothing else lacks one.
+        // Without a container name, the proxy is the cause only if no other container lacks a request.
         None if first.is_some() && others.is_empty() => false,
         None => return None,
     };
-    // What it says is past, where the pods that there are have proxies that request it.
+    // The message is outdated if the proxies of the current pods have the request.
     if !own.is_empty() && first.is_none() {
         return None;
     }
@@ -149,8 +151,8 @@ fn finding(
     let since =
         condition.last_transition_time.get().map(|since| format!(", since {since}")).unwrap_or_default();
     let message = format!(
-        "it cannot tell how many replicas there should be, so their number stays as it is under any load: it scales by {}, and \
-         the proxies of the pods request none",
+        "it scales by {} but the pods' proxies request none, so it cannot compute the number of replicas. \
+         The number stays as it is under any load",
         resource.spoken
     );
     let shown = kubectl().namespace(namespace).words("get horizontalpodautoscaler").operand(name);
@@ -181,22 +183,23 @@ fn first_of(pods: usize) -> String {
 fn remedy(ctx: &Context<'_>, resource: &Resource, target: &Owner, others: &[&str]) -> Remedy {
     let Resource { annotation, usual, spoken, .. } = resource;
     let act = format!(
-        "Have the proxy request {spoken} ({usual} is what the chart's values-ha.yaml has), which rolls the pods out: set {annotation}"
+        "Set a {spoken} request for the proxy ({usual} in the chart's values-ha.yaml), which rolls the pods \
+         out: set {annotation}"
     );
     let change = [(*annotation, Some(*usual))];
     let mut remedy = rewrite::of_owner(ctx, Remedy::new(), &act, target, &change);
     if !others.is_empty() {
         remedy = remedy.step(
             StepKind::Note,
-            format!("Have the other containers that request none do so as well: {}", some(others, NAMED)),
+            format!("Set requests for the other containers without one: {}", some(others, NAMED)),
         );
     }
-    let all = "Or have all proxies request it; pods have it when they are created again";
+    let all = "Or set a request for all proxies. Pods get it when they are recreated";
     let options = Options::none().set(resource.value, *usual);
     upgrade::step(ctx, remedy, StepKind::ChartValue, all, options).step(
         StepKind::Note,
-        "Or scale by the application's container alone, with a metric of type ContainerResource (Kubernetes 1.27 and later): the \
-         proxy counts for nothing then",
+        "Or scale by the application's container alone, with a metric of type ContainerResource (Kubernetes \
+         1.27 and later), which ignores the proxy",
     )
 }
 
@@ -205,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_controllers_of_all_releases_say() {
+    fn messages_of_all_releases_are_parsed() {
         let of = |message| read(message).map(|said| (said.resource.name, said.container));
         let new = "the HPA was unable to compute the replica count: failed to get cpu utilization: missing request for cpu in container linkerd-proxy of Pod web-0";
         assert_eq!(of(new), Some(("cpu", Some("linkerd-proxy"))));

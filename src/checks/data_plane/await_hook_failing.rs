@@ -1,4 +1,5 @@
-//! `await-hook-failing`: the hook that waits for the proxy times out, and the containers behind it start late or never.
+//! `await-hook-failing`: the hook that waits for the proxy times out, so later containers start late or
+//! never.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +13,9 @@ use crate::model::pod_status::unhealthy;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Event, Pod};
 
-/// How many events are quoted.
+/// Maximum number of quoted events.
 const QUOTED: usize = 3;
-/// The program that waits.
+/// The program that the hook runs.
 const AWAIT: &str = "linkerd-await";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -48,7 +49,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .into())
 }
 
-/// Whether it is the proxy's hook: by its words, or where newer kubelets keep them back, because no other container has one.
+/// Whether the event is about the proxy's hook: by the command in the message or, as newer kubelets omit
+/// the command, because no other container has a hook.
 fn is_of_proxy(pod: &Pod, event: &Event) -> bool {
     let has_hook = |container: &crate::objects::Container| {
         container.lifecycle.as_ref().is_some_and(|lifecycle| lifecycle.post_start.is_some())
@@ -69,17 +71,18 @@ fn finding(
     let names: Vec<String> = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
     let late = group.iter().all(|(pod, _)| unhealthy(pod).is_none());
     let message = if late {
-        "the hook that waits for the proxy timed out after two minutes, and the pods run since: the proxy could reach nothing until all \
-         containers were started"
+        "the hook that waits for the proxy timed out after two minutes, and the pods run since. The proxy \
+         could not connect until all containers were started"
     } else {
-        "the hook that waits for the proxy times out: the proxy does not become ready, and the containers of the application wait for it"
+        "the hook that waits for the proxy times out: the proxy does not become ready, and the application \
+         containers wait for it"
     };
     let home = ctx.namespaces().control_plane.as_str();
     let core: Vec<String> =
         CORE.iter().map(|name| format!("{name} {}", serving(ctx.hints::<Pod>(), home, name))).collect();
     let remedy = Remedy::new().run(
         StepKind::Command,
-        "See what the proxy waits for: it logs what it cannot reach",
+        "Check what the proxy waits for: its log names the destinations that it cannot reach",
         kubectl()
             .namespace(&owner.namespace)
             .words("logs")
@@ -90,13 +93,14 @@ fn finding(
     let remedy = if serves {
         remedy.step(
             StepKind::Annotation,
-            "Network plugins that let a pod connect only once all its containers run keep the proxy and its hook waiting for each other: \
-             set config.linkerd.io/proxy-await: disabled in the pod template, or use native sidecars, which have no such hook",
+            "If a network plugin lets a pod connect only after all its containers run, set \
+             config.linkerd.io/proxy-await: disabled in the pod template. Native sidecars also avoid this, \
+             because they have no such hook",
         )
     } else {
         remedy.run(
             StepKind::Command,
-            "Repair the control plane first: without identity and destination no proxy becomes ready",
+            "Repair the control plane first: no proxy becomes ready without identity and destination",
             kubectl().namespace(home).words("get pods"),
         )
     };
@@ -107,7 +111,7 @@ fn finding(
             events::quoted(format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name), event)
         }))
         .evidence(Evidence::other("Ready pods of the control plane", core.join(", ")))
-        .evidence(Evidence::other("Nodes on which it happens", nodes.to_string()))
+        .evidence(Evidence::other("Affected nodes", nodes.to_string()))
         .remedy(remedy);
     match late {
         true => finding.severity(crate::finding::Severity::Warning),

@@ -1,4 +1,5 @@
-//! `calico-connect-time-balancing`: Calico chooses the pod behind a Service when a process connects, so proxies never see the Service.
+//! `calico-connect-time-balancing`: Calico selects the pod behind a Service at connect time, so proxies
+//! never see the Service.
 
 use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement, Unjudged, Verdict, sockets};
@@ -10,11 +11,12 @@ use crate::objects::FelixConfiguration;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let configurations = defined::<FelixConfiguration>(ctx)?;
     let Some(all) = sockets::of_all_nodes(configurations) else {
-        return Err(Unjudged::not_applicable("there is no FelixConfiguration default"));
+        return Err(Unjudged::not_applicable("no FelixConfiguration default exists"));
     };
     let Some(at_sockets) = sockets::calico(all) else { return Ok(Verdict::fine()) };
-    let message = "Calico picks the pod behind a Service when a process connects, before the proxy sees the connection: meshed clients' \
-                   calls to Services go to one pod each connection, and routes, ServiceProfiles and balancing by request don't apply";
+    let message = "Calico selects the pod behind a Service at connect time, before the proxy sees the \
+        connection. Meshed clients stay on one pod per connection; routes, ServiceProfiles and balancing by \
+        request have no effect";
     let finding = ctx
         .finding(Subject::object("FelixConfiguration", "", "default"), message)
         .evidences(at_sockets.evidence)
@@ -24,9 +26,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 fn remedy(all: &FelixConfiguration) -> Remedy {
-    let look = "See that the environment of calico-node does not say so already (FELIX_BPFCONNECTTIMELOADBALANCING: Disabled counts before \
-                the FelixConfiguration)";
-    let words = "Let Calico balance in the network of pods instead, for the host's own processes too";
+    let look = "Check that the environment of calico-node does not set it already: \
+        FELIX_BPFCONNECTTIMELOADBALANCING: Disabled overrides the FelixConfiguration";
+    let words = "Let Calico balance in the pods' network instead, also for the host's own processes";
     let remedy = Remedy::new().run(
         StepKind::Command,
         look,
@@ -39,16 +41,21 @@ fn remedy(all: &FelixConfiguration) -> Remedy {
     let remedy = match ManagedBy::of(&all.metadata).in_git() {
         Some(git) => remedy.step(
             StepKind::Note,
-            format!("{words} (bpfConnectTimeLoadBalancing: Disabled, bpfHostNetworkedNATWithoutCTLB: Enabled); {git}"),
+            format!(
+                "{words} (bpfConnectTimeLoadBalancing: Disabled, bpfHostNetworkedNATWithoutCTLB: \
+                 Enabled); {git}"
+            ),
         ),
         None => remedy.run(
             StepKind::Command,
-            format!("{words}. Without the second field, which old releases of Calico do not know, processes of the host lose Services"),
-            Command::from(kubectl().words("patch felixconfiguration default --type merge -p").arg(spec.to_string())),
+            format!(
+                "{words}. Old releases of Calico lack the second field; there the host's processes lose \
+                 access to Services"
+            ),
+            Command::from(
+                kubectl().words("patch felixconfiguration default --type merge -p").arg(spec.to_string()),
+            ),
         ),
     };
-    remedy.step(
-        StepKind::Note,
-        "Connections that are open keep the pod that they were given: restart long-lived clients",
-    )
+    remedy.step(StepKind::Note, "Restart long-lived clients: open connections stay on their pod")
 }

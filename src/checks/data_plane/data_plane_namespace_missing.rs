@@ -1,4 +1,4 @@
-//! `data-plane-namespace-missing`: a namespace named with `-n` does not exist.
+//! `data-plane-namespace-missing`: a namespace given with `-n` does not exist.
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -14,12 +14,12 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>) -> Judgement {
         .map(|name| {
             let remedy = Remedy::new().run(
                 StepKind::Command,
-                "Name one that exists, or leave out -n to check all of them",
+                "Give an existing namespace, or leave out -n to check all of them",
                 kubectl().words("get namespaces"),
             );
             ctx.finding(
                 Subject::object(Kind::Namespace, "", name),
-                "the namespace named with -n does not exist: nothing in it was checked",
+                "the namespace given with -n does not exist, so nothing in it was checked",
             )
             .evidence(Evidence::other("Namespaces", format!("none is named {name}")))
             .remedy(remedy)

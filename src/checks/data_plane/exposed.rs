@@ -1,5 +1,5 @@
-//! The ports of Services as the mesh treats them: what a client's proxy does with one, and what the proxies of the pods behind it
-//! do. It reads what it is handed and judges nothing.
+//! How clients' proxies and the proxies of the pods behind a Service treat its ports. Shared by several
+//! checks; produces no findings itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,47 +12,47 @@ use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, Deployment, Pod, Server, ServerPort, Service, ServicePort};
 use crate::version::Contains;
 
-/// The annotation that keeps ports from the proxy.
+/// The annotation that excludes inbound ports from the proxy.
 const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
 
-/// What a client's proxy does with a connection to a port of a Service.
+/// How a client's proxy treats connections to a port of a Service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Treated {
-    /// It waits for the client's first bytes, to tell the protocol.
+    /// Waits for the client's first bytes to detect the protocol.
     Detected,
-    /// It takes it for HTTP, since appProtocol says so.
+    /// Treats it as HTTP, because of its appProtocol.
     Http,
-    /// It passes bytes on, and why.
+    /// Forwards the bytes unchanged, for this reason.
     Opaque(Because),
 }
 
-/// What makes a port opaque.
+/// The reason why a port is opaque.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Because {
     /// The Service's own list.
     List,
-    /// The list of the mesh.
+    /// The mesh's default list.
     Default,
-    /// An appProtocol other than those for HTTP.
+    /// An appProtocol other than the supported ones of HTTP.
     AppProtocol,
 }
 
 /// How ports are treated in a cluster.
 pub(super) struct Mesh<'a> {
-    /// What is opaque where nothing else is said.
+    /// Ports that are opaque by default.
     pub(super) default: Opaque,
-    /// As it is written.
+    /// The list of default ports as written.
     pub(super) default_text: String,
     servers: &'a [Server],
     reads_app_protocol: bool,
     by_label: &'a Selected<'a>,
 }
 
-/// A pod behind a Service, of each workload one, and its port.
+/// One pod per workload behind a Service, and its port.
 pub(super) type Behind<'a> = (Owner, &'a Pod, u16);
 
 impl<'a> Mesh<'a> {
-    /// Of a cluster.
+    /// Reads the mesh's settings from the cluster.
     pub(super) fn of(ctx: &Context<'a>) -> Result<Mesh<'a>, Unjudged> {
         let pods = ctx.seen::<Pod>();
         let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
@@ -61,7 +61,7 @@ impl<'a> Mesh<'a> {
         let set = values.as_ref().and_then(|values| values.text("proxy.opaquePorts"));
         let default_text = match set {
             Some(list) => list.to_owned(),
-            // The chart's own.
+            // The chart's default.
             None => {
                 let ports = ctx.knowledge.protocols().default_opaque.iter();
                 ports.map(ToString::to_string).collect::<Vec<_>>().join(",")
@@ -86,7 +86,7 @@ impl<'a> Mesh<'a> {
         })
     }
 
-    /// What a client's proxy does with a port.
+    /// Returns how a client's proxy treats a port.
     pub(super) fn treats(&self, service: &Service, port: &ServicePort) -> Treated {
         let said = port.app_protocol.to_ascii_lowercase();
         if self.reads_app_protocol && !said.is_empty() {
@@ -103,7 +103,7 @@ impl<'a> Mesh<'a> {
         }
     }
 
-    /// One pod of each workload behind a port.
+    /// Returns one pod of each workload behind a port.
     pub(super) fn behind(
         &self,
         ctx: &Context<'a>,
@@ -123,8 +123,8 @@ impl<'a> Mesh<'a> {
         pods.collect()
     }
 
-    /// Whether somebody saw to it that the proxy of a pod does not detect on a port: a Server says what is spoken, or the port
-    /// does not go by the proxy.
+    /// Whether a pod's proxy does not detect the protocol of a port: a Server sets the protocol, or the
+    /// port skips the proxy.
     pub(super) fn is_told(&self, pod: &Pod, port: u16) -> bool {
         let skipped = pod.metadata.annotation(SKIPPED).map(|list| Opaque::parse(list, &BTreeMap::new()));
         skipped.is_some_and(|list| list.marks(port))

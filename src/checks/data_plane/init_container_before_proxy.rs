@@ -1,4 +1,5 @@
-//! `init-container-before-proxy`: an init container runs while traffic is redirected already and the proxy is not started yet.
+//! `init-container-before-proxy`: an init container runs while traffic is already redirected but the proxy
+//! has not started.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,7 @@ use crate::model::refusal::LINKERDS;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
 use crate::objects::{ConfigMap, Container, ContainerStatus, Pod, PodSpec};
 
-/// The annotation that lets ports past the proxy.
+/// The annotation that excludes outbound ports from the proxy.
 const SKIP: &str = "config.linkerd.io/skip-outbound-ports";
 /// Parts of the names of init containers that are known to use the network.
 const NETWORKERS: [&str; 8] =
@@ -57,8 +58,8 @@ fn is_ordinary(spec: &PodSpec) -> bool {
     spec.containers.iter().any(|container| container.name == PROXY_CONTAINER)
 }
 
-/// The init containers of others that run when traffic is redirected: behind linkerd-init, or all of them where a CNI plugin did it
-/// before. What runs as the proxy's own user is not redirected.
+/// The application's init containers that run while traffic is redirected: those after linkerd-init, or all
+/// of them if a CNI plugin redirects. Containers that run as the proxy's user are not redirected.
 fn redirected(spec: &PodSpec, by_cni: bool) -> impl Iterator<Item = &Container> {
     let init = spec.init_containers.iter().position(|container| container.name == INIT_CONTAINER);
     let from_start = spec.container(VALIDATOR_CONTAINER).is_some() || (by_cni && init.is_none());
@@ -104,7 +105,7 @@ fn failed(ctx: &Context<'_>, owner: &Owner, name: &str, group: &[(&Pod, &Contain
     };
     let remedy = Remedy::new().run(
         StepKind::Command,
-        "Read what it could not reach: connections that are refused at once are this",
+        "Check in the log what it could not reach: this problem refuses connections at once",
         kubectl()
             .namespace(&owner.namespace)
             .words("logs")
@@ -114,8 +115,8 @@ fn failed(ctx: &Context<'_>, owner: &Owner, name: &str, group: &[(&Pod, &Contain
     );
     ctx.finding(
         owner.subject(names),
-        "an init container fails that runs when its traffic is redirected to the proxy already, and the proxy is an ordinary container, \
-         which is not started yet: it reaches nothing",
+        "an init container fails that runs after traffic is redirected to the proxy but before the proxy, \
+         an ordinary container, starts. None of its connections succeed",
     )
     .parameter(name)
     .likely()
@@ -130,7 +131,8 @@ fn known(ctx: &Context<'_>, owner: &Owner, pod: &Pod, container: &Container) -> 
     let order: Vec<&str> = pod.spec.init_containers.iter().map(|container| container.name.as_str()).collect();
     ctx.finding(
         owner.subject(vec![pod.metadata.name.clone()]),
-        "an init container that by its name uses the network runs while traffic is redirected and no proxy is there to take it",
+        "an init container that, by its name, uses the network runs while traffic is redirected but before \
+         the proxy starts",
     )
     .severity(Severity::Info)
     .parameter(&container.name)
@@ -143,24 +145,28 @@ fn ways(remedy: Remedy, by_cni: bool) -> Remedy {
     let remedy = remedy
         .step(
             StepKind::Annotation,
-            "Make the proxy a native sidecar, which runs before other init containers (Kubernetes 1.29 and newer): \
-             config.beta.linkerd.io/proxy-enable-native-sidecar: \"true\" in the pod template, or config.alpha on releases that do not know \
-             that one yet",
+            "Make the proxy a native sidecar, which runs before other init containers (Kubernetes 1.29 and \
+             newer): config.beta.linkerd.io/proxy-enable-native-sidecar: \"true\" in the pod template, or \
+             config.alpha on older releases",
         )
         .step(
             StepKind::Annotation,
-            format!("Or let the ports that it uses past the proxy: {SKIP} in the pod template, for the whole life of the pod"),
+            format!(
+                "Or exclude the ports that it uses from the proxy: {SKIP} in the pod template. This \
+                applies for the whole life of the pod"
+            ),
         );
     if by_cni {
         remedy.step(
             StepKind::Note,
-            "Or run the init container as the proxy's user (runAsUser: 2102), which is not redirected; for Vault's agent set the annotation \
-             vault.hashicorp.com/agent-init-first",
+            "Or run the init container as the proxy's user (runAsUser: 2102), which is not redirected. For \
+             Vault's agent set the annotation vault.hashicorp.com/agent-init-first",
         )
     } else {
         remedy.step(
             StepKind::Note,
-            "Or have it run before linkerd-init; for Vault's agent set the annotation vault.hashicorp.com/agent-init-first",
+            "Or run it before linkerd-init. For Vault's agent set the annotation \
+             vault.hashicorp.com/agent-init-first",
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Checks of the proxies of applications, and of their annotations on ports.
+//! Checks of applications' proxies and of their port annotations.
 
 use super::{Check, row};
 

@@ -1,4 +1,5 @@
-//! `network-policy-blocks-control-plane`: NetworkPolicies keep proxies from identity, destination, the policy controller or DNS.
+//! `network-policy-blocks-control-plane`: network policies block proxies from identity, destination, the
+//! policy controller or DNS.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,17 +16,17 @@ use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Namespace, Pod};
 
-/// What proxies need of the control plane: component of the pod, port, and the name that people know it by.
+/// The control-plane servers that proxies need: component label of the pod, port, and display name.
 const SERVERS: [(&str, u16, &str); 3] =
     [("identity", 8080, "identity"), ("destination", 8086, "destination"), ("destination", 8090, "policy")];
-/// How many pods are quoted.
+/// Maximum number of quoted pods.
 const QUOTED: usize = 3;
 
-/// What a set of policies shuts, and for whom.
+/// The ports that a set of policies blocks, and the affected pods.
 #[derive(Default)]
 struct Shut<'a> {
     by: Vec<Decides<'a>>,
-    /// Ports by what listens on them.
+    /// Blocked ports and the names of their servers.
     ports: BTreeSet<(u16, &'static str)>,
     owners: BTreeMap<Owner, Vec<&'a Pod>>,
 }
@@ -59,9 +60,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let mut shut: BTreeMap<(Direction, Set<'_>), Shut<'_>> = BTreeMap::new();
     for (owner, clients) in &workloads {
-        // Replicas are the same to a policy.
+        // Policies treat all replicas alike.
         let Some(client) = clients.first() else { continue };
-        // A proxy that started under these policies and is ready shows that the network lets it through.
+        // A ready proxy that started under these policies proves that its connections work.
         let through = |policies: &mut dyn Iterator<Item = _>| {
             let policies: Vec<_> = policies.collect();
             clients.iter().any(|pod| is_ready(pod) && policies.iter().all(|policy| is_older(*policy, pod)))
@@ -89,7 +90,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(shut.iter().map(|((direction, _), shut)| finding(ctx, *direction, shut)).collect::<Vec<_>>().into())
 }
 
-/// What a pod needs of the control plane and of DNS: direction, port, and what the policies say of it.
+/// The connections that a pod needs to the control plane and DNS: direction, port, and the policies'
+/// decision.
 fn asked<'a>(
     policies: &Policies<'a>,
     client: &Pod,
@@ -98,7 +100,7 @@ fn asked<'a>(
     let own = client.metadata.label(COMPONENT);
     let mut asked = Vec::new();
     for (component, number, name) in SERVERS {
-        // What runs in the same pod is spoken to without any network.
+        // Containers of one pod connect without the network.
         if own == Some(component) {
             continue;
         }
@@ -107,8 +109,8 @@ fn asked<'a>(
         let passages = to_component(policies, client, &serving, number);
         asked.extend(passages.into_iter().map(|(direction, passage)| (direction, (number, name), passage)));
     }
-    // Behind its Service, OpenShift's listens on the other one. Whom a rule means is not asked: who that is differs from cluster
-    // to cluster.
+    // OpenShift's DNS listens on 5353 behind its Service. The peers of a rule are not evaluated: DNS
+    // servers differ from cluster to cluster.
     let dns = [53, 5353].map(|number| {
         let port = Port { protocol: "UDP", number, of: None };
         match policies.passage(Direction::Egress, client, port, Peer::Anyone) {
@@ -135,20 +137,18 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>) -> Finding 
     let listed: Vec<String> = shut.ports.iter().map(|(port, name)| format!("{name} ({port})")).collect();
     let listed = listed.join(", ");
     let then = match waiting {
-        0 => {
-            "proxies that are ready now keep running until their certificate expires, and new ones don't become ready"
-        }
-        _ => "proxies that start get no certificate or no configuration, and don't become ready",
+        0 => "running proxies work until their certificate expires, and new ones don't become ready",
+        _ => "starting proxies get no certificate or configuration and don't become ready",
     };
     let all = network_policies::in_words(&shut.by);
     let way = match direction {
-        Direction::Egress => "out",
-        Direction::Ingress => "in",
+        Direction::Egress => "egress",
+        Direction::Ingress => "ingress",
     };
     let message = if shut.ports.iter().all(|(port, _)| *port == 53) {
-        format!("{all} don't let pods with a proxy ask DNS, by which they find the control plane: {then}")
+        format!("{all} block pods with a proxy from DNS, which they need to find the control plane: {then}")
     } else {
-        format!("{all} don't let pods with a proxy {way} to {listed} of the control plane: {then}")
+        format!("{all} deny pods with a proxy {way} to {listed}: {then}")
             .replace(", DNS (53)", " and DNS")
             .replace("DNS (53), ", "DNS, ")
     };
@@ -165,7 +165,7 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>) -> Finding 
     let finding = finding
         .evidence(Evidence::other(
             "Pods with a proxy",
-            format!("{names}; {waiting} of {} with a proxy that is not ready", pods.len()),
+            format!("{names}; the proxy is not ready in {waiting} of {} pods", pods.len()),
         ))
         .parameter(direction.field())
         .remedy(remedy(home, direction, first, &shut.ports));
@@ -192,15 +192,16 @@ fn remedy(
         openings.push((Whom::Anybody, vec![("UDP", 53), ("TCP", 53)]));
     }
     let words = match direction {
-        // Of Calico's policies the first rule that fits decides.
+        // For Calico the first matching rule decides.
         Direction::Egress if matches!(decides.policy, Policy::Calico(_)) => {
-            "Let the pods out to the control plane and DNS"
+            "Allow egress of the pods to the control plane and DNS"
         }
         Direction::Egress => {
-            "Let the pods out to the control plane and DNS: what any policy lets through passes"
+            "Allow egress of the pods to the control plane and DNS. Traffic that any policy allows passes"
         }
         Direction::Ingress => {
-            "Let the proxies of all namespaces in to the control plane: who they are, their certificates say"
+            "Allow ingress of proxies from all namespaces to the control plane. Their certificates identify \
+             them"
         }
     };
     network_policies::remedy(decides, direction, &openings, words)

@@ -1,4 +1,5 @@
-//! `network-policy-blocks-scrapes`: NetworkPolicies keep the Prometheus of viz from the metrics of proxies.
+//! `network-policy-blocks-scrapes`: network policies block the Prometheus of viz from the metrics of
+//! proxies.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +15,12 @@ use crate::model::network_policy::{Decides, Direction, Passage, Peer, Policies, 
 use crate::model::owners::Owner;
 use crate::objects::{Namespace, Pod};
 
-/// The port with the metrics of a proxy, by the name that the injector gives it, and by its number where nobody changed that.
+/// The proxy's metrics port: the name that the injector gives it, and its default number.
 const ADMIN: (&str, u16) = ("linkerd-admin", 4191);
-/// How many workloads are quoted.
+/// Maximum number of quoted workloads.
 const QUOTED: usize = 3;
 
-/// What a set of policies shuts.
+/// The pods whose metrics a set of policies blocks.
 #[derive(Default)]
 struct Shut<'a> {
     by: Vec<Decides<'a>>,
@@ -51,7 +52,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             && pod.spec.proxy().is_some()
             && !pod.is_finished()
     };
-    // Replicas are the same to a policy.
+    // Policies treat all replicas alike.
     for pod in pods.iter().filter(counts).filter(|pod| !is_prometheus(pod)) {
         workloads.entry(owners.of(pod)).or_insert(pod);
     }
@@ -75,8 +76,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Whether the metrics of a pod's proxy can be read on one side of the connection: at its port, or, by a Prometheus with a proxy, at the
-/// port of the pod's proxy, through which such connections may go.
+/// Whether one side of the connection allows reading the metrics of a pod's proxy: at the metrics port or,
+/// for a meshed Prometheus, at the proxy's inbound port, through which such connections may go.
 fn way<'a>(policies: &Policies<'a>, direction: Direction, scraper: &'a Pod, pod: &'a Pod) -> Passage<'a> {
     let (of, peer) = match direction {
         Direction::Ingress => (pod, scraper),
@@ -88,7 +89,7 @@ fn way<'a>(policies: &Policies<'a>, direction: Direction, scraper: &'a Pod, pod:
     };
     let direct = at(admin_port(pod));
     match scraper.spec.proxy() {
-        // The first of equal ones is told.
+        // On a tie, the direct connection is reported.
         Some(_) => best([direct.clone(), at(inbound_port(pod))]).unwrap_or(direct),
         None => direct,
     }
@@ -105,20 +106,24 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>, home: &str)
     let port = shut.port;
     let message = match direction {
         Direction::Ingress => format!(
-            "{all} don't let the Prometheus of viz in to the metrics of proxies (port {port}): the dashboard and linkerd viz have nothing of \
-             these pods"
+            "{all} block the Prometheus of viz from the metrics of proxies (port {port}). The dashboard and \
+             linkerd viz show no data of these pods"
         ),
         Direction::Egress => format!(
-            "{all} don't let the Prometheus of viz out to the metrics of proxies (port {port}): the dashboard and linkerd viz have nothing of \
-             these pods"
+            "{all} block egress of viz's Prometheus to the metrics of proxies (port {port}). The dashboard \
+             and linkerd viz show no data of these pods"
         ),
     };
     let named = shut.workloads.iter().map(|owner| owner.subject(Vec::new()));
     let (whom, words) = match direction {
-        Direction::Ingress => {
-            (Whom::Namespace(home), format!("Let the pods of {home} in to the metrics of proxies"))
-        }
-        Direction::Egress => (Whom::Pods, "Let Prometheus out to the metrics of proxies".to_owned()),
+        Direction::Ingress => (
+            Whom::Namespace(home),
+            format!(
+                "Allow ingress from the pods of {home} to the metrics of \
+                proxies"
+            ),
+        ),
+        Direction::Egress => (Whom::Pods, "Allow egress of Prometheus to the metrics of proxies".to_owned()),
     };
     Some(
         about(ctx, &shut.by, message)

@@ -1,4 +1,4 @@
-//! Which ports of Services and pods are marked as opaque. It reads what it is handed and judges nothing.
+//! The opaque ports of Services and pods. Shared by several checks; produces no findings itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,19 @@ use crate::objects::{Pod, Service};
 /// The annotation, on Services, pods and namespaces.
 pub(super) const ANNOTATION: &str = "config.linkerd.io/opaque-ports";
 
-/// What a list of ports marks, and what it was meant to mark.
+/// The ports in effect of a list, and the ports that it was intended to mark.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Opaque {
-    /// In effect: none at all where the policy controller cannot read an entry, since it then takes the list for empty.
+    /// In effect. Empty if the policy controller cannot read one entry, because it then treats the list as
+    /// empty.
     marked: Vec<(u16, u16)>,
-    /// The entries that say something, names of ports among them.
+    /// The valid entries, including names of ports.
     meant: Vec<(u16, u16)>,
 }
 
 impl Opaque {
-    /// A list of numbers and ranges of them. Names of ports, which `named` knows, are told apart: one of them voids the list,
-    /// and what they were meant to be is what a better list has to hold.
+    /// Parses a list of numbers and ranges. A name of a port, resolved by `named`, voids the list but
+    /// counts as intended, so that a corrected list contains its number.
     pub(super) fn parse(list: &str, named: &BTreeMap<&str, u16>) -> Opaque {
         let entries = || list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         let meant = entries().filter_map(|entry| {
@@ -29,12 +30,12 @@ impl Opaque {
         Opaque { marked: marked.unwrap_or_default(), meant: meant.collect() }
     }
 
-    /// Whether the list takes effect for a port.
+    /// Whether the list is in effect for a port.
     pub(super) fn marks(&self, port: u16) -> bool {
         within(&self.marked, port)
     }
 
-    /// What was meant, with more ports in it, as an annotation takes it.
+    /// Formats the intended ports plus additional ones as the value of an annotation.
     pub(super) fn with(&self, ports: &BTreeSet<u16>) -> String {
         let ranges = self.meant.iter().map(|(first, last)| match first == last {
             true => first.to_string(),
@@ -64,7 +65,7 @@ fn within(ranges: &[(u16, u16)], port: u16) -> bool {
     ranges.iter().any(|(first, last)| (*first..=*last).contains(&port))
 }
 
-/// A port or a range of them, as the policy controller reads it: from 1 on, and not backwards.
+/// Parses a port or a range of ports as the policy controller does: from 1 up, in ascending order.
 fn range(entry: &str) -> Option<(u16, u16)> {
     let port = |text: &str| text.trim().parse::<u16>().ok().filter(|port| *port > 0);
     match entry.split_once('-') {
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_voids_the_list_and_is_remembered() {
+    fn unreadable_entry_voids_the_list_but_is_kept() {
         let named = BTreeMap::from([("pg", 5432)]);
         for list in ["25,pg", "25,0", "25,70000", "25,9-3", "25,what-is-this"] {
             assert!(!Opaque::parse(list, &named).marks(25), "{list}");

@@ -1,4 +1,4 @@
-//! `opaque-defaults-lost`: a list of opaque ports leaves out one that is opaque without it, and that is served.
+//! `opaque-defaults-lost`: a list of opaque ports leaves out a default opaque port that a Service exposes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +67,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(of_config(ctx, &mesh, &of_mesh));
     }
     if !findings.is_empty() {
-        // One may say what is spoken on the port.
+        // A Server may set the protocol of the port.
         ctx.noted(defined::<Server>(ctx));
     }
     Ok(findings.into())
@@ -77,7 +77,7 @@ fn words(ports: &BTreeSet<u16>) -> String {
     ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// A finding about ports that a list leaves out: a warning where a server on one of them sends first.
+/// A finding about ports that a list leaves out: a warning if the server sends first on one of them.
 fn finding(ctx: &Context<'_>, subject: Subject, lost: &BTreeSet<u16>) -> Finding {
     let first = ctx
         .knowledge
@@ -88,12 +88,12 @@ fn finding(ctx: &Context<'_>, subject: Subject, lost: &BTreeSet<u16>) -> Finding
     let ports = words(lost);
     let message = match first {
         true => format!(
-            "a list of opaque ports replaces the default one and leaves out {ports}, on which the server sends first: connections wait \
-             ten seconds for protocol detection"
+            "a list of opaque ports replaces the default list and leaves out {ports}, on which the server \
+             sends first. Connections wait ten seconds for protocol detection"
         ),
         false => format!(
-            "a list of opaque ports replaces the default one and leaves out {ports}: connections go through protocol detection, which \
-             delays those on which the client does not send at once"
+            "a list of opaque ports replaces the default list and leaves out {ports}. Protocol detection \
+             delays connections on which the client does not send at once"
         ),
     };
     ctx.finding(subject, message).severity(if first { Severity::Warning } else { Severity::Info })
@@ -102,8 +102,8 @@ fn finding(ctx: &Context<'_>, subject: Subject, lost: &BTreeSet<u16>) -> Finding
 fn of_workload(ctx: &Context<'_>, owner: &Owner, pod: &Pod, lost: &BTreeSet<u16>) -> Finding {
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
     let list = opaque::of_pod(pod).unwrap_or_default().with(lost);
-    let text = "Repeat the default ports in the list, in the pod template or on the namespace that it comes from, and in the manifest \
-                that it is applied from";
+    let text = "Add the default ports to the list, in the pod template or on its namespace, and in the \
+        manifest that it is applied from";
     let remedy = match owner.restartable() {
         Some(target) => {
             let patch =
@@ -146,8 +146,8 @@ fn of_config(ctx: &Context<'_>, mesh: &Mesh<'_>, lost: &BTreeMap<u16, BTreeSet<S
         .remedy(Remedy::new().step(
             StepKind::ChartValue,
             format!(
-                "Repeat the default ports in the chart value proxy.opaquePorts, \"{}\", upgrade the control plane, and restart meshed \
-                 workloads that serve them",
+                "Add the default ports to the chart value proxy.opaquePorts, \"{}\", upgrade the control \
+                 plane, and restart meshed workloads that expose them",
                 list.trim_start_matches(',')
             ),
         ))

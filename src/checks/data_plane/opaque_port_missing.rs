@@ -1,4 +1,5 @@
-//! `opaque-port-missing`: a Service whose servers speak first has a port on which proxies wait for the client to speak.
+//! `opaque-port-missing`: a Service of a server-first protocol has a port on which proxies wait for the
+//! client to send.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +14,11 @@ use crate::knowledge::{First, KnownProtocol};
 use crate::model::annotated::Annotated;
 use crate::objects::{Pod, Server, Service, ServicePort};
 
-/// What tells the protocol of a port.
+/// Evidence for the protocol of a port.
 struct Sign<'a> {
     protocol: &'a KnownProtocol,
     evidence: Evidence,
-    /// Whether it is the number alone, which others use as well.
+    /// Whether it is only the port number, which other protocols use too.
     weak: bool,
 }
 
@@ -32,10 +33,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         for port in service.spec.tcp_ports() {
             let behind = mesh.behind(ctx, service, port);
             let Some(sign) = sign(ctx, service, port, &behind) else { continue };
-            // What a list left out of the chart's is the matter of another check.
+            // Default ports that a list leaves out belong to `opaque-defaults-lost`.
             let default = &ctx.knowledge.protocols().default_opaque;
             let told = !behind.is_empty() && behind.iter().all(|(_, pod, number)| mesh.is_told(pod, *number));
-            // Without an address, only what the pods say counts.
+            // Without an address, only the pods' settings count.
             let detected = match *service.spec.cluster_ip {
                 Some(_) => mesh.treats(service, port) == Treated::Detected,
                 None => behind.iter().any(|(_, pod, number)| {
@@ -47,20 +48,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 missing.push((port, sign));
             }
         }
-        // Who calls it is not to be seen; where nobody near is in the mesh, most likely nobody does by a proxy.
+        // The callers are unknown. If no pod of the namespace is meshed, most likely no client uses a
+        // proxy.
         let near = meshed.contains(service.metadata.namespace.as_str());
         if !missing.is_empty() {
             findings.push(finding(ctx, service, &missing, near));
         }
     }
     if !findings.is_empty() {
-        // One may say what is spoken on the port.
+        // A Server may set the protocol of the port.
         ctx.noted(defined::<Server>(ctx));
     }
     Ok(findings.into())
 }
 
-/// What tells that a port is one of a protocol that detection holds up.
+/// Finds evidence that a port carries a protocol that detection delays.
 fn sign<'a>(
     ctx: &Context<'a>,
     service: &Service,
@@ -79,7 +81,7 @@ fn sign<'a>(
     let protocol = protocols.iter().find(|known| {
         known.ports.contains(&port.port) || behind.iter().any(|(_, _, number)| known.ports.contains(number))
     })?;
-    // Somebody who names it something else knows better than its number.
+    // A name of another protocol outweighs the number.
     let http = ["http", "grpc", "web", "metrics", "tls", "https"]
         .iter()
         .any(|word| port.name.starts_with(word) || port.app_protocol.to_ascii_lowercase().contains(word));
@@ -106,7 +108,7 @@ fn sign<'a>(
             said("targetPort", &number?.to_string())
         }
     };
-    // A number alone says too little of who may send first.
+    // The number alone is not enough if the client may send first.
     (protocol.first == First::Server).then_some(Sign { protocol, evidence, weak: true })
 }
 
@@ -122,12 +124,12 @@ fn finding(
     let titles = titles.into_iter().collect::<Vec<_>>().join(", ");
     let message = match sure {
         true => format!(
-            "a port of the Service speaks {titles}, in which the server sends first, and is not opaque: meshed clients wait ten \
-             seconds for each connection, or hang"
+            "a port of the Service carries {titles}, in which the server sends first, and is not opaque. \
+             Connections of meshed clients wait ten seconds, or hang"
         ),
         false => format!(
-            "a port of the Service looks like {titles} and is not opaque: if the server sends first, meshed clients wait ten seconds \
-             for each connection"
+            "a port of the Service looks like {titles} and is not opaque. If the server sends first, \
+             connections of meshed clients wait ten seconds"
         ),
     };
     let ports: BTreeSet<u16> = missing.iter().map(|(port, _)| port.port).collect();
@@ -146,7 +148,8 @@ fn finding(
     finding.severity(severity).remedy(remedy(ctx, service, list, &ports))
 }
 
-/// The Service's list with these ports; the mesh's own list is replaced by it, so what it marks has to stand in it.
+/// Writes the Service's list with these ports. It replaces the mesh's list, so it must also contain the
+/// ports of that list.
 pub(super) fn remedy(
     ctx: &Context<'_>,
     service: &Service,
@@ -162,12 +165,16 @@ pub(super) fn remedy(
     let list = list.unwrap_or_default().with(&ports);
     let remedy = rewrite::own(
         Remedy::new(),
-        Act::Put("Mark the port as opaque, with all others that are (the list replaces the default one),"),
+        Act::Put(
+            "Mark the port as opaque, together with all other opaque ports (the list replaces the \
+            default list),",
+        ),
         &Annotated::service(service),
         &[(ANNOTATION, Some(&list))],
     );
     remedy.step(
         crate::finding::StepKind::Note,
-        "Set the same annotation in the pod templates behind the Service, where they have a proxy; their pods read it when they start",
+        "If the pods behind the Service have a proxy, set the same annotation in their pod templates. Pods \
+         read it when they start",
     )
 }

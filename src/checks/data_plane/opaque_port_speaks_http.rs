@@ -1,4 +1,4 @@
-//! `opaque-port-speaks-http`: a port that is marked as opaque is one of HTTP, by its name or by the routes that are attached to it.
+//! `opaque-port-speaks-http`: an opaque port carries HTTP, according to its name or attached routes.
 
 use super::exposed::{Because, Mesh, Treated};
 use super::opaque::{self, ANNOTATION};
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether the port's name or appProtocol says HTTP that a proxy could read: TLS it could not.
+/// Whether the port's name or appProtocol indicates HTTP that a proxy can read. TLS is excluded.
 fn speaks_http(port: &ServicePort) -> bool {
     let is = |text: &str| {
         let text = text.to_ascii_lowercase();
@@ -57,7 +57,7 @@ fn speaks_http(port: &ServicePort) -> bool {
 
 fn is_attached(route: &Route, service: &Service, port: &ServicePort) -> bool {
     route.spec.parent_refs.iter().any(|parent| {
-        // The core group is written as nothing, or by the name that older routes give it.
+        // The core group is the empty string, or `core` in older routes.
         (parent.is_a("", "Service") || parent.is_a("core", "Service"))
             && parent.name == service.metadata.name
             && parent.namespace.as_deref().unwrap_or(&route.metadata.namespace) == service.metadata.namespace
@@ -78,11 +78,12 @@ fn finding(
     let number = port.port;
     let message = match attached.is_empty() {
         false => format!(
-            "routes are attached to port {number}, which is opaque: proxies pass its bytes on, and the routes have no effect"
+            "routes are attached to port {number}, which is opaque. Proxies forward its bytes unchanged, so \
+             the routes have no effect"
         ),
         true => format!(
-            "port {number} is named as one of HTTP and is opaque: proxies pass its bytes on, without HTTP metrics, routes, retries or \
-             balancing by request"
+            "port {number} is named as an HTTP port and is opaque. Proxies forward its bytes unchanged, \
+             without HTTP metrics, routes, retries or balancing by request"
         ),
     };
     let (why, remedy) = match because {
@@ -93,19 +94,24 @@ fn finding(
                 Remedy::new().run(
                     StepKind::Annotation,
                     format!(
-                        "Take port {number} out of the list, here and in the pod templates behind the Service, if HTTP is spoken on it; with \
-                         no list at all the default one counts"
+                        "If port {number} carries HTTP, remove it from the list, here and in the pod \
+                         templates behind the Service. Without a list, the default list applies"
                     ),
                     kubectl().namespace(namespace).words("edit service").operand(name),
                 ),
             )
         }
         Because::Default => (
-            Evidence::field(format!("ConfigMap {home}/linkerd-config"), "data.values: proxy.opaquePorts", &mesh.default_text),
+            Evidence::field(
+                format!("ConfigMap {home}/linkerd-config"),
+                "data.values: proxy.opaquePorts",
+                &mesh.default_text,
+            ),
             Remedy::new().run(
                 StepKind::Annotation,
                 format!(
-                    "Give the Service, and the pod templates behind it, a list of their own without port {number}, if HTTP is spoken on it"
+                    "If port {number} carries HTTP, give the Service and the pod templates behind it a list \
+                     without the port"
                 ),
                 kubectl()
                     .namespace(namespace)
@@ -115,16 +121,22 @@ fn finding(
             ),
         ),
         Because::AppProtocol => {
-            let at = service.spec.ports.iter().position(|known| std::ptr::eq(known, port)).unwrap_or_default();
+            let at =
+                service.spec.ports.iter().position(|known| std::ptr::eq(known, port)).unwrap_or_default();
             let path = format!("/spec/ports/{at}/appProtocol");
             let patch = serde_json::json!([{"op": "replace", "path": path, "value": "kubernetes.io/h2c"}]);
             (
                 Evidence::field(&object, format!("spec.ports[{number}].appProtocol"), &port.app_protocol),
                 Remedy::new().run(
                     StepKind::Command,
-                    "Use an appProtocol that Linkerd knows for HTTP: kubernetes.io/h2c for gRPC and HTTP/2, http for HTTP/1, or none for \
-                     detection; it takes any other for opaque",
-                    kubectl().namespace(namespace).words("patch service").operand(name).words("--type=json -p").arg(patch.to_string()),
+                    "Use an appProtocol that Linkerd supports for HTTP: kubernetes.io/h2c for gRPC and \
+                     HTTP/2, http for HTTP/1, or none for detection. Any other makes the port opaque",
+                    kubectl()
+                        .namespace(namespace)
+                        .words("patch service")
+                        .operand(name)
+                        .words("--type=json -p")
+                        .arg(patch.to_string()),
                 ),
             )
         }
@@ -146,11 +158,11 @@ fn finding(
             )
         }))
         .remedy(remedy);
-    // A name says what somebody thought, not what is spoken.
+    // A name shows an intention, not the protocol in use.
     if attached.is_empty() { finding.severity(Severity::Info).likely() } else { finding }
 }
 
-/// The default ports of a Service but for one.
+/// The default opaque ports of a Service except one.
 fn others(mesh: &Mesh<'_>, service: &Service, number: u16) -> String {
     let marked = service
         .spec

@@ -1,4 +1,4 @@
-//! `opaque-ports-mismatch`: a Service and its pods disagree on which ports are opaque.
+//! `opaque-ports-mismatch`: a Service and its pods disagree on opaque ports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use crate::model::annotated::Annotated;
 use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, Pod, Service};
 
-/// How many workloads are quoted.
+/// Maximum number of quoted workloads.
 const QUOTED: usize = 3;
 
-/// Which side says nothing of a port that the other marks.
+/// The side that does not mark a port that the other side marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Lacks {
     /// The Service.
@@ -26,10 +26,10 @@ enum Lacks {
     Pods,
 }
 
-/// A port that one side marks: the Service's, and what it targets.
+/// A port that one side marks: the Service's port and its target port.
 type Pair = (u16, u16);
 
-/// What differs between a Service and its pods in one direction.
+/// The difference between a Service and its pods in one direction.
 #[derive(Default)]
 struct Difference<'a> {
     ports: BTreeSet<Pair>,
@@ -44,14 +44,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let default = default_ports(ctx);
     let mut findings = Vec::new();
     for service in services.iter().filter(|service| ctx.judges(&service.metadata.namespace)) {
-        // Headless Services and those that name another host have no address to go by.
+        // Headless Services and ExternalNames have no address.
         if service.spec.cluster_ip.is_none() || service.spec.selector.is_empty() {
             continue;
         }
         let mut differences: BTreeMap<(Lacks, bool), Difference<'_>> = BTreeMap::new();
         let mut seen: BTreeSet<(Owner, Option<&str>)> = BTreeSet::new();
         for pod in by_label.by(service) {
-            // Replicas say the same.
+            // Replicas have the same annotation.
             if !seen.insert((owners.of(pod), pod.metadata.annotation(ANNOTATION))) {
                 continue;
             }
@@ -71,15 +71,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The ports that are opaque by default; `None` where they are not known.
+/// The ports that are opaque by default; `None` if unknown.
 fn default_ports(ctx: &Context<'_>) -> Option<Opaque> {
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config").ok()??;
     let values = config.chart_values()?;
     Some(Opaque::parse(values.text("proxy.opaquePorts")?, &BTreeMap::new()))
 }
 
-/// The ports that one side marks as opaque and the other does not; and whether that changes nothing, because the port is
-/// opaque by default there.
+/// The ports that only one side marks as opaque, and whether this has no effect because the port is opaque
+/// by default on the other side.
 fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks, bool, Pair)> {
     let of_service = of_service(service);
     let of_pod = of_pod(pod);
@@ -87,15 +87,15 @@ fn compare(service: &Service, pod: &Pod, default: Option<&Opaque>) -> Vec<(Lacks
         return Vec::new();
     }
     let marks = |list: &Option<Opaque>, port| list.as_ref().is_some_and(|list| list.marks(port));
-    // A list replaces the default one, so only a side without any has that.
+    // A list replaces the default list, so the default applies only to a side without a list.
     let by_default =
         |list: &Option<Opaque>, port| list.is_none() && default.is_some_and(|default| default.marks(port));
-    // Nothing but TCP goes through proxies.
+    // Only TCP goes through proxies.
     let proxied = service.spec.tcp_ports();
     let pairs = proxied.filter_map(|port| Some((port.port, port.leads_to(pod)?)));
     pairs
         .filter_map(|(port, target)| match (marks(&of_service, port), marks(&of_pod, target)) {
-            // What has no proxy of its own reads no annotation: there only the Service's counts.
+            // Pods without a proxy read no annotation; for them only the Service's list counts.
             (true, false) if pod.spec.proxy().is_some() => {
                 Some((Lacks::Pods, by_default(&of_pod, target), (port, target)))
             }
@@ -115,16 +115,20 @@ fn finding(
     let (namespace, name) = (&service.metadata.namespace, &service.metadata.name);
     let message = match (lacks, harmless) {
         (Lacks::Service, false) => {
-            "pods mark a port as opaque and their Service does not: clients of the Service still detect the protocol, which takes ten seconds if the server speaks first"
+            "pods mark a port as opaque but their Service does not. Clients of the Service still detect the \
+             protocol, which takes ten seconds if the server sends first"
         }
         (Lacks::Service, true) => {
-            "pods mark a port as opaque and their Service does not: no harm as long as the port is opaque by default, which ends when the Service gets its own list or the default changes"
+            "pods mark a port as opaque but their Service does not. This is harmless while the port is \
+             opaque by default: until the Service gets its own list or the default changes"
         }
         (Lacks::Pods, false) => {
-            "a Service marks a port as opaque and its pods do not: clients that use a pod's address still detect the protocol, and so does the pod's own proxy"
+            "a Service marks a port as opaque but its pods do not. Clients that use a pod's address still \
+             detect the protocol, and so does the pod's own proxy"
         }
         (Lacks::Pods, true) => {
-            "a Service marks a port as opaque and its pods do not: no harm as long as the port is opaque by default, which ends when the pods get their own list or the default changes"
+            "a Service marks a port as opaque but its pods do not. This is harmless while the port is \
+             opaque by default: until the pods get their own list or the default changes"
         }
     };
     let ports: Vec<String> =
@@ -154,7 +158,8 @@ fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>, owner: O
             rewrite::own(
                 Remedy::new(),
                 Act::Put(
-                    "Mark the port as opaque, with all others that are (the list replaces the default one),",
+                    "Mark the port as opaque, together with all other opaque ports (the list replaces the \
+                     default list),",
                 ),
                 &Annotated::service(service),
                 &[(ANNOTATION, Some(&list))],
@@ -164,7 +169,8 @@ fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>, owner: O
             let ports = difference.ports.iter().map(|(_, target)| *target).collect();
             let first = difference.pods.first().and_then(|pod| of_pod(pod)).unwrap_or_default();
             let list = first.with(&ports);
-            let text = "Mark the port as opaque in the pod template, with all others that are (the list replaces the default one)";
+            let text = "Mark the port as opaque in the pod template, together with all other opaque ports \
+                (the list replaces the default list)";
             let patch =
                 json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}}).to_string();
             match owner.and_then(|owner| Some((owner, owner.restartable()?))) {

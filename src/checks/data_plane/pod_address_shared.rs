@@ -1,4 +1,4 @@
-//! `pod-address-shared`: two running pods have one address.
+//! `pod-address-shared`: two running pods have the same address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(shared.map(|(address, pods)| finding(ctx, *address, pods)).collect::<Vec<_>>().into())
 }
 
-/// Whether a pod has its address for itself, and for some time already.
+/// Whether a pod has an address of its own, and has had it for some time.
 fn holds(ctx: &Context<'_>, pod: &Pod) -> bool {
     pod.status.phase == "Running"
         && !pod.spec.host_network
@@ -37,8 +37,8 @@ fn holds(ctx: &Context<'_>, pod: &Pod) -> bool {
 fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {
     let mut finding = ctx.finding(
         Subject::thing(&format!("address {address}")),
-        "running pods have the same address: proxies and the control plane take one for the other, and what is sent to a Service \
-         of one may reach the other, or nothing",
+        "running pods have the same address. Proxies and the control plane confuse them: traffic to a \
+         Service of one may reach the other, or fail",
     );
     finding.subjects = pods
         .iter()
@@ -55,13 +55,15 @@ fn finding(ctx: &Context<'_>, address: IpAddr, pods: &[&Pod]) -> Finding {
     let oldest = pods.iter().min_by_key(|pod| (pod.status.start_time, &pod.metadata.name));
     let mut remedy = Remedy::new().run(
         StepKind::Command,
-        "See which of them really has the address: the other one's node no longer reports, or its network lost count",
+        "Check which pod really has the address: the other pod's node no longer reports, or its network \
+         assigned the address twice",
         kubectl().words("get pods -A -o wide").option("--field-selector", format!("status.podIP={address}")),
     );
     if let Some(pod) = oldest {
         remedy = remedy.run(
             StepKind::Command,
-            "Delete the stale one, most likely the older; its controller makes it again with an address of its own",
+            "Delete the stale pod, most likely the older one. Its controller recreates it with another \
+             address",
             kubectl().namespace(&pod.metadata.namespace).words("delete pod").operand(&pod.metadata.name),
         );
     }

@@ -1,4 +1,5 @@
-//! `proxy-cpu-limit-low`: the proxy of an ingress or a gateway may use less than half a core, or a number of cores that is not whole.
+//! `proxy-cpu-limit-low`: the proxy of an ingress or gateway has a CPU limit below half a core, or a
+//! fractional one.
 
 use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
@@ -9,7 +10,7 @@ use crate::model::quantity;
 use crate::objects::Service;
 
 const KEY: &str = "config.linkerd.io/proxy-cpu-limit";
-/// Parts of the names of images of ingress controllers and gateways.
+/// Parts of the image names of ingress controllers and gateways.
 const GATEWAYS: [&str; 11] = [
     "ingress-nginx",
     "nginx-ingress",
@@ -23,7 +24,7 @@ const GATEWAYS: [&str; 11] = [
     "apisix",
     "gloo",
 ];
-/// Half a core, under which the one worker of a proxy is throttled at once.
+/// Half a core. Below it, the proxy's only worker is throttled at once.
 const HALF: f64 = 0.5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -47,23 +48,26 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let fraction = cores > 1.0 && (cores - cores.round()).abs() > 1e-6;
         let Some(role) = gateway(maker, services) else { continue };
         let message = if cores < HALF {
-            "the proxy of a gateway may use less than half a core: it is throttled under load, which shows as latency and as failing \
-             fast while nothing else is wrong"
+            "a gateway's proxy has a CPU limit below half a core. Under load it is throttled, which causes \
+             latency and failing fast without any other symptom"
         } else if fraction {
-            "the CPU limit of a gateway's proxy is no whole number of cores: it runs one worker for each core that is begun, and these are \
-             throttled"
+            "the CPU limit of a gateway's proxy is not a whole number of cores. It runs one worker for each \
+             started core, and these are throttled"
         } else {
             continue;
         };
         let remedy = Remedy::new()
             .step(
                 StepKind::Annotation,
-                format!("Set {KEY} in the pod template to a whole number of cores (\"1\", \"2\"): the proxy runs as many workers"),
+                format!(
+                    "Set {KEY} in the pod template to a whole number of cores (\"1\", \"2\"). The proxy \
+                    runs one worker per core"
+                ),
             )
             .step(
                 StepKind::Annotation,
-                "Or only request CPU (config.linkerd.io/proxy-cpu-request) and set no limit; from 2.18 on \
-                 config.linkerd.io/proxy-cpu-ratio-limit bounds the workers by the cores of the node",
+                "Or set only a CPU request (config.linkerd.io/proxy-cpu-request) and no limit. Since 2.18, \
+                 config.linkerd.io/proxy-cpu-ratio-limit limits the workers by the cores of the node",
             );
         findings.push(
             ctx.finding(maker.subject(), message)
@@ -76,7 +80,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// What shows that a workload lets in the traffic of many; `None` for others, whose proxies need little.
+/// Evidence that a workload is a gateway for traffic of many clients; `None` for other workloads, whose
+/// proxies need little CPU.
 fn gateway(maker: &Maker<'_>, services: &[Service]) -> Option<Evidence> {
     if maker.meta.annotation(INJECT) == Some("ingress") {
         return Some(maker.field(&format!("metadata.annotations[{INJECT}]"), "ingress"));

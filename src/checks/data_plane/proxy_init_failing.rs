@@ -1,4 +1,4 @@
-//! `proxy-init-failing`: linkerd-init cannot write the rules that lead traffic through the proxy, and says why.
+//! `proxy-init-failing`: linkerd-init cannot write the redirect rules, and its output shows the reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,15 +12,15 @@ use crate::model::owners::Owner;
 use crate::objects::container::INIT_CONTAINER;
 use crate::objects::{Node, Pod};
 
-/// How many pods of a workload are quoted.
+/// Maximum number of quoted pods per workload.
 const QUOTED: usize = 3;
 
-/// A run of linkerd-init that failed, and that is not past yet.
+/// A failed run of linkerd-init without a later success.
 struct Failed<'a> {
     pod: &'a Pod,
-    /// The field with what it said.
+    /// The field with its output.
     path: &'static str,
-    /// The line of it that tells.
+    /// The relevant line of the output.
     line: String,
     restarts: u32,
 }
@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .into())
 }
 
-/// How linkerd-init of a pod failed, where it has not succeeded since and what it said is known.
+/// The known failure of a pod's linkerd-init; `None` if it has succeeded since or its output is unknown.
 fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, Failed<'a>)> {
     let status = pod.status.init_container_statuses.iter().find(|status| status.name == INIT_CONTAINER)?;
     let (now, before) = (&status.state, status.last_state());
@@ -58,7 +58,7 @@ fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, Failed<
         return None;
     }
     let signatures = ctx.knowledge.signatures();
-    // Its log has a line for each command; what that printed has its own line ends written out.
+    // The log has one line per command; line ends in the command's own output are escaped.
     let mut lines = ended.message.lines().flat_map(|line| line.split("\\n"));
     let (signature, line) = lines.find_map(|line| {
         signatures.matching(SignatureScope::Init, line).map(|signature| (signature, said(line)))
@@ -66,7 +66,7 @@ fn failed<'a>(ctx: &Context<'a>, pod: &'a Pod) -> Option<(&'a Signature, Failed<
     Some((signature, Failed { pod, path, line: line.to_owned(), restarts: status.restart_count }))
 }
 
-/// A line without what the logger writes before it, in both of its forms.
+/// Removes the logger's prefix from a line, in both of its formats.
 fn said(line: &str) -> &str {
     let starts = ["msg=\"", "\"msg\":\""].into_iter().filter_map(|start| line.split_once(start));
     starts.map(|(_, rest)| rest).next().unwrap_or(line).trim()
@@ -106,49 +106,52 @@ fn remedy(ctx: &Context<'_>, owner: &Owner, pods: &[String], signature: &Signatu
     let value = |remedy, act: &str, path, value: &str| {
         upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none().set(path, value))
     };
-    let again = "linkerd-init is told what to use when its pod is created";
+    let again = "linkerd-init gets its settings when its pod is created";
     let (mut remedy, because) = match signature.id.as_str() {
         "init-legacy-missing" => {
             let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
-            let or = "Where only some nodes lack the legacy tables, load the modules ip_tables and iptable_nat there instead, and have \
-                      their image load them at boot";
+            let or = "If only some nodes lack the legacy tables, load the modules ip_tables and iptable_nat \
+                there instead, and let their image load them at boot";
             (remedy.step(StepKind::Note, or), again)
         }
         "init-target-missing" => {
             let remedy = value(remedy, "Let linkerd-init use nf_tables", "proxyInit.iptablesMode", "nft");
             let load = program("modprobe").words("-a xt_REDIRECT xt_owner xt_multiport xt_comment");
-            let or = "Or load the modules on the nodes that are named, as root on the host, and have their image load them at boot";
+            let or = "Or load the modules on the named nodes, as root on the host, and let their image load \
+                them at boot";
             (remedy.run(StepKind::Command, or, load), again)
         }
         "init-nft-missing" => {
             let load = program("modprobe").words("-a nf_tables nft_compat xt_REDIRECT xt_owner xt_multiport");
             let remedy = remedy.run(
                 StepKind::Command,
-                "Load the modules on the nodes that are named, as root on the host, and have their image load them at boot",
+                "Load the modules on the named nodes, as root on the host, and let their image load them at \
+                 boot",
                 load,
             );
-            let act = "Or, where the kernel does not have them, let linkerd-init use the legacy tables";
+            let act = "Or, if the kernel lacks these modules, let linkerd-init use the legacy tables";
             (value(remedy, act, "proxyInit.iptablesMode", "legacy"), again)
         }
         "init-ipv6-missing" => {
             let remedy = value(remedy, "Write no rules for IPv6", "disableIPv6", "true");
-            let too = "Where linkerd-cni is installed, set disableIPv6 in its chart too";
+            let too = "If linkerd-cni is installed, set disableIPv6 in its chart too";
             (remedy.step(StepKind::Note, too), again)
         }
         "init-chain-exists" => {
             let remedy = remedy.step(
                 StepKind::Note,
-                "See why the first run in the pod failed: where SELinux denied it something, set proxyInit.privileged=true or use \
-                 linkerd-cni, and newer releases of linkerd-init flush what an earlier run left",
+                "Check why the first run in the pod failed. If SELinux denied it, set \
+                 proxyInit.privileged=true or use linkerd-cni. Newer releases of linkerd-init flush the \
+                 rules of an earlier run",
             );
-            (remedy, "the rules of the first run are in the pod's network for as long as the pod is there")
+            (remedy, "the rules of the first run stay in the pod's network as long as the pod exists")
         }
         _ => {
             let options =
                 Options::none().set("proxyInit.privileged", "true").set("proxyInit.runAsRoot", "true");
             let act = "Let linkerd-init run as root and privileged, as SELinux and some runtimes require";
             let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
-            let or = "Or use linkerd-cni, with which pods have no linkerd-init";
+            let or = "Or use linkerd-cni, which makes linkerd-init unnecessary";
             (remedy.step(StepKind::Note, or), again)
         }
     };

@@ -1,4 +1,4 @@
-//! `proxy-killed-at-shutdown`: the times that pods and proxies are given to end do not fit together.
+//! `proxy-killed-at-shutdown`: the shutdown periods of a pod and its proxy conflict.
 
 use crate::checks::admission::{Rules, Setting};
 use crate::checks::makers::{Maker, makers};
@@ -7,7 +7,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::refusal::LINKERDS;
 
-/// How long Kubernetes gives pods that do not say it.
+/// The default termination grace period of Kubernetes, in seconds.
 const GRACE: u64 = 30;
 const WAIT: &str = "config.alpha.linkerd.io/proxy-wait-before-exit-seconds";
 const SHUTDOWN: &str = "config.linkerd.io/shutdown-grace-period";
@@ -32,12 +32,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             _ => {}
         }
         let shutdown = rules.setting(maker, SHUTDOWN, "proxy.shutdownGracePeriod");
-        // Only where somebody set it: the default is longer than that of Kubernetes.
+        // Only if it is set: the default is longer than that of Kubernetes.
         if let Some(setting) =
             shutdown.filter(|setting| maker.meta.annotation(SHUTDOWN) == Some(&setting.value))
             && let Some(seconds) = seconds(&setting.value).filter(|seconds| *seconds > grace)
         {
-            let message = "the proxy is given longer to close its connections than the pod has to end: what is left then is cut off";
+            let message = "the proxy's shutdown grace period is longer than the pod's termination grace \
+                period: connections that are still open then are cut off";
             findings.push(
                 ctx.finding(maker.subject(), message)
                     .severity(Severity::Info)
@@ -47,8 +48,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     .remedy(Remedy::new().step(
                         StepKind::Note,
                         format!(
-                            "Set terminationGracePeriodSeconds of the pod template to more than {seconds}, or {SHUTDOWN} to less than \
-                             {grace}s"
+                            "Set terminationGracePeriodSeconds of the pod template to more than {seconds}, \
+                             or {SHUTDOWN} to less than {grace}s"
                         ),
                     )),
             );
@@ -58,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether the next pods have the proxy as a native sidecar, by annotation or by the values of the chart.
+/// Whether new pods get the proxy as a native sidecar, by annotation or by the chart's values.
 fn is_native(rules: &Rules<'_>, maker: &Maker<'_>) -> bool {
     let keys = [
         "config.beta.linkerd.io/proxy-enable-native-sidecar",
@@ -68,7 +69,7 @@ fn is_native(rules: &Rules<'_>, maker: &Maker<'_>) -> bool {
     match set {
         Some(setting) => go_bool(&setting.value).unwrap_or(false),
         None => {
-            // A pod that runs shows it.
+            // The running pods show it.
             maker.spec.proxy().is_none()
                 && rules
                     .values
@@ -87,13 +88,13 @@ fn grace_of(maker: &Maker<'_>, grace: u64) -> crate::finding::Evidence {
     maker.field("spec.terminationGracePeriodSeconds", said)
 }
 
-/// The proxy waits for as long as its pod has, or longer.
+/// A proxy that waits as long as its pod's grace period, or longer.
 fn killed(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64, setting: Setting) -> Finding {
     let lower = grace.saturating_sub(5).max(1);
     ctx.finding(
         maker.subject(),
-        "the proxy waits before it exits for as long as its pod may take to end, or longer: each time a pod goes it takes all of that, and \
-         the proxy is killed with the connections that are left",
+        "the proxy waits before it exits as long as the pod's termination grace period, or longer. Every \
+         shutdown takes the whole period, and then the proxy is killed with its open connections",
     )
     .evidence(setting.evidence)
     .evidence(grace_of(maker, grace))
@@ -101,16 +102,17 @@ fn killed(ctx: &Context<'_>, maker: &Maker<'_>, grace: u64, setting: Setting) ->
         Remedy::new()
             .step(
                 StepKind::Annotation,
-                format!("Set {WAIT} below terminationGracePeriodSeconds, with some seconds between them (at most {lower} here)"),
+                format!("Set {WAIT} some seconds below terminationGracePeriodSeconds (at most {lower} here)"),
             )
             .step(
                 StepKind::Note,
-                "Or use native sidecars (Kubernetes 1.29 and newer), which end after the application and need no wait",
+                "Or use native sidecars (Kubernetes 1.29 and newer), which stop after the application and \
+                 need no wait",
             ),
     )
 }
 
-/// The application works on while it ends, and the proxy does not.
+/// A proxy that stops while the application still shuts down.
 fn first_to_go(ctx: &Context<'_>, maker: &Maker<'_>, native: bool) -> Option<Finding> {
     let waits = maker.spec.containers.iter().filter(|container| !LINKERDS.contains(&container.name.as_str()));
     let waits = waits
@@ -121,8 +123,8 @@ fn first_to_go(ctx: &Context<'_>, maker: &Maker<'_>, native: bool) -> Option<Fin
     Some(
         ctx.finding(
             maker.subject(),
-            "the application does something before it ends (preStop), and the proxy, an ordinary container, is told to end at the same \
-             moment: what the application still sends may find no proxy",
+            "the application runs a preStop hook, but the proxy, an ordinary container, stops at the same \
+             moment. Requests that the application sends during shutdown may fail",
         )
         .severity(Severity::Info)
         .parameter("pre-stop")
@@ -131,17 +133,20 @@ fn first_to_go(ctx: &Context<'_>, maker: &Maker<'_>, native: bool) -> Option<Fin
             Remedy::new()
                 .step(
                     StepKind::Note,
-                    "Use native sidecars (Kubernetes 1.29 and newer), which end after the application",
+                    "Use native sidecars (Kubernetes 1.29 and newer), which stop after the application",
                 )
                 .step(
                     StepKind::Annotation,
-                    format!("Or set {WAIT} in the pod template to as long as the hook takes, below terminationGracePeriodSeconds"),
+                    format!(
+                        "Or set {WAIT} in the pod template to the duration of the hook, below \
+                        terminationGracePeriodSeconds"
+                    ),
                 ),
         ),
     )
 }
 
-/// A duration as Linkerd writes it: `120s`, `2m`, `1h`, `1500ms`.
+/// Parses a duration as Linkerd writes it (`120s`, `2m`, `1h`, `1500ms`) to seconds.
 fn seconds(text: &str) -> Option<u64> {
     let end = text.find(|letter: char| !letter.is_ascii_digit())?;
     let number: u64 = text[..end].parse().ok()?;

@@ -17,36 +17,36 @@ use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::{ContainerState, ContainerStatus, Terminated};
 use crate::objects::{Event, Pod, Time};
 
-/// How many pods of a workload are quoted.
+/// Maximum number of quoted pods per workload.
 const QUOTED: usize = 3;
-/// Where the statuses of init containers are.
+/// The field with the statuses of init containers.
 const INIT: &str = "initContainerStatuses";
-/// How many letters of a container's last words are quoted.
+/// Maximum number of quoted characters of a container's last output.
 const WORDS: usize = 240;
 
-/// How a pod whose proxy is not ready stands.
+/// The state of a pod whose proxy is not ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
-    /// The proxy runs, and its readiness probe does not pass.
+    /// The proxy runs, but its readiness probe fails.
     Unready,
-    /// The proxy was started and ended.
+    /// The proxy started and exited.
     Ended,
     /// The proxy has not been started.
     NotStarted,
-    /// The pod has just been made, and nothing in it has failed.
+    /// The pod was just created, and none of its containers has failed.
     Starting,
-    /// The proxy is ready, and another container of its pod does not run.
+    /// The proxy is ready, but another container of its pod does not run.
     OtherContainer,
-    /// The proxy is ready again, after it was killed for its memory.
+    /// The proxy is ready again after an OOM kill.
     Killed,
-    /// Nothing runs in the pod any more, or it is about to go.
+    /// All containers of the pod have ended, or the pod is being deleted.
     Over(End),
 }
 
 /// How a pod that is still listed ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
-    /// Its containers succeeded, its proxy did not.
+    /// Its containers succeeded, but its proxy did not.
     Succeeded,
     /// It failed.
     Failed,
@@ -69,17 +69,19 @@ impl End {
     fn message(self) -> &'static str {
         match self {
             End::Succeeded => {
-                "the pod has succeeded, but its proxy ended with an error; nothing runs in it any more, but linkerd check requires a \
-                 ready proxy of it"
+                "the pod has succeeded, but its proxy exited with an error. None of its containers run any \
+                 more, but linkerd check requires its proxy to be ready"
             }
             End::Failed => {
-                "the pod has failed and is still listed; nothing runs in it any more, but linkerd check requires a ready proxy of it"
+                "the pod has failed and is still listed. None of its containers run any more, but linkerd \
+                 check requires its proxy to be ready"
             }
             End::Evicted => {
-                "the pod was evicted and is still listed; nothing runs in it any more, but linkerd check requires a ready proxy of it"
+                "the pod was evicted and is still listed. None of its containers run any more, but linkerd \
+                 check requires its proxy to be ready"
             }
             End::Deleted => {
-                "the pod is being deleted; linkerd check requires a ready proxy of it until it is gone"
+                "the pod is being deleted. Until it is gone, linkerd check requires its proxy to be ready"
             }
         }
     }
@@ -96,7 +98,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut groups: BTreeMap<(Owner, Stage), Vec<&Pod>> = BTreeMap::new();
     for pod in pods.iter().filter(injected) {
         meshed += 1;
-        // Those of the control plane have a check of their own; what has ended, or is about to, needs no proxy.
+        // Pods of the control plane have their own check. Ended and terminating pods need no proxy.
         if pod.metadata.label(COMPONENT).is_some() {
             continue;
         }
@@ -119,14 +121,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings: Vec<Finding> =
         groups.iter().map(|((owner, stage), pods)| finding(ctx, owner, *stage, pods, &warnings)).collect();
     if meshed == 0 && ctx.settings.data_plane && !ctx.settings.namespaces.is_empty() {
-        // To say that there is none takes the whole list.
+        // Only the complete list proves that no pod has a proxy.
         ctx.every::<Pod>()?;
         findings.push(no_pods(ctx));
     }
     Ok(findings.into())
 }
 
-/// How a pod stands that does not run as it should; `None` where it does.
+/// The state of an unhealthy pod; `None` if it is healthy.
 fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     let status = pod.container_status(PROXY_CONTAINER);
     if status.is_some_and(|status| status.ready) {
@@ -146,13 +148,13 @@ fn stage(ctx: &Context<'_>, pod: &Pod) -> Option<Stage> {
     Some(if ctx.is_recent(since) && obstacle(pod).is_none() { Stage::Starting } else { stage })
 }
 
-/// How a container ended before it was started again, if that was for its memory.
+/// How a container's previous run ended, if that was an OOM kill.
 fn killed(status: &ContainerStatus) -> Option<&Terminated> {
     status.last_state().terminated().filter(|ended| ended.reason == "OOMKilled")
 }
 
-/// Whether a container was killed for its memory within the last day, within a week where that happens again and again, or at a
-/// moment that nobody wrote down.
+/// Whether a container was OOM-killed within the last day, within the last week if it happens repeatedly,
+/// or at an unknown time.
 fn was_killed_lately(ctx: &Context<'_>, status: &ContainerStatus) -> bool {
     let often = i64::from(status.restart_count) >= ctx.param("restarts");
     let patience = ctx.span_of(if often { "days" } else { "hours" });
@@ -161,7 +163,7 @@ fn was_killed_lately(ctx: &Context<'_>, status: &ContainerStatus) -> bool {
     })
 }
 
-/// What the proxy of a pod that was killed for its memory may use of it.
+/// The memory limit of an OOM-killed proxy.
 fn memory_limit(pod: &Pod) -> Option<Evidence> {
     of_proxy(pod).and_then(killed)?;
     let limit = pod.spec.proxy()?.resources.as_ref()?.limits.memory.as_str();
@@ -170,7 +172,7 @@ fn memory_limit(pod: &Pod) -> Option<Evidence> {
     (!limit.is_empty()).then(|| Evidence::field(object, path, limit))
 }
 
-/// The first container that has failed rather than merely not started: list, status.
+/// The first container that has failed, as opposed to not started: list, status.
 fn obstacle(pod: &Pod) -> Option<(&'static str, &ContainerStatus)> {
     let init = pod.status.init_container_statuses.iter().map(|status| (INIT, status));
     let others = pod.status.container_statuses.iter().map(|status| ("containerStatuses", status));
@@ -188,18 +190,20 @@ fn finding(
     let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let message = match stage {
         Stage::Unready => {
-            "linkerd-proxy is running and not ready, so its pod gets no traffic: it lacks a certificate from identity, or the configuration from destination and policy"
+            "linkerd-proxy runs but is not ready, so its pod gets no traffic: it lacks its certificate from \
+             identity, or its configuration from destination or policy"
         }
         Stage::Ended => {
-            "linkerd-proxy exits after it was started, so its pod gets no traffic and can't reach anything"
+            "linkerd-proxy exits after it starts, so its pod gets no traffic and cannot connect to anything"
         }
         Stage::NotStarted => {
-            "linkerd-proxy has not been started, so its pod serves nothing: something before it fails"
+            "linkerd-proxy has not been started because an earlier container or step fails, so its pod \
+             serves no traffic"
         }
         Stage::Starting => "the pod is starting: its proxy is not ready yet",
-        Stage::OtherContainer => "linkerd-proxy is ready, and another container of its pod is not running",
+        Stage::OtherContainer => "linkerd-proxy is ready, but another container of its pod is not running",
         Stage::Killed => {
-            "linkerd-proxy was OOM-killed and started again: the connections of its pod broke, and will again"
+            "linkerd-proxy was OOM-killed and restarted. Its pod's connections broke, and will break again"
         }
         Stage::Over(end) => end.message(),
     };
@@ -208,14 +212,14 @@ fn finding(
     let namespace = &owner.namespace;
     let remedy = Remedy::new().run(
         StepKind::Command,
-        "See why it is not ready: containers and events",
+        "Check why it is not ready: containers and events",
         kubectl().namespace(namespace).words("describe pod").operand(pod),
     );
     let remedy = match stage {
         Stage::NotStarted => match obstacle(first) {
             Some((list, status)) if list == INIT && status.restart_count > 0 => remedy.run(
                 StepKind::Command,
-                "Read the log of the container that fails",
+                "Read the log of the failing container",
                 kubectl()
                     .namespace(namespace)
                     .words("logs --previous")
@@ -229,7 +233,7 @@ fn finding(
             if pods.iter().any(|pod| of_proxy(pod).and_then(killed).is_some()) =>
         {
             let mut remedy = more_memory(remedy);
-            remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, "new pods have the new limit"));
+            remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, "only new pods get the new limit"));
             remedy
         }
         Stage::Unready | Stage::Ended | Stage::Killed => remedy.run(
@@ -244,14 +248,15 @@ fn finding(
         .evidences(pods.iter().find_map(|pod| memory_limit(pod)))
         .remedy(remedy);
     match stage {
-        // What it waits for is what those components would tell it.
+        // An unready proxy waits for answers of these components.
         Stage::Unready => ["identity", "destination"]
             .into_iter()
             .fold(finding, |finding, component| finding.tie(component_missing(component))),
         Stage::Ended | Stage::NotStarted => finding,
-        // It is ready, which is all that linkerd check asks.
+        // The proxy is ready, which is all that linkerd check requires.
         Stage::Killed => finding.severity(Severity::Warning).parameter("killed").fails_rows([]),
-        // None is the mesh's trouble yet, or at all; linkerd check waits for them, and fails then.
+        // These states are not problems of the mesh, or not yet. linkerd check waits for them, and then
+        // fails.
         Stage::Starting | Stage::OtherContainer | Stage::Over(_) => {
             finding.severity(Severity::Info).rows_as(Severity::Error)
         }
@@ -262,16 +267,16 @@ fn of_proxy(pod: &Pod) -> Option<&ContainerStatus> {
     pod.container_status(PROXY_CONTAINER)
 }
 
-/// What helps a proxy that was killed for its memory.
+/// Adds the step for an OOM-killed proxy.
 fn more_memory(remedy: Remedy) -> Remedy {
     remedy.step(
         StepKind::Annotation,
-        "Raise the proxy's memory limit: config.linkerd.io/proxy-memory-limit on the pod template, or proxy.resources.memory.limit in \
-         the values of the control plane",
+        "Raise the proxy's memory limit: config.linkerd.io/proxy-memory-limit on the pod template, or \
+         proxy.resources.memory.limit in the values of the control plane",
     )
 }
 
-/// The last warning about each pod, by namespace and name.
+/// The last warning event about each pod, by namespace and name.
 type Warnings<'a> = HashMap<(&'a str, &'a str), &'a Event>;
 
 fn last_warnings<'a>(ctx: &Context<'a>) -> Warnings<'a> {
@@ -287,7 +292,7 @@ fn last_warnings<'a>(ctx: &Context<'a>) -> Warnings<'a> {
     last
 }
 
-/// What a pod says of itself.
+/// Evidence of a pod's state.
 fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     if let Some(ended) = of_proxy(pod).filter(|status| status.ready).and_then(killed)
@@ -314,7 +319,7 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     let key = (pod.metadata.namespace.as_str(), pod.metadata.name.as_str());
     let started =
         pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.state.running().is_some());
-    // Where nothing has started, the kubelet tells why in events only.
+    // If no container has started, only events show the kubelet's reason.
     if let Some(event) = warnings.get(&key).filter(|_| !started) {
         return events::quoted(object, event);
     }
@@ -330,7 +335,7 @@ fn seen(pod: &Pod, warnings: &Warnings<'_>) -> Evidence {
     }
 }
 
-/// A container's state in a line.
+/// Formats a container's state in one line.
 fn state(status: &ContainerStatus) -> String {
     let mut said = match (status.state.waiting(), status.state.running(), status.state.terminated()) {
         (Some(waiting), _, _) if waiting.message.is_empty() => waiting.reason.clone(),
@@ -351,7 +356,8 @@ fn state(status: &ContainerStatus) -> String {
     said
 }
 
-/// How a container ended, with the end of what it said: the runtime keeps that as its message where it failed.
+/// Formats how a container ended, with the end of its output, which the runtime keeps as the message if the
+/// container failed.
 fn last_words(ended: &Terminated) -> String {
     let at = ended.finished_at.get().map(|at| format!(" at {at}")).unwrap_or_default();
     let reason = if ended.reason.is_empty() { String::new() } else { format!(" ({})", ended.reason) };
@@ -362,15 +368,19 @@ fn last_words(ended: &Terminated) -> String {
     format!("exited with code {}{reason}{at}{words}", ended.exit_code)
 }
 
-/// Nothing in the namespaces that were named is meshed.
+/// A finding for selected namespaces in which no pod is meshed.
 fn no_pods(ctx: &Context<'_>) -> Finding {
     let names = || ctx.settings.namespaces.iter();
     let listed = ctx.settings.namespaces.join(", ");
     let mut subjects = ctx.settings.namespaces.iter().map(|name| Subject::object(Kind::Namespace, "", name));
-    // There is one, or this is not asked.
+    // Without selected namespaces this is not called.
     let first = subjects.next().unwrap_or_else(|| Subject::thing("namespaces"));
     let finding = ctx
-        .finding(first, "no pod of the namespace has a proxy of this control plane: nothing in it is meshed")
+        .finding(
+            first,
+            "no pod of the namespace has a proxy of this control plane, so nothing in it is \
+            meshed",
+        )
         .severity(Severity::Error)
         .parameter("none")
         .evidence(Evidence::other("Pods", format!("none in {listed} with the label {CONTROL_PLANE_NS}")))
@@ -385,7 +395,7 @@ fn no_pods(ctx: &Context<'_>) -> Finding {
                 )
                 .run(
                     StepKind::Command,
-                    "Restart its workloads: a proxy is only added when a pod is created",
+                    "Restart its workloads: a proxy is added only when a pod is created",
                     Command::lines(names().map(|name| {
                         kubectl().namespace(name).words("rollout restart deployment,statefulset,daemonset")
                     })),

@@ -1,4 +1,4 @@
-//! `proxy-port-taken`: a container of a meshed pod names a port on which the proxy listens.
+//! `proxy-port-taken`: a container of a meshed pod declares a port on which the proxy listens.
 
 use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
@@ -8,7 +8,7 @@ use crate::model::refusal::LINKERDS;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
-/// The ports of the proxy: what they are for, the annotation and the chart value that change them, and the default.
+/// The proxy's ports: purpose, annotation and chart value that change them, and default.
 const PORTS: [(&str, &str, &str, u16); 4] = [
     ("outbound", "config.linkerd.io/outbound-port", "proxy.ports.outbound", 4140),
     ("inbound", "config.linkerd.io/inbound-port", "proxy.ports.inbound", 4143),
@@ -54,7 +54,7 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
             && pod.spec.proxy().is_some()
             && owners.of(pod) == maker.owner
     });
-    // Both are ready, so one of them listens elsewhere than it says.
+    // Both are ready, so one of them listens on another port than declared.
     let ready = pods.any(|pod| {
         let ready = |name: &str| pod.container_status(name).is_some_and(|status| status.ready);
         ready(PROXY_CONTAINER) && ready(&first.name)
@@ -62,8 +62,8 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
     let finding = ctx
         .finding(
             maker.subject(),
-            "a container names a port on which the proxy of its pod listens: whichever of the two starts later cannot listen there, \
-             and does not become ready",
+            "a container declares a port on which its pod's proxy listens. Whichever starts later cannot \
+             listen there and does not become ready",
         )
         .likely()
         .evidences(taken.iter().map(|(container, number, name, _)| {
@@ -74,16 +74,25 @@ fn judge_one(ctx: &Context<'_>, rules: &Rules<'_>, maker: &Maker<'_>) -> Option<
         }))
         .remedy(
             Remedy::new()
-                .step(StepKind::Note, format!("Have the application listen on another port than {number}"))
+                .step(
+                    StepKind::Note,
+                    format!(
+                        "Configure the application to listen on another port than \
+                    {number}"
+                    ),
+                )
                 .step(
                     StepKind::Annotation,
-                    format!("Or move the proxy's: {key} in the pod template, with a port that nothing in the pod uses"),
+                    format!(
+                        "Or move the proxy's port: set {key} in the pod template, with a port that the \
+                        pod does not use"
+                    ),
                 ),
         );
     Some(match ready {
         true => finding.severity(Severity::Info).evidence(Evidence::other(
-            "Pods of it",
-            "proxy and container are ready: one of them listens elsewhere",
+            "Pods of the workload",
+            "proxy and container are ready, so one of them listens elsewhere",
         )),
         false => finding,
     })

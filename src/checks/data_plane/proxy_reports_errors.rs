@@ -1,4 +1,4 @@
-//! `proxy-reports-errors`: a proxy says in its log what is wrong.
+//! `proxy-reports-errors`: a proxy's log contains known errors.
 
 use crate::checks::reported::{log_of, not_read, reported};
 use crate::checks::{Context, Judgement, Unjudged};

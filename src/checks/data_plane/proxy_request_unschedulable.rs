@@ -1,4 +1,5 @@
-//! `proxy-request-unschedulable`: pods find no node, and a good part of what they ask for is the proxy's.
+//! `proxy-request-unschedulable`: pods are unschedulable, and a large share of their requests is the
+//! proxy's.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +11,10 @@ use crate::model::quantity;
 use crate::objects::container::{Amounts, Container};
 use crate::objects::{Pod, PodSpec};
 
-/// How many pods are quoted.
+/// Maximum number of quoted pods.
 const QUOTED: usize = 3;
 
-/// A pod that finds no node.
+/// An unschedulable pod.
 struct Pending<'a> {
     pod: &'a Pod,
     said: &'a str,
@@ -57,7 +58,7 @@ fn pending<'a>(pod: &'a Pod, resource: &'static str, least: f64) -> Option<Pendi
     })
 }
 
-/// What a container asks for: its limit, where it states no request.
+/// A container's request, or its limit if it sets no request.
 fn request<'a>(container: &'a Container, resource: &str) -> Option<&'a str> {
     let resources = container.resources.as_deref()?;
     let of = |amounts: &'a Amounts| {
@@ -67,7 +68,7 @@ fn request<'a>(container: &'a Container, resource: &str) -> Option<&'a str> {
     of(&resources.requests).or_else(|| of(&resources.limits))
 }
 
-/// What a pod asks for: its containers and native sidecars together.
+/// A pod's total request: its containers and native sidecars together.
 fn total(spec: &PodSpec, resource: &str) -> f64 {
     let sidecars = spec.init_containers.iter().filter(|c| c.restart_policy.as_deref() == Some("Always"));
     let all = spec.containers.iter().chain(sidecars);
@@ -79,22 +80,18 @@ fn finding(ctx: &Context<'_>, owner: &Owner, group: &[Pending<'_>]) -> Finding {
     let first = &group[0];
     let key = format!("config.linkerd.io/proxy-{}-request", first.resource);
     let remedy = Remedy::new()
-        .run(
-            StepKind::Command,
-            "See what the nodes have left",
-            kubectl().words("describe nodes"),
-        )
+        .run(StepKind::Command, "Check the free capacity of the nodes", kubectl().words("describe nodes"))
         .step(
             StepKind::Annotation,
             format!(
-                "Let the proxy ask for less: {key} in the pod template or on the namespace, or proxy.resources.{}.request for the whole \
-                 mesh; or add nodes",
+                "Lower the proxy's request: {key} in the pod template or on the namespace, or \
+                 proxy.resources.{}.request for the whole mesh. Or add nodes",
                 first.resource
             ),
         );
     ctx.finding(
         owner.subject(names),
-        "pods find no node with enough left, and a third or more of what they ask for is what the proxy asks for",
+        "no node has enough capacity for the pods, and a large share of their requests is the proxy's",
     )
     .parameter(first.resource)
     .likely()

@@ -1,4 +1,5 @@
-//! `route-of-two-controllers`: a route is attached to a Gateway and to something of Linkerd's, so two controllers act on it.
+//! `route-of-two-controllers`: a route is attached to a Gateway and to a parent of Linkerd, so two
+//! controllers act on it.
 
 use crate::checks::policy::defined;
 use crate::checks::{Context, Judgement};
@@ -22,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn mixed(ctx: &Context<'_>, kind: &str, route: &Route) -> Option<Finding> {
     let parents = &route.spec.parent_refs;
-    // The API server writes Gateway where a parent names no kind.
+    // The API server defaults the kind of a parent to Gateway.
     let gateway = parents.iter().find(|parent| parent.kind.is_none() || parent.is_a(GATEWAY, "Gateway"))?;
     let own = parents.iter().find(|parent| {
         parent.is_a("", "Service")
@@ -39,17 +40,28 @@ fn mixed(ctx: &Context<'_>, kind: &str, route: &Route) -> Option<Finding> {
     let finding = ctx
         .finding(
             Subject::object(kind, namespace, name),
-            "a route is attached to a Gateway and to something of Linkerd's: two controllers write its status, and what one of them does \
-             not support makes the route invalid for that one alone",
+            "a route is attached to both a Gateway and a parent that Linkerd handles. Two controllers write \
+             its status, and a feature that one of them lacks makes the route invalid for that one",
         )
         .severity(Severity::Info)
-        .evidence(Evidence::field(&object, "spec.parentRefs", format!("{} and {}", shown(gateway), shown(own))))
+        .evidence(Evidence::field(
+            &object,
+            "spec.parentRefs",
+            format!("{} and {}", shown(gateway), shown(own)),
+        ))
         .evidences(others.then(|| Evidence::field(&object, "status.parents", controllers.join(", "))))
-        .remedy(Remedy::new().run(
-            StepKind::Command,
-            "Make two routes of it, one for each kind of parent. This is the one there is",
-            kubectl().namespace(namespace).words("get").arg(format!("{}.{GATEWAY}", kind.to_ascii_lowercase())).operand(name).words("-o yaml"),
-        ));
+        .remedy(
+            Remedy::new().run(
+                StepKind::Command,
+                "Split it into two routes, one for each kind of parent. This shows the existing one",
+                kubectl()
+                    .namespace(namespace)
+                    .words("get")
+                    .arg(format!("{}.{GATEWAY}", kind.to_ascii_lowercase()))
+                    .operand(name)
+                    .words("-o yaml"),
+            ),
+        );
     Some(finding)
 }
 

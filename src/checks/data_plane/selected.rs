@@ -1,20 +1,20 @@
-//! Which pods a Service selects.
+//! The pods that Services select.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::checks::Context;
 use crate::objects::{Pod, Service};
 
-/// Pods by namespace and label, so that no Service looks at all of them. Neighbours are often replicas, whose labels are kept in one
-/// place: they are filed once.
+/// Pods by namespace and label, so that a lookup does not scan all pods. Consecutive replicas that share
+/// their labels are indexed once.
 pub struct Selected<'a> {
     replicas: Vec<Vec<&'a Pod>>,
-    /// What a label in a namespace is told by, and which of [`Selected::replicas`] have it, sorted. There may be others of the same
-    /// print, so each is looked at.
+    /// Hash of a label in a namespace, and the indexes of [`Selected::replicas`] that have it, sorted.
+    /// Hashes can collide, so each candidate is compared.
     labelled: Vec<(u64, u32)>,
 }
 
-/// What a label in a namespace is told by.
+/// Hash of a label in a namespace.
 fn print(namespace: &str, key: &str, value: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (namespace, key, value).hash(&mut hasher);
@@ -22,7 +22,7 @@ fn print(namespace: &str, key: &str, value: &str) -> u64 {
 }
 
 impl<'a> Selected<'a> {
-    /// Of all pods that have not ended and are not being deleted.
+    /// Indexes all pods that have not ended and are not being deleted.
     fn of(pods: &'a [Pod]) -> Selected<'a> {
         let mut replicas: Vec<Vec<&Pod>> = Vec::new();
         let mut labelled = Vec::new();
@@ -71,7 +71,7 @@ impl<'a> Selected<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Which pods Services select. Reads `pods`, as far as they are there.
+    /// The index of pods by label, for Services. Reads `pods`; missing pods are left out.
     pub(super) fn selected(&self) -> &'a Selected<'a> {
         self.once(&self.joins.selected, |ctx| Selected::of(ctx.hints::<Pod>()))
     }

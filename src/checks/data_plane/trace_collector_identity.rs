@@ -1,4 +1,5 @@
-//! `trace-collector-identity`: proxies expect the collector of their traces under a name in a domain that is not the mesh's.
+//! `trace-collector-identity`: proxies expect the trace collector under a name in a domain other than the
+//! trust domain.
 
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::{Context, Judgement, Verdict, restart};
@@ -7,9 +8,9 @@ use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::Pod;
 use crate::objects::container::{COLLECTOR_NAME, LOCAL_NAME};
 
-/// The first edge whose chart writes the trust domain there.
+/// The id of the defect, which ends with the first edge whose chart writes the trust domain.
 const DEFECT: &str = "trace-collector-identity";
-/// How many pods are named.
+/// Maximum number of named pods.
 const NAMED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -42,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = Remedy::new().step(
         StepKind::Upgrade,
         format!(
-            "Upgrade Linkerd to {} or later, whose chart writes the trust domain there",
+            "Upgrade Linkerd to {} or later, whose chart uses the trust domain for the collector",
             until.as_deref().unwrap_or("a later release")
         ),
     );
@@ -51,18 +52,28 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             Subject::object("ConfigMap", home, "linkerd-config"),
-            "proxies expect the collector of their traces under a name in the cluster domain, and it has its name in the trust domain: \
-             they refuse its certificate, and no span arrives",
+            "proxies expect the trace collector under a name in the cluster domain, but its name is in the \
+             trust domain. They reject its certificate, so no span arrives",
         )
         .evidence(Evidence::field(&object, env(COLLECTOR_NAME), collector))
         .evidence(Evidence::field(&object, env(LOCAL_NAME), local))
-        .evidence(Evidence::other("pods with both", format!("{}: {} and the like", found.len(), named.join(", "))))
+        .evidence(Evidence::other(
+            "pods with both",
+            format!(
+                "{}, among them {}",
+                found.len(),
+                named.join(
+                    ", \
+            "
+                )
+            ),
+        ))
         .evidence(seen)
         .remedy(remedy);
     Ok(vec![finding].into())
 }
 
-/// What follows the kind of name: the control plane's namespace and the domain.
+/// The domain of an identity: the part after the control plane's namespace.
 fn domain(name: &str) -> Option<&str> {
     name.split_once(".serviceaccount.identity.").map(|(_, domain)| domain)
 }

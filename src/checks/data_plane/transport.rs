@@ -1,5 +1,5 @@
-//! How clients with a proxy come to servers with one: at the port of the server's proxy or at that of the application. Shared by the
-//! checks of what the network lets through on the way.
+//! The port that meshed clients use to reach meshed servers: that of the server's proxy or that of the
+//! application. Shared by the network policy checks.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +11,29 @@ use crate::model::transport::{self, HEADER, INBOUND, MODE};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{ConfigMap, Pod};
 
-/// The ports of the proxy itself, which say nothing of the application's.
+/// The proxy's own ports, which do not belong to the application.
 pub(super) const OWN: [u16; 3] = [4143, 4190, 4191];
-/// The variable that says where it listens.
+/// The environment variable with the proxy's inbound address.
 const LISTENS: &str = "LINKERD2_PROXY_INBOUND_LISTEN_ADDR";
 
-/// What says how the proxies of a mesh come to each other.
+/// The source that decides how the mesh's proxies connect to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// The chart's values say: by the port of the proxy.
+    /// The chart's values set it: always through the proxy's port.
     Header,
-    /// They say nothing, and the default of the release that an upgrade goes to does.
+    /// The chart's values do not set it, but it is the default of the upgrade's target release.
     HeaderThen,
-    /// Another, or an older release.
+    /// Another mode, or an older release.
     Other,
 }
 
 impl Mode {
-    /// As a report quotes it.
+    /// The text in evidence.
     pub(super) fn in_words(self) -> &'static str {
         match self {
             Mode::Header => HEADER,
-            Mode::HeaderThen => "not there: transport-header, the default of the target",
-            Mode::Other => "not transport-header: opaque ports alone",
+            Mode::HeaderThen => "not set: transport-header is the default of the target release",
+            Mode::Other => "not transport-header: only opaque ports",
         }
     }
 }
@@ -51,16 +51,16 @@ fn mode(ctx: &Context<'_>, written: Option<&str>) -> Mode {
     }
 }
 
-/// How the proxies of a mesh come to each other.
+/// How the mesh's proxies connect to each other.
 pub(super) struct Transport {
-    /// What says so.
+    /// The source of the decision.
     pub(super) mode: Mode,
-    /// The ports that are opaque unless something else is said.
+    /// The ports that are opaque by default.
     opaque: Opaque,
 }
 
 impl Transport {
-    /// As the chart's values say, or the default of the release that an upgrade goes to.
+    /// Reads the mode from the chart's values, or from the default of the upgrade's target release.
     pub(super) fn of(ctx: &Context<'_>, config: Option<&ConfigMap>) -> Transport {
         let values = config.and_then(ConfigMap::chart_values);
         let text = |path| values.as_ref().and_then(|values| values.text(path));
@@ -69,12 +69,13 @@ impl Transport {
         Transport { mode, opaque: opaque.unwrap_or_default() }
     }
 
-    /// Whether clients always come to the port of the proxy.
+    /// Whether clients always connect to the proxy's port.
     pub(super) fn is_header(&self) -> bool {
         matches!(self.mode, Mode::Header | Mode::HeaderThen)
     }
 
-    /// Whether a port that a rule names is one of the application at which clients with a proxy come to the proxy instead.
+    /// Whether a port in a rule is one of the application, in whose place meshed clients connect to the
+    /// proxy's port.
     pub(super) fn uses(&self, named: &Ports, pod: &Pod) -> bool {
         if !is_tcp(named) {
             return false;
@@ -82,7 +83,7 @@ impl Transport {
         let numbers: Vec<u16> = match &named.which {
             Which::All => Vec::new(),
             Which::Range(first, last) if first == last => vec![*first],
-            // Of a range only what the pod is known to listen on.
+            // Of a range, only ports on which the pod is known to listen.
             Which::Range(..) | Which::Named(_) => {
                 let covered = |number: &u16| {
                     named.hold(Port { protocol: "TCP", number: *number, of: Some(pod) }) == Fits::Yes
@@ -91,7 +92,7 @@ impl Transport {
             }
         };
         match (&named.which, numbers.as_slice()) {
-            // A name that no container has is one of the application all the same.
+            // A name that no container declares still belongs to the application.
             (Which::Named(_), []) => self.is_header(),
             (_, numbers) => numbers
                 .iter()
@@ -99,11 +100,12 @@ impl Transport {
         }
     }
 
-    /// Whether a rule lets clients out to a port of the application of a pod at which they come to its proxy instead.
+    /// Whether a rule allows egress to an application port of a pod, in whose place clients connect to its
+    /// proxy.
     pub(super) fn speaks(&self, rule: &Rule<'_>, server: &Pod) -> bool {
         let mut declared = declared(server).peekable();
         if declared.peek().is_none() {
-            // It names no port; a rule that names the pod means it.
+            // The rule names no port, so one that selects the pod includes it.
             return self.is_header()
                 && !rule.is_for_all()
                 && rule.ports.iter().any(|named| self.uses(named, server));
@@ -119,7 +121,7 @@ impl Transport {
     }
 }
 
-/// The port at which a pod's proxy takes what clients send.
+/// The port on which a pod's proxy accepts connections.
 pub(super) fn inbound_port(pod: &Pod) -> u16 {
     let env = pod.spec.proxy().into_iter().flat_map(|proxy| &proxy.env);
     let listens = env.into_iter().find(|variable| variable.name == LISTENS);
@@ -127,7 +129,7 @@ pub(super) fn inbound_port(pod: &Pod) -> u16 {
     address.and_then(|address| address.rsplit_once(':')?.1.parse().ok()).unwrap_or(INBOUND)
 }
 
-/// The ports that the containers of the application name.
+/// The ports that the application's containers declare.
 pub(super) fn declared(pod: &Pod) -> impl Iterator<Item = u16> {
     let containers = pod.spec.all_containers().filter(|container| container.name != PROXY_CONTAINER);
     containers.flat_map(|container| &container.ports).map(|port| port.container_port)

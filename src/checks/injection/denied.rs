@@ -1,5 +1,5 @@
-//! Pods that the webhook of a policy engine refuses because of the containers that the injector adds: which part of the answer says so,
-//! and what to do about it.
+//! Pods that a policy engine's webhook rejects because of injected containers: recognizes the relevant part
+//! of the answer and builds the remedy.
 
 use crate::checks::Context;
 use crate::checks::upgrade::{self, Options};
@@ -9,14 +9,15 @@ use crate::model::injection::INJECT;
 use crate::model::refusal::{LINKERDS, about_linkerds, names_linkerds};
 use crate::objects::PodSpec;
 
-/// What only the init container asks for.
+/// A capability that only the init container requests.
 const CAPABILITY: &str = "NET_ADMIN";
-/// What GKE calls the webhook that keeps the rules of Autopilot, and how its answers begin.
+/// The name of GKE's webhook that enforces the rules of Autopilot, and the start of its answers.
 const WARDEN: [&str; 2] = ["GKE Warden", "GKE Policy Controller"];
-/// Longer answers are cut where they are printed.
+/// Longer answers are truncated when printed.
 const LONG: usize = 240;
 
-/// Whether the answer is about what the injector adds: by its name, by what it asks for, or by a place where the template has nothing.
+/// Whether the answer is about injected containers: by their names, by the capability, or by a field path
+/// that the template does not have.
 pub(super) fn is_meant(said: &str, template: &PodSpec) -> bool {
     let added = said.contains("/initContainers/")
         && !template.containers.is_empty()
@@ -24,26 +25,26 @@ pub(super) fn is_meant(said: &str, template: &PodSpec) -> bool {
     added || names_linkerds(said) || said.contains(CAPABILITY)
 }
 
-/// The part of a long answer that names a container of Linkerd's.
+/// The part of a long answer that names a container of Linkerd.
 pub(super) fn excerpt(said: &str) -> Option<&str> {
     about_linkerds(said).filter(|_| said.len() > LONG)
 }
 
-/// What lets such pods start.
+/// The steps that allow such pods.
 pub(super) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
     if WARDEN.iter().any(|begin| said.contains(begin)) {
         return autopilot();
     }
     let remedy = Remedy::new().step(
         StepKind::Note,
-        "Have the policy engine exempt the containers that Linkerd adds, by name or image, from the rule that the answer names: linkerd-init \
-         asks for NET_ADMIN and NET_RAW, and linkerd-proxy for nothing",
+        "Exempt Linkerd's containers, by name or image, from the policy engine's rule that the answer \
+         names. linkerd-init requests NET_ADMIN and NET_RAW, linkerd-proxy requests nothing",
     );
     let remedy = if said.contains("rivilege") {
         remedy.step(
             StepKind::ChartValue,
-            "Where the rule is about privileges: linkerd-init is privileged only with proxyInit.privileged or \
-             proxyInit.closeWaitTimeoutSecs, and root only with proxyInit.runAsRoot; leave them at their defaults",
+            "If the rule is about privileges, leave the defaults: linkerd-init is privileged only with \
+             proxyInit.privileged or proxyInit.closeWaitTimeoutSecs, and root only with proxyInit.runAsRoot",
         )
     } else {
         remedy
@@ -51,7 +52,8 @@ pub(super) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
     let remedy = if ["limits", "requests"].iter().any(|word| said.contains(word)) {
         remedy.step(
             StepKind::ChartValue,
-            "Where the rule is about resources: set proxy.resources (limits and requests, of CPU and memory); linkerd-init takes the same",
+            "If the rule is about resources, set proxy.resources (limits and requests of CPU and memory), \
+             which also apply to linkerd-init",
         )
     } else {
         remedy
@@ -60,22 +62,22 @@ pub(super) fn remedy(ctx: &Context<'_>, said: &str) -> Remedy {
         ctx,
         remedy,
         StepKind::ChartValue,
-        "Or do without linkerd-init: install linkerd-cni, which redirects traffic without a container that has these capabilities, see that \
-         it is ready on every node, and then turn cniEnabled on",
+        "Or avoid linkerd-init: install linkerd-cni, which redirects traffic without these capabilities, \
+         check that it is ready on every node, and then set cniEnabled",
         Options::none().set("cniEnabled", "true"),
     );
     remedy.step(
         StepKind::Annotation,
-        format!("Or leave pods out of the mesh that need none: {INJECT}: disabled in their template"),
+        format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),
     )
 }
 
-/// linkerd-cni is no way there: it writes into folders of nodes, which Autopilot forbids.
+/// linkerd-cni does not help on Autopilot: it writes to the node's file system, which Autopilot forbids.
 fn autopilot() -> Remedy {
     Remedy::new().run(
         StepKind::Command,
-        "Let workloads of the Autopilot cluster have NET_ADMIN; linkerd-cni is no way around it, since Autopilot gives no pod the folders \
-         of its node",
+        "Allow NET_ADMIN for workloads of the Autopilot cluster. linkerd-cni is not an alternative, because \
+         Autopilot allows no pod access to its node's directories",
         program("gcloud")
             .words("container clusters update")
             .arg(Arg::placeholder("CLUSTER"))

@@ -1,4 +1,5 @@
-//! `host-network-not-injected`: pods on the node's network ask for a proxy, which the injector never adds there.
+//! `host-network-not-injected`: pods on the node's network request a proxy, which the injector never adds
+//! there.
 
 use super::passed_over::passed_over;
 use crate::checks::admission::Rules;
@@ -16,12 +17,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Level::Pod => {
                 let finding = ctx.finding(
                     passed.maker.subject(),
-                    "the pod itself requests a proxy and is on the node's network, where the injector adds none: it runs \
-                     outside the mesh, unencrypted, and has no identity that a policy could let in",
+                    "the pod itself requests a proxy but is on the node's network, where the injector adds \
+                     none. It runs outside the mesh, unencrypted and without an identity for policies",
                 );
                 findings.push(finding.evidences(seen).remedy(remedy()));
             }
-            // Who asks for a whole namespace does not mean what cannot be meshed.
+            // A request for a whole namespace does not intend pods that cannot be meshed.
             Level::Namespace => match of_namespaces.iter_mut().find(|held| held.evidence[0] == seen[0]) {
                 Some(held) => {
                     held.subjects.push(passed.maker.subject());
@@ -30,7 +31,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 None => of_namespaces.push(
                     ctx.finding(
                         passed.maker.subject(),
-                        "its namespace requests injection, and pods on the node's network get no proxy: they run outside the mesh",
+                        "its namespace requests injection, but pods on the node's network get no proxy and \
+                         run outside the mesh",
                     )
                     .severity(Severity::Info)
                     .evidences(seen)
@@ -47,14 +49,14 @@ fn remedy() -> Remedy {
     Remedy::new()
         .step(
             StepKind::Note,
-            "If it is to be meshed, take it off the node's network: hostNetwork: false in the pod template, with a hostPort or a \
-             Service of type LoadBalancer for what comes from outside",
+            "If it must be meshed, move it off the node's network: hostNetwork: false in the pod template, \
+             with a hostPort or a Service of type LoadBalancer for external traffic",
         )
         .step(
             StepKind::Annotation,
             format!(
-                "Otherwise set {INJECT}: disabled in the pod template, which says what is so, and let it in by the addresses of \
-                 its nodes (a NetworkAuthentication) where policies ask for an identity"
+                "Otherwise set {INJECT}: disabled in the pod template. If policies require an identity, \
+                 authorize the pod by the addresses of its nodes (a NetworkAuthentication)"
             ),
         )
 }

@@ -1,4 +1,5 @@
-//! `identity-token-missing`: a proxy lacks the volume with the token that it shows to identity, or the token is for somebody else.
+//! `identity-token-missing`: a proxy lacks the volume with its identity token, or the token has another
+//! audience.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +14,12 @@ use crate::model::owners::Owner;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{ConfigMap, Pod, TOKEN_VOLUME};
 
-/// Whom identity wants tokens to be for.
+/// The audience that identity requires of tokens.
 const AUDIENCE: &str = "identity.l5d.io";
 /// The annotation with the tool that added the proxy.
 const CREATED_BY: &str = "linkerd.io/created-by";
 
-/// What is wrong with the token of a pod.
+/// The problem with a pod's token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fault {
     NoVolume,
@@ -41,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let home = ctx.namespaces().control_plane.as_str();
     let mut groups: BTreeMap<(Owner, Fault), Vec<&Pod>> = BTreeMap::new();
     for pod in pods?.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && counts(pod)) {
-        // What was injected by hand is as old as its manifest.
+        // Proxies that were injected by hand are as old as their manifest.
         let by_hand = pod.metadata.annotation(CREATED_BY).is_some_and(|by| by.starts_with("linkerd/cli"));
         if by_hand || pod.metadata.label(CONTROL_PLANE_NS) != Some(home) || pod.metadata.namespace == home {
             continue;
@@ -59,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn fault(pod: &Pod) -> Option<Fault> {
     let (proxy, volumes) = (pod.spec.proxy()?, &pod.spec.volumes);
-    // Without any volume the pod was cut.
+    // A pod without any volume comes from an incomplete dump.
     if !volumes.some {
         return None;
     }
@@ -68,7 +69,7 @@ fn fault(pod: &Pod) -> Option<Fault> {
         Some(audience) if audience != AUDIENCE => Some(Fault::Audience),
         Some(_) => {
             let mounts = &proxy.volume_mounts;
-            // Without any mount the container was cut.
+            // A container without any mount comes from an incomplete dump.
             (mounts.some && !mounts.named.iter().any(|mount| mount == TOKEN_VOLUME))
                 .then_some(Fault::NotMounted)
         }
@@ -88,25 +89,28 @@ fn finding(ctx: &Context<'_>, owner: &Owner, fault: Fault, pods: &[&Pod]) -> Fin
         (Fault::NotMounted, _) => Evidence::field(
             &object,
             format!("spec.containers[{PROXY_CONTAINER}].volumeMounts"),
-            format!("{TOKEN_VOLUME} is not among them"),
+            format!("{TOKEN_VOLUME} is missing"),
         ),
         (Fault::NoVolume | Fault::Audience, _) => {
-            Evidence::field(&object, "spec.volumes", format!("{TOKEN_VOLUME} is not among them"))
+            Evidence::field(&object, "spec.volumes", format!("{TOKEN_VOLUME} is missing"))
         }
     };
     let ready =
         pods.iter().all(|pod| pod.container_status(PROXY_CONTAINER).is_some_and(|status| status.ready));
     let message = match fault {
         Fault::NoVolume | Fault::NotMounted => {
-            "the proxy lacks the token that it shows to identity, so it gets no certificate: something changed the pod after the injector did"
+            "the proxy lacks its identity token, so it gets no certificate. Another webhook or an operator \
+             changed the pod after injection"
         }
         Fault::Audience => {
-            "the token that the proxy shows to identity is not for identity, which refuses it: something changed the pod after the injector did"
+            "the proxy's token has another audience, so identity rejects it. Another webhook or an operator \
+             changed the pod after injection"
         }
     };
     let mut remedy = Remedy::new().run(
         StepKind::Command,
-        "Find what changes pods after the injector, a webhook or an operator, and have it leave Linkerd's volumes and containers alone",
+        "Find the webhook or operator that changes pods after the injector, and exclude Linkerd's volumes \
+         and containers in it",
         kubectl().words("get mutatingwebhookconfigurations"),
     );
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, CREATED_ONLY));

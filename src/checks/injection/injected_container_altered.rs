@@ -1,4 +1,4 @@
-//! `injected-container-altered`: something rewrote the containers that the injector added.
+//! `injected-container-altered`: another component changed the injected containers.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::model::pod_status::unhealthy;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER};
 use crate::objects::{END_ENTITY_VOLUME, MutatingWebhookConfiguration, Namespace, Pod};
 
-/// How many other webhooks are named.
+/// Maximum number of other webhooks that are named.
 const NAMED: usize = 6;
 
-/// Pods with what is altered in them.
+/// Pods with evidence of the changes in them.
 type Altered<'a> = Vec<(&'a Pod, Vec<Evidence>)>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .into())
 }
 
-/// The webhooks beside the injector, with the namespaces that they leave out.
+/// Mutating webhooks other than the injector, with the namespaces that they exclude.
 fn other_webhooks(ctx: &Context<'_>) -> Result<Vec<(String, Vec<String>)>, crate::missing::Missing> {
     let own = injector_webhook(ctx)?.map(|(_, webhook)| webhook.name.clone());
     let configurations = ctx.seen::<MutatingWebhookConfiguration>()?;
@@ -64,14 +64,14 @@ fn other_webhooks(ctx: &Context<'_>) -> Result<Vec<(String, Vec<String>)>, crate
         .collect())
 }
 
-/// What the injector does not write, with what it is.
+/// The differences from what the injector writes: a label and its evidence.
 fn altered(pod: &Pod) -> Vec<(&'static str, Evidence)> {
     let object = || format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let mut found = Vec::new();
     for (list, name) in [("initContainers", INIT_CONTAINER), ("containers", PROXY_CONTAINER)] {
         let Some(container) = pod.spec.container(name) else { continue };
         let command = container.command.join(" ");
-        // Newer releases write a command of Linkerd's own.
+        // Newer releases set a command of their own.
         let foreign = !command.is_empty() && !command.contains("linkerd") && !command.contains("proxy-init");
         if foreign && command != "REDACTED" {
             let path = format!("spec.{list}[{name}].command");
@@ -91,16 +91,19 @@ fn altered(pod: &Pod) -> Vec<(&'static str, Evidence)> {
                     found.push(("capabilities", Evidence::field(object(), path + ".capabilities.add", said)));
                 }
             }
-            // Whoever writes a pod down by hand leaves out the arguments as well.
+            // Manifests written by hand leave out the arguments too.
             None if !init.args.is_empty() => {
-                found.push(("capabilities", Evidence::field(object(), path, "missing: NET_ADMIN with it")));
+                found.push((
+                    "capabilities",
+                    Evidence::field(object(), path, "missing, and with it NET_ADMIN"),
+                ));
             }
             None => {}
         }
     }
     let volumes = &pod.spec.volumes;
     if pod.spec.proxy().is_some() && volumes.some && !volumes.end_entity {
-        let said = format!("{END_ENTITY_VOLUME} is not among them");
+        let said = format!("{END_ENTITY_VOLUME} is missing");
         found.push(("volume", Evidence::field(object(), "spec.volumes", said)));
     }
     found
@@ -122,16 +125,16 @@ fn finding(
         .then(|| Evidence::other("Other mutating webhooks of the namespace", some(here, NAMED)));
     let mut remedy = Remedy::new().step(
         StepKind::Note,
-        "Have the webhook or operator that does it leave out the containers linkerd-init and linkerd-proxy and Linkerd's volumes: most have a \
-         setting or an annotation for that. With linkerd-cni there is no linkerd-init to be changed",
+        "Exclude the containers linkerd-init and linkerd-proxy and Linkerd's volumes in the webhook or \
+         operator; most have a setting or annotation for that. With linkerd-cni, pods have no linkerd-init",
     );
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, CREATED_ONLY));
     let fails = group.iter().any(|(pod, _)| unhealthy(pod).is_some());
     let finding = ctx
         .finding(
             owner.subject(names),
-            "containers or volumes of Linkerd are not as the injector writes them: something that changes pods after it rewrote them, and the \
-             proxy may not start, or redirect nothing",
+            "containers or volumes of Linkerd differ from what the injector writes, so another component \
+             changed them. The proxy may not start, or traffic may not be redirected",
         )
         .likely()
         .evidences(group[0].1.iter().cloned())

@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("no webhook of the proxy injector is registered"));
     };
     let Some(secret) = secret else {
-        return Err(Unjudged::not_applicable(format!("there is no Secret {SECRET} to compare with")));
+        return Err(Unjudged::not_applicable(format!("no Secret {SECRET} exists to compare with")));
     };
     let Some(service) = &webhook.client_config.service else {
         return Err(Unjudged::not_applicable(
@@ -36,18 +36,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let message = match refusal {
         None => return Ok(Verdict::fine()),
         Some(Refusal::WrongName) => {
-            "the injector's certificate is not valid for the name of its Service: the API server refuses to talk to it"
+            "the injector's certificate is not valid for the name of its Service, so the API server refuses \
+             to connect to it"
         }
         Some(Refusal::WrongPurpose) => {
-            "the extended key usage of the injector's certificate does not include server authentication: the API server refuses \
-             to talk to it"
+            "the extended key usage of the injector's certificate does not include server authentication, \
+             so the API server refuses to connect to it"
         }
         Some(Refusal::NoBundle) => {
-            "the injector's webhook has no caBundle: the API server does not trust its certificate and refuses to talk \
-             to it"
+            "the injector's webhook has no caBundle, so the API server does not trust its certificate and \
+             refuses to connect to it"
         }
         Some(Refusal::NotTrusted) => {
-            "the injector's certificate does not chain to the caBundle of its webhook: the API server refuses to talk to it"
+            "the injector's certificate does not chain to the caBundle of its webhook, so the API server \
+             refuses to connect to it"
         }
     };
     Ok(vec![finding(ctx, configuration, webhook, message, &served, &trusted)].into())

@@ -1,4 +1,5 @@
-//! `injector-fails-closed-single-replica`: no pod starts while the single injector is down, or the one node of all of them.
+//! `injector-fails-closed-single-replica`: no pod starts while the single injector, or the only node that
+//! runs injectors, is down.
 
 use super::unmeshed::injector_webhook;
 use crate::checks::upgrade::{self, Options};
@@ -27,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         None => injector(ctx.every::<Deployment>()?),
     };
     let Some(found) = found else {
-        return Err(Unjudged::not_applicable("the proxy injector is no Deployment of this cluster"));
+        return Err(Unjudged::not_applicable("the proxy injector is not a Deployment of this cluster"));
     };
     let mut findings: Vec<Finding> = Vec::new();
     let policy = if webhook.failure_policy.is_empty() { "Fail (the default)" } else { "Fail" };
@@ -37,19 +38,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         policy,
     );
     if found.wanted() == 1 {
-        let message = "the injector has a single replica and its webhook has failurePolicy Fail: while that pod is down, no pod \
-                       starts in any namespace that the webhook covers";
+        let message = "the injector has a single replica and its webhook has failurePolicy Fail. While that \
+            pod is down, no pod starts in any namespace that the webhook covers";
         findings.push(
             base(ctx, &found, message).evidence(replicas(&found)).evidence(of_webhook).remedy(remedy(ctx)),
         );
     } else if let Some(node) = one_node(ctx, namespace) {
-        let message = "all replicas of the injector run on one node and its webhook has failurePolicy Fail: while that node is down, \
-                       or being drained, no pod starts in any namespace that the webhook covers";
+        let message = "all replicas of the injector run on one node and its webhook has failurePolicy Fail. \
+            While that node is down or drained, no pod starts in any namespace that the webhook covers";
         findings.push(
             base(ctx, &found, message)
                 .parameter("one-node")
                 .evidence(replicas(&found))
-                .evidence(Evidence::other("Node of all of them", node))
+                .evidence(Evidence::other("Node of all replicas", node))
                 .evidence(of_webhook)
                 .remedy(remedy(ctx)),
         );
@@ -69,7 +70,7 @@ fn replicas(component: &Component<'_>) -> Evidence {
     Evidence::field(object, "spec.replicas", component.wanted().to_string())
 }
 
-/// The node on which all pods of the injector run, where there are several of both.
+/// The node that runs all of several injector pods, if the cluster has other nodes.
 fn one_node<'a>(ctx: &Context<'a>, namespace: &str) -> Option<&'a str> {
     let pods = ctx.noted(ctx.seen::<Pod>())?;
     let nodes = ctx.noted(ctx.seen::<Node>())?;
@@ -85,7 +86,8 @@ fn one_node<'a>(ctx: &Context<'a>, namespace: &str) -> Option<&'a str> {
     (used.len() > 1 && schedulable > 1 && used.iter().all(|node| node == first)).then_some(first)
 }
 
-/// The validators, which run with destination: nobody can write what they validate while they are down.
+/// A finding about the validating webhooks, which run in the destination pods: while these are down, the
+/// objects that they validate cannot be written.
 fn validators(ctx: &Context<'_>, deployments: &[Workload], namespace: &str) -> Option<Finding> {
     let all = components(deployments, namespace);
     let found = all.iter().find(|component| component.name == "destination" && component.wanted() == 1)?;
@@ -97,11 +99,11 @@ fn validators(ctx: &Context<'_>, deployments: &[Workload], namespace: &str) -> O
         .noted(ctx.seen::<ValidatingWebhookConfiguration>())?
         .iter()
         .find_map(|configuration| Some((configuration, configuration.webhooks.iter().find(own)?)))?;
-    let message = "destination has a single replica and its validating webhooks have failurePolicy Fail: while that pod is down, nobody can \
-                   write what they validate, such as Servers and ServiceProfiles";
+    let message = "destination has a single replica and its validating webhooks have failurePolicy Fail. \
+        While that pod is down, objects such as Servers and ServiceProfiles cannot be written";
     Some(
         base(ctx, found, message)
-            // Pods start all the same.
+            // Pods still start.
             .severity(Severity::Info)
             .parameter("validators")
             .evidence(replicas(found))
@@ -126,7 +128,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
         ctx,
         remedy,
         StepKind::ChartValue,
-        "Or let pods start unmeshed rather than not at all, and look for them afterwards",
+        "Or let pods start unmeshed instead of not at all, and check for such pods afterwards",
         Options::none().set("webhookFailurePolicy", "Ignore"),
     )
 }

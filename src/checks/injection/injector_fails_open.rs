@@ -1,4 +1,5 @@
-//! `injector-fails-open`: pods start without a proxy while the injector does not answer; and which did.
+//! `injector-fails-open`: pods start without a proxy while the injector does not answer; lists the affected
+//! pods.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if webhook.failure_policy != "Ignore" {
         return Ok(Verdict::fine());
     }
-    // Only pods that the webhook could have changed: it was there when they were created, and so was their annotation.
+    // Only pods that are newer than both the webhook and their annotation.
     let mut victims = unmeshed(ctx, ctx.hints::<Pod>(), ctx.hints::<Namespace>(), Some(webhook));
     victims.retain(|victim| {
         if victim.asked == Asked::Later {
@@ -49,20 +50,21 @@ fn finding(
     let asked_at_creation = victims.iter().all(|victim| victim.asked == Asked::AtCreation);
     let message = match (victims.is_empty(), windows.is_empty()) {
         (true, _) => {
-            "the injector's webhook has failurePolicy Ignore: pods created while the injector is down start unmeshed, without any \
-             error"
+            "the injector's webhook has failurePolicy Ignore: pods created while the injector is down start \
+             unmeshed, without any error"
         }
         (false, true) if asked_at_creation => {
-            "the injector's webhook has failurePolicy Ignore, and pods that request a proxy run without one: most likely \
-             the API server got no answer from the injector when they were created"
+            "pods that request a proxy run without one, because the injector's webhook has failurePolicy \
+             Ignore. Most likely the injector did not answer when they were created"
         }
         (false, true) => {
-            "the injector's webhook has failurePolicy Ignore, and pods that request a proxy run without one: the API server \
-             got no answer from the injector when they were created, or they are older than their annotation"
+            "the injector's webhook has failurePolicy Ignore, and pods that request a proxy run without \
+             one. Either the injector did not answer when they were created, or they are older than their \
+             annotation"
         }
         (false, false) => {
-            "the injector's webhook has failurePolicy Ignore, and pods that request a proxy run without one: they were created \
-             while the injector was not ready"
+            "pods that request a proxy run without one: they were created while the injector was not ready, \
+             and its webhook has failurePolicy Ignore"
         }
     };
     let finding = ctx
@@ -81,7 +83,7 @@ fn finding(
     victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
 }
 
-/// The lives of the injector's pods and of their nodes, and when pods came up without a proxy.
+/// The lifetimes of the injector's pods and their nodes, and the creation times of pods without a proxy.
 fn timeline(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Moment> {
     if victims.is_empty() {
         return Vec::new();
@@ -108,8 +110,8 @@ fn timeline(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Moment> {
     moments
 }
 
-/// What shows that the injector was not ready when victims were created: a line for the first of them, and what was seen
-/// of the injector's pods then.
+/// Evidence that the injector was not ready when the affected pods were created: one line for the first
+/// pod, and the state of the injector's pods at that time.
 fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     let namespace = &ctx.namespaces().control_plane;
     let deployments = components(ctx.hints::<Deployment>(), namespace);
@@ -140,7 +142,7 @@ fn windows(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Evidence> {
     let Some(first) = inside.first() else { return Vec::new() };
     let outside = match victims.len() - inside.len() {
         0 => String::new(),
-        others => format!("; for {others} others no such gap is seen"),
+        others => format!("; {others} others have no such gap"),
     };
     let created = first.metadata.creation_timestamp.get().map(|at| at.to_string()).unwrap_or_default();
     let more = if inside.len() > 1 { format!(", first of {} pods", inside.len()) } else { String::new() };
@@ -155,7 +157,7 @@ fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
     if !victims.is_empty() && no_gap {
         remedy = remedy.step(
             StepKind::Note,
-            "If the new pods have no proxy either, the API server does not reach the injector: allow it to reach port 8443 of the \
+            "If the new pods have no proxy either, allow the API server to reach port 8443 of the \
              injector's pods (private clusters need a firewall rule for that)",
         );
     }
@@ -165,27 +167,28 @@ fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
         .map(Component::wanted);
     let remedy = remedy.step(
         StepKind::Note,
-        "Decide whether pods may start unmeshed while no injector is ready. With webhookFailurePolicy Fail no pod starts then, \
-         meshed or not, in any namespace that the webhook covers",
+        "Decide whether pods may start unmeshed while no injector is ready. With webhookFailurePolicy Fail \
+         no pod starts then in any namespace that the webhook covers, meshed or not",
     );
     let remedy = if replicas.is_some_and(|replicas| replicas >= 2) {
         remedy
     } else {
         remedy.step(
             StepKind::ChartValue,
-            "If they may not, first run the injector with three replicas on different nodes (controllerReplicas: 3, \
-             enablePodAntiAffinity: true, or the chart's values-ha.yaml, which sets Fail as well)",
+            "If they may not, first run the injector with three replicas on different nodes \
+             (controllerReplicas: 3, enablePodAntiAffinity: true, or the chart's values-ha.yaml, which also \
+             sets Fail)",
         )
     };
     let remedy = remedy.run(
-            StepKind::Command,
-            "Then exempt the namespaces whose pods the cluster itself needs: networking, storage, DNS, autoscaling (kube-system \
-             and cert-manager are exempt by default)",
-            kubectl()
-                .words("label namespace")
-                .operand(Arg::placeholder("NAMESPACE"))
-                .arg(format!("{WEBHOOKS_LABEL}=disabled")),
-        );
+        StepKind::Command,
+        "Then exempt the namespaces whose pods the cluster itself needs: networking, storage, DNS, \
+             autoscaling (kube-system and cert-manager are exempt by default)",
+        kubectl()
+            .words("label namespace")
+            .operand(Arg::placeholder("NAMESPACE"))
+            .arg(format!("{WEBHOOKS_LABEL}=disabled")),
+    );
     let fail = Options::none().set("webhookFailurePolicy", "Fail");
-    upgrade::step(ctx, remedy, StepKind::ChartValue, "And then set webhookFailurePolicy: Fail", fail)
+    upgrade::step(ctx, remedy, StepKind::ChartValue, "Then set webhookFailurePolicy: Fail", fail)
 }

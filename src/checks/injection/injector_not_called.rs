@@ -1,4 +1,4 @@
-//! `injector-not-called`: pods ask for a proxy, and the selectors of the injector's webhook leave them out.
+//! `injector-not-called`: pods request a proxy, but the selectors of the injector's webhook exclude them.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use crate::model::injection::{Clause, Level, Skip};
 use crate::model::owners::Owner;
 use crate::objects::{Pod, WebhookConfiguration};
 
-/// How many workloads are quoted.
+/// Maximum number of quoted workloads.
 const QUOTED: usize = 3;
-/// The labels of namespaces from which AKS keeps webhooks.
+/// The labels of namespaces that AKS excludes from webhooks.
 const OF_AKS: [&str; 2] = ["control-plane", "kubernetes.azure.com/managedby"];
-/// How many of them the remedy restarts.
+/// Maximum number of workloads that the remedy restarts.
 const RESTARTED: usize = 12;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -62,8 +62,8 @@ fn finding(
     let finding = ctx
         .finding(
             subject,
-            "injection is requested, and the selectors of the injector's webhook leave these pods out: the API server never \
-             calls the injector for them, so they run outside the mesh, and no event says so",
+            "injection is requested, but the selectors of the injector's webhook exclude these pods. The \
+             API server never calls the injector for them, so they run outside the mesh, without any event",
         )
         .parameter(clause.to_string())
         .evidence(first.asks())
@@ -74,7 +74,7 @@ fn finding(
     subjects.fold(finding, Finding::subject)
 }
 
-/// The label that the clause is about, as it is.
+/// Evidence of the label that the clause is about.
 fn labels(first: &PassedOver<'_>, clause: &Clause) -> Evidence {
     let (key, of_objects) = match clause {
         Clause::Of { key, of_objects, .. } => (key.as_str(), *of_objects),
@@ -84,13 +84,13 @@ fn labels(first: &PassedOver<'_>, clause: &Clause) -> Evidence {
     if of_objects {
         return first.maker.field(&path, first.maker.meta.label(key).unwrap_or("not set"));
     }
-    // Which of the two it is follows from the clause, whose operator says what the label must not be.
+    // The clause's operator shows what the label must not be.
     let said = match clause {
         _ if key == "kubernetes.io/metadata.name" => first.maker.namespace().to_owned(),
         Clause::Of { operator, values, .. } if operator == "NotIn" && values.len() == 1 => values[0].clone(),
         Clause::Of { operator, .. } if operator == "DoesNotExist" => "set".to_owned(),
         Clause::Of { operator, .. } if operator == "Exists" => "not set".to_owned(),
-        Clause::Of { .. } | Clause::OfDefaultInstall => "does not satisfy that".to_owned(),
+        Clause::Of { .. } | Clause::OfDefaultInstall => "does not match".to_owned(),
     };
     Evidence::field(format!("Namespace {}", first.maker.namespace()), path, said)
 }
@@ -101,32 +101,37 @@ fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedO
     let by_values = |remedy: Remedy| {
         remedy.step(
             StepKind::ChartValue,
-            "If pods of this namespace are to be meshed, change proxyInjector.namespaceSelector so that it covers the namespace; \
-             with webhookFailurePolicy Fail leave out what the injector itself needs (DNS, the network plugin)",
+            "If pods of this namespace must be meshed, change proxyInjector.namespaceSelector to cover the \
+             namespace. With webhookFailurePolicy Fail, exclude what the injector itself needs (DNS, the \
+             network plugin)",
         )
     };
     let remedy = match clause {
         Clause::Of { of_objects: true, key, operator, .. } => remedy.step(
             StepKind::Annotation,
-            format!("Change the label {key} of the pod template, so that it satisfies the objectSelector ({operator})"),
+            format!(
+                "Change the label {key} of the pod template so that it matches the objectSelector \
+                ({operator})"
+            ),
         ),
-        // The name of a namespace is no label that people set.
+        // Kubernetes sets this label; users do not.
         Clause::Of { key, .. } if key == "kubernetes.io/metadata.name" => by_values(remedy),
         Clause::OfDefaultInstall => by_values(remedy),
-        Clause::Of { key, operator, .. } if matches!(operator.as_str(), "NotIn" | "DoesNotExist") => remedy.run(
-            StepKind::Annotation,
-            "Remove the label that keeps the namespace from the injector",
-            label().arg(format!("{key}-")),
-        ),
+        Clause::Of { key, operator, .. } if matches!(operator.as_str(), "NotIn" | "DoesNotExist") => remedy
+            .run(
+                StepKind::Annotation,
+                "Remove the label that excludes the namespace",
+                label().arg(format!("{key}-")),
+            ),
         Clause::Of { key, values, .. } => match values.first() {
             Some(value) => remedy.run(
                 StepKind::Annotation,
-                "Give the namespace the label that the webhook's selector asks for",
+                "Give the namespace the label that the webhook's selector requires",
                 label().arg(format!("{key}={value}")),
             ),
             None => remedy.run(
                 StepKind::Annotation,
-                "Give the namespace the label that the webhook's selector asks for",
+                "Give the namespace the label that the webhook's selector requires",
                 label().arg(format!("{key}=true")),
             ),
         },
@@ -134,21 +139,18 @@ fn remedy(ctx: &Context<'_>, namespace: &str, clause: &Clause, passed: &[PassedO
     let mut remedy = match clause {
         Clause::Of { key, .. } if OF_AKS.contains(&key.as_str()) => remedy.step(
             StepKind::Note,
-            "Where the label has to stay, and the cluster is one of AKS: its admissions enforcer gives webhooks this condition, but for those \
-             with the annotation admissions.enforcer/disabled: \"true\"; set that on the MutatingWebhookConfiguration, and take the condition \
-             from it",
+            "If the label must stay and AKS's admissions enforcer added the condition, set the annotation \
+             admissions.enforcer/disabled: \"true\" on the MutatingWebhookConfiguration, and remove the \
+             condition from it",
         ),
         _ => remedy,
     }
-    .step(
-        StepKind::Note,
-        "Or, if it is kept from the injector on purpose, remove the annotation that asks for a proxy",
-    );
+    .step(StepKind::Note, "Or, if the exclusion is intended, remove the annotation that requests a proxy");
     restart(ctx, &mut remedy, passed);
     remedy
 }
 
-/// Adds how the pods are created again.
+/// Adds the steps that recreate the pods.
 pub(super) fn restart(ctx: &Context<'_>, remedy: &mut Remedy, passed: &[PassedOver<'_>]) {
     let mut steps: Vec<crate::finding::Step> = Vec::new();
     for passed in passed.iter().take(RESTARTED) {
@@ -163,7 +165,7 @@ pub(super) fn restart(ctx: &Context<'_>, remedy: &mut Remedy, passed: &[PassedOv
     remedy.steps.extend(steps);
 }
 
-/// The pods of a workload, where their names are needed to create them again.
+/// The pods of a workload, if recreating them needs their names.
 fn pods_of(ctx: &Context<'_>, owner: &Owner) -> Vec<String> {
     if owner.restartable().is_some() {
         return Vec::new();

@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .filter(|slice| slice.service() == Some(name))
             .flat_map(|slice| &slice.endpoints)
     };
-    // A missing condition counts as ready, by the rules of the API.
+    // By the rules of the API, a missing condition counts as ready.
     if endpoints().any(|endpoint| endpoint.conditions.ready != Some(false)) {
         return Ok(Verdict::fine());
     }
@@ -60,12 +60,14 @@ fn finding(
     let fails_open = webhook.failure_policy == "Ignore";
     let starting = ctx.are_starting(&injectors(ctx));
     let message = if starting {
-        "the proxy injector is starting: its pods were created less than five minutes ago; pods that are created before one is \
-         ready start unmeshed, or not at all"
+        "the proxy injector is starting: its pods were created less than five minutes ago. Pods created \
+         before one is ready start unmeshed, or not at all"
     } else if fails_open {
-        "no proxy injector is ready, and its webhook has failurePolicy Ignore: every pod that is created now starts unmeshed"
+        "no proxy injector is ready, and its webhook has failurePolicy Ignore, so every pod that is created \
+         now starts unmeshed"
     } else {
-        "no proxy injector is ready, and its webhook has failurePolicy Fail: no pod and no Service can be created in any namespace that the webhook covers"
+        "no proxy injector is ready, and its webhook has failurePolicy Fail, so no pod and no Service can \
+         be created in any namespace that the webhook covers"
     };
     let namespace = &ctx.namespaces().control_plane;
     let subject = match injector {
@@ -90,7 +92,7 @@ fn finding(
     if !fails_open {
         return finding;
     }
-    // What was created since it is away came up without a proxy because of it.
+    // Pods created since the injector became unavailable lack a proxy because of it.
     let since = injector.and_then(unavailable_since);
     let pods = unmeshed(ctx, ctx.hints::<Pod>(), ctx.hints::<Namespace>(), Some(webhook));
     pods.iter()
@@ -111,7 +113,7 @@ fn injectors<'a>(ctx: &Context<'a>) -> Vec<&'a Pod> {
     ctx.hints::<Pod>().iter().filter(own).collect()
 }
 
-/// The rollouts and the lives of the injector's pods, and since when none is ready.
+/// The rollouts and lifetimes of the injector's pods, and the time since when none is ready.
 fn timeline(ctx: &Context<'_>, injector: Option<&Component<'_>>) -> Vec<Moment> {
     let pods = injectors(ctx);
     let lives =
@@ -165,7 +167,7 @@ fn remedy(
         ),
         _ => Remedy::new().run(
             StepKind::Command,
-            "See why the injector's pods are not ready",
+            "Check why the injector's pods are not ready",
             kubectl()
                 .namespace(namespace)
                 .words("describe pods -l linkerd.io/control-plane-component=proxy-injector"),
@@ -177,14 +179,12 @@ fn remedy(
     let at = configuration.webhooks.iter().position(|other| other.name == webhook.name).unwrap_or_default();
     remedy.run(
         StepKind::Command,
-        "If pods must start before it is ready, set failurePolicy Ignore meanwhile; what starts then has no proxy until it is \
-         restarted, and the next upgrade sets Fail again",
+        "If pods must start before it is ready, set failurePolicy Ignore in the meantime. These pods have \
+         no proxy until they are restarted, and the next upgrade sets Fail again",
         kubectl()
             .words("patch mutatingwebhookconfiguration")
             .operand(&configuration.metadata.name)
             .words("--type=json -p")
-            .arg(format!(
-                r#"[{{"op":"replace","path":"/webhooks/{at}/failurePolicy","value":"Ignore"}}]"#
-            )),
+            .arg(format!(r#"[{{"op":"replace","path":"/webhooks/{at}/failurePolicy","value":"Ignore"}}]"#)),
     )
 }

@@ -1,4 +1,5 @@
-//! `injector-webhook-missing`: a control plane without the webhook by which the API server calls its injector.
+//! `injector-webhook-missing`: a control plane without the webhook through which the API server calls its
+//! injector.
 
 use super::unmeshed::{injector_webhook, restart_unmeshed};
 use crate::checks::control_plane::installation::{renamed, unmarked};
@@ -8,7 +9,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 
-/// What the charts call the configuration.
+/// The configuration's name in the charts.
 const CONFIGURATION: &str = "linkerd-proxy-injector-webhook-config";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -27,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             Subject::object("Namespace", "", namespace),
-            "the webhook of the proxy injector is missing: every pod that is created from now on starts unmeshed",
+            "the webhook of the proxy injector is missing, so every new pod starts unmeshed",
         )
         .evidence(Evidence::other(
             "MutatingWebhookConfigurations",

@@ -1,4 +1,5 @@
-//! `kube-system-not-exempt`: the injector's webhook has failurePolicy Fail and covers a namespace that the cluster itself needs.
+//! `kube-system-not-exempt`: the injector's webhook has failurePolicy Fail and covers a namespace that the
+//! cluster itself needs.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,7 @@ const NETWORK: [&str; 10] = [
 ];
 /// The label of the cluster's DNS.
 const DNS: (&str, &str) = ("k8s-app", "kube-dns");
-/// What is called for other objects of the cluster while they are written, by the names of Deployments.
+/// Admission webhooks that the cluster's objects depend on, by the names of their Deployments.
 const ADMISSION: [&str; 4] =
     ["cert-manager", "cert-manager-webhook", "gatekeeper-controller-manager", "kyverno-admission-controller"];
 
@@ -50,8 +51,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ctx,
             configuration,
             system,
-            "the injector's webhook has failurePolicy Fail and covers kube-system: while the injector is down, DNS, the network \
-             plugin and whatever else the injector itself needs cannot start either",
+            "the injector's webhook has failurePolicy Fail and covers kube-system. While the injector is \
+             down, DNS, the network plugin and other components that the injector needs cannot start either",
         ));
     }
     let mut others: BTreeMap<&str, (&'static str, Evidence)> = BTreeMap::new();
@@ -76,21 +77,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Why a workload has to start while the injector is down.
+/// The consequence if a workload cannot start while the injector is down; `None` if it is not essential.
 fn needed(kind: &str, workload: &Workload) -> Option<&'static str> {
     let name = workload.metadata.name.as_str();
     match kind {
         "DaemonSet" if NETWORK.contains(&name) => Some(
-            "the injector's webhook has failurePolicy Fail and covers the namespace of the network plugin: while the injector is down, no new node \
-             gets a network, and without one no injector starts there",
+            "the injector's webhook has failurePolicy Fail and covers the network plugin's namespace. While \
+             the injector is down, new nodes get no network, and no injector starts there without one",
         ),
         "Deployment" if workload.spec.template.metadata.label(DNS.0) == Some(DNS.1) => Some(
-            "the injector's webhook has failurePolicy Fail and covers the namespace of the cluster's DNS: while the injector is down, DNS does not \
-             start either, which the control plane needs",
+            "the injector's webhook has failurePolicy Fail and covers the namespace of the cluster's DNS. \
+             While the injector is down, DNS cannot start either, and the control plane needs it",
         ),
         "Deployment" if ADMISSION.contains(&name) => Some(
-            "the injector's webhook has failurePolicy Fail and covers the namespace of another admission webhook: while the injector is down, that \
-             one does not start either, and each may wait for the other",
+            "the injector's webhook has failurePolicy Fail and covers the namespace of another admission \
+             webhook. While the injector is down, that webhook cannot start, and each may wait for the other",
         ),
         _ => None,
     }
@@ -105,10 +106,10 @@ fn finding(
     let name = namespace.metadata.name.as_str();
     let remedy = Remedy::new().run(
         StepKind::Annotation,
-        "Exempt it from Linkerd's webhooks",
+        "Exempt the namespace from Linkerd's webhooks",
         kubectl().words("label namespace").arg(name).arg(format!("{EXEMPT}=disabled")),
     );
-    let act = "If the webhook's namespaceSelector was changed, restore that of the release";
+    let act = "If the webhook's namespaceSelector was changed, restore the release's selector";
     let remedy = match name {
         SYSTEM => upgrade::step(ctx, remedy, StepKind::ChartValue, act, Options::none()),
         _ => remedy,

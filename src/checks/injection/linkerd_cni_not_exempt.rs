@@ -1,4 +1,5 @@
-//! `linkerd-cni-not-exempt`: the injector's webhook has failurePolicy Fail and is called for the pods of linkerd-cni.
+//! `linkerd-cni-not-exempt`: the injector's webhook has failurePolicy Fail and covers the pods of
+//! linkerd-cni.
 
 use super::unmeshed::injector_webhook;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
@@ -44,14 +45,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )
             .step(
                 StepKind::Upgrade,
-                "Newer charts label the pods of linkerd-cni (linkerd.io/cni-resource), and the webhook of newer control planes leaves those out: \
-                 upgrade both",
+                "Upgrade both charts: newer ones label the pods of linkerd-cni (linkerd.io/cni-resource), \
+                 and the webhook of newer control planes excludes them",
             );
         findings.push(
             ctx.finding(
                 Subject::object("DaemonSet", &meta.namespace, &meta.name),
-                "the injector's webhook has failurePolicy Fail and is called for the pods of linkerd-cni: while the injector is down no node gets \
-                 linkerd-cni, and without that no injector starts on a new node",
+                "the injector's webhook has failurePolicy Fail and covers the pods of linkerd-cni. While \
+                 the injector is down, no node gets linkerd-cni, and no injector starts on a new node \
+                 without it",
             )
             .evidence(Evidence::field(
                 format!("MutatingWebhookConfiguration {}", configuration.metadata.name),

@@ -1,4 +1,5 @@
-//! Checks of proxy injection: do the pods that ask for a proxy have one, and will the next ones.
+//! Checks of proxy injection: whether pods that request a proxy have one, and whether new pods will get
+//! one.
 
 use super::{Check, row};
 

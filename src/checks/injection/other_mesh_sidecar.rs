@@ -1,4 +1,4 @@
-//! `other-mesh-sidecar`: pods ask for Linkerd's proxy and have another mesh's, so the injector leaves them as they are.
+//! `other-mesh-sidecar`: pods request Linkerd's proxy but have another mesh's, so the injector skips them.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use crate::item::Kind;
 use crate::model::injection::{INJECT, Skip};
 use crate::objects::{Meta, MutatingWebhookConfiguration, Namespace, Webhook};
 
-/// How Istio calls its webhooks.
+/// The name of Istio's webhooks.
 const OF_ISTIO: &str = "sidecar-injector.istio.io";
-/// The labels of namespaces that ask for Istio's proxy.
+/// The labels of namespaces that request Istio's proxy.
 const ASK_ISTIO: [&str; 2] = ["istio-injection", "istio.io/rev"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -30,8 +30,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 passed.maker.subject(),
-                "Linkerd's proxy is requested, and the pods have a sidecar that the injector takes for a proxy: it leaves them as \
-                 they are, outside Linkerd's mesh",
+                "Linkerd's proxy is requested, but the pods have a sidecar that the injector treats as a \
+                 proxy. It skips them, so they stay outside Linkerd's mesh",
             )
             .evidence(passed.asks())
             .evidence(passed.maker.field("spec.containers", *name))
@@ -62,8 +62,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 Subject::object(Kind::Namespace, "", &meta.name),
-                "the namespace requests the proxies of two meshes: which of them a new pod gets is decided by which webhook is \
-                 called first, and Linkerd's adds none where Istio's is there",
+                "the namespace requests the proxies of two meshes. The webhook that is called first decides \
+                 which proxy a new pod gets, and Linkerd's injector skips pods with Istio's proxy",
             )
             .parameter("both")
             .evidence(Evidence::field(
@@ -83,7 +83,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The label with which a namespace asks for Istio's proxy.
+/// The label by which a namespace requests Istio's proxy.
 fn label_of(meta: &Meta) -> Option<(&'static str, &str)> {
     ASK_ISTIO
         .iter()
@@ -98,17 +98,18 @@ fn remedy(namespace: &str, label: Option<&str>) -> Remedy {
     let remedy = match label {
         Some(key) => Remedy::new().run(
             StepKind::Annotation,
-            "Take the label that requests Istio's proxy from the namespace",
+            "Remove the label that requests Istio's proxy from the namespace",
             kubectl().words("label namespace").operand(namespace).arg(format!("{key}-")),
         ),
         None => Remedy::new().step(
             StepKind::Note,
-            "Take the sidecar out of the pod template, or whatever adds it there (a label of the namespace, a manual injection)",
+            "Remove the sidecar from the pod template, or remove its source (a label of the namespace, a \
+             manual injection)",
         ),
     };
     remedy.run(
         StepKind::Command,
-        "Then restart the workloads of the namespace: proxies are only added when a pod is created",
+        "Then restart the workloads of the namespace: proxies are added only when a pod is created",
         kubectl().namespace(namespace).words("rollout restart deployment,statefulset,daemonset"),
     )
 }

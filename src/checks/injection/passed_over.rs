@@ -1,5 +1,5 @@
-//! What asks for a proxy and gets none, by the injector's own rules: the selectors of its webhook leave it out, or the injector
-//! does not touch such pods. Shared by the checks that say so.
+//! Pods and templates that request a proxy but get none by the injector's own rules: its webhook's
+//! selectors exclude them, or the injector skips such pods. Shared by several checks.
 
 use crate::checks::Context;
 use crate::checks::admission::Rules;
@@ -9,23 +9,23 @@ use crate::missing::Missing;
 use crate::model::injection::{Decision, INJECT, Level, Skip};
 use crate::model::installed::COMPONENT;
 
-/// Pods of linkerd-cni, which no proxy is for.
+/// The label of linkerd-cni's pods, which never get a proxy.
 const CNI_RESOURCE: &str = "linkerd.io/cni-resource";
 
-/// Something that asks for a proxy and gets none.
+/// A pod or template that requests a proxy and gets none.
 pub(super) struct PassedOver<'a> {
-    /// What makes the pods.
+    /// The source of the pods.
     pub maker: &'a Maker<'a>,
-    /// Who asks.
+    /// The level of the request.
     pub level: Level,
     /// `enabled` or `ingress`.
     pub value: &'a str,
-    /// Why it gets none.
+    /// The reason why it gets none.
     pub skip: Skip<'a>,
 }
 
 impl PassedOver<'_> {
-    /// Who asks, as evidence.
+    /// Evidence of the request.
     pub(super) fn asks(&self) -> Evidence {
         let field = format!("metadata.annotations[{INJECT}]");
         match self.level {
@@ -37,10 +37,11 @@ impl PassedOver<'_> {
     }
 }
 
-/// What asks for a proxy and is passed over, in order; the control plane's own pods and those of linkerd-cni aside.
+/// The pods and templates that request a proxy and are skipped, in order. Excludes the pods of the control
+/// plane and of linkerd-cni.
 ///
 /// # Errors
-/// As [`Rules::of`], or pods could not be had.
+/// As [`Rules::of`], or if pods are missing.
 pub(super) fn passed_over<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<Vec<PassedOver<'a>>, Missing> {
     let makers = makers(ctx)?;
     let own = |maker: &Maker<'_>| {

@@ -1,4 +1,4 @@
-//! `pod-missing-proxy`: pods run without the proxy that their namespace or they themselves request.
+//! `pod-missing-proxy`: pods run without the proxy that they or their namespace request.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::model::owners::Owner;
 use crate::objects::service::MIRRORS_CLUSTER;
 use crate::objects::{Link, Namespace, Pod, Service, WebhookConfiguration};
 
-/// The annotation of the pods of a gateway.
+/// The annotation of a gateway's pods.
 const ENABLE_GATEWAY: &str = "config.linkerd.io/enable-gateway";
 /// The label of a Service that is mirrored into other clusters.
 const EXPORTED: &str = "mirror.linkerd.io/exported";
@@ -47,26 +47,26 @@ fn finding(
     let (object, path) = first.asked_by();
     let mut remedy = Remedy::new().run(
         StepKind::Command,
-        "See that the injector is ready; while it does not answer, new pods start without a proxy too",
+        "Check that the injector is ready. While it does not answer, new pods start without a proxy too",
         kubectl()
             .namespace(&ctx.namespaces().control_plane)
             .words("get pods -l linkerd.io/control-plane-component=proxy-injector"),
     );
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewPods, CREATED_ONLY));
-    // What is broken when an extension's pod has no proxy is the extension, which its own rows of `linkerd check` judge.
+    // Without its proxy the extension may fail, which its own rows of `linkerd check` report.
     let (severity, message) = if let Some(part) = Part::of(ctx, first.pod) {
         (Severity::Error, part.without_proxy())
     } else if first.of_extension {
         (
             Severity::Info,
-            "pods of a Linkerd extension request injection and have no linkerd-proxy: no application is outside the mesh because \
-             of that, but the extension may not work",
+            "pods of a Linkerd extension request injection but have no linkerd-proxy. No application is \
+             outside the mesh because of that, but the extension may not work",
         )
     } else {
         (
             Severity::Error,
-            "injection is requested, and pods have no linkerd-proxy: they run outside the mesh, unencrypted, and are refused \
-             wherever a mesh identity is required",
+            "injection is requested, but pods have no linkerd-proxy. They run outside the mesh, \
+             unencrypted, and are denied wherever a mesh identity is required",
         )
     };
     ctx.finding(owner.subject(names), message)
@@ -78,12 +78,12 @@ fn finding(
         .tie(silent_injector())
 }
 
-/// The parts of multicluster that are nothing without their proxy, as far as something here needs them.
+/// The parts of multicluster that do not work without a proxy, if this cluster needs them.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     /// The gateway, of a cluster that exports Services.
     Gateway,
-    /// What mirrors for a Link that goes through a gateway.
+    /// The controller of a Link that uses a gateway.
     Mirror,
 }
 
@@ -107,18 +107,19 @@ impl Part {
     fn without_proxy(self) -> &'static str {
         match self {
             Part::Gateway => {
-                "the gateway has no linkerd-proxy, and nothing else in it takes connections: other clusters get no answer from the \
-                 Services that this one exports"
+                "the gateway has no linkerd-proxy, and no other container of it accepts connections. Other \
+                 clusters get no answer from the Services that this one exports"
             }
             Part::Mirror => {
-                "the controller of a Link has no linkerd-proxy, and so no identity to show to the gateway that it probes: the gateway \
-                 counts as not alive, and mirror services get no endpoints"
+                "the controller of a Link has no linkerd-proxy, so its gateway probes have no identity. The \
+                 gateway counts as not alive, and mirror services get no endpoints"
             }
         }
     }
 }
 
-/// Pods that did not ask when they were created: nothing of Linkerd's is at fault, and creating them again changes nothing.
+/// A finding for pods that did not request a proxy when they were created. Linkerd is not at fault, and
+/// recreating them does not help.
 fn asked_later(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>]) -> Finding {
     let names: Vec<String> = pods.iter().map(|unmeshed| unmeshed.pod.metadata.name.clone()).collect();
     let first = &pods[0];
@@ -126,17 +127,22 @@ fn asked_later(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>]) -> Findi
     let remedy = Remedy::new()
         .step(
             StepKind::Annotation,
-            format!("Set {INJECT}: {} in the pod template or on the namespace, so that pods have it when they are created", first.value),
+            format!(
+                "Set {INJECT}: {} in the pod template or on the namespace, so that pods have it when \
+                they are created",
+                first.value
+            ),
         )
         .step(
             StepKind::Note,
-            "If another webhook adds the annotation, make it run before the injector: the API server calls webhooks in the order of their \
-             configurations' names, and the injector's only once (reinvocationPolicy: Never)",
+            "If another webhook adds the annotation, make it run before the injector. The API server calls \
+             webhooks in the order of their configurations' names, and the injector only once \
+             (reinvocationPolicy: Never)",
         );
     ctx.finding(
         owner.subject(names),
-        "pods have the annotation that requests a proxy, and no linkerd-proxy: their template lacks it, so it was added after the \
-         injector was called, and a restart adds no proxy",
+        "pods have the annotation that requests a proxy but no linkerd-proxy. Their template lacks the \
+         annotation, so it was added after injection, and a restart adds no proxy",
     )
     .parameter("asked-later")
     .evidence(Evidence::field(object, path, first.value))
@@ -148,7 +154,7 @@ fn asked_later(ctx: &Context<'_>, owner: &Owner, pods: &[Unmeshed<'_>]) -> Findi
     .remedy(remedy)
 }
 
-/// The containers of a pod, none of which is the proxy.
+/// Evidence of a pod's containers, which do not include the proxy.
 fn containers(pod: &Pod, more: usize) -> Evidence {
     let names: Vec<&str> = pod.spec.all_containers().map(|container| container.name.as_str()).collect();
     let created =
@@ -158,7 +164,7 @@ fn containers(pod: &Pod, more: usize) -> Evidence {
     Evidence::field(object, "spec.containers", format!("{}{created}{more}", names.join(", ")))
 }
 
-/// That the pod is older than the webhook, which then could not change it.
+/// Evidence that the pod is older than the webhook, which therefore could not change it.
 fn created_earlier(pod: &Pod, configuration: &WebhookConfiguration) -> Option<Evidence> {
     let (pod, webhook) =
         (pod.metadata.creation_timestamp.get()?, configuration.metadata.creation_timestamp.get()?);

@@ -1,4 +1,5 @@
-//! `pod-security-refuses-proxy`: Pod Security admission refuses pods with linkerd-init, or will when they are created next.
+//! `pod-security-refuses-proxy`: Pod Security admission rejects pods with linkerd-init, or will reject new
+//! ones.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +19,10 @@ use crate::objects::{ConfigMap, Namespace, Pod};
 
 /// The label with the level that a namespace enforces.
 const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
-/// How many workloads are quoted.
+/// Maximum number of quoted workloads.
 const QUOTED: usize = 3;
 
-/// What speaks against the proxies of a namespace.
+/// Evidence against the proxies of a namespace.
 #[derive(Default)]
 struct Against<'a> {
     refused: Vec<&'a Refused<'a>>,
@@ -53,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if by_cni == Some(false) {
         for maker in makers.iter().filter(|maker| ctx.judges(maker.namespace())) {
             let Some(_) = level(maker.namespace()) else { continue };
-            // Charts and people write it into manifests as well.
+            // Manifests may contain the container already.
             let injects = maker.spec.container(INIT_CONTAINER).is_some()
                 || matches!(
                     rules.admission.decide(maker.namespace(), maker.meta, maker.spec),
@@ -75,14 +76,14 @@ fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Ag
     let running = ctx.hints::<Pod>().iter().find(meshed);
     let of_init = against.refused.iter().any(|one| one.said.contains(INIT_CONTAINER));
     let message = if !against.refused.is_empty() && !of_init {
-        "Pod Security admission refuses pods because of containers that Linkerd's injector adds, although they need no privileges of \
-         their own: no new pod with a proxy starts in this namespace"
+        "Pod Security admission rejects pods because of injected containers, although these need no \
+         privileges. No new pod with a proxy starts in this namespace"
     } else if !against.refused.is_empty() {
-        "Pod Security admission refuses pods because of Linkerd's init container, which needs NET_ADMIN and NET_RAW: no new pod \
-         with a proxy starts in this namespace"
+        "Pod Security admission rejects pods because of Linkerd's init container, which needs NET_ADMIN and \
+         NET_RAW. No new pod with a proxy starts in this namespace"
     } else {
-        "the namespace enforces a Pod Security level that forbids NET_ADMIN and NET_RAW, which Linkerd's init container needs: the \
-         next pod with a proxy is refused, also where one runs today"
+        "the namespace enforces a Pod Security level that forbids NET_ADMIN and NET_RAW, which Linkerd's \
+         init container needs. The next pod with a proxy is rejected, even if one runs today"
     };
     let object = format!("Namespace {namespace}");
     let mut finding = ctx.finding(Subject::object(Kind::Namespace, "", namespace), message);
@@ -96,7 +97,7 @@ fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Ag
         None => finding.evidence(Evidence::field(
             &object,
             format!("metadata.labels[{ENFORCE}]"),
-            "not set: the level is that of the whole cluster, in the API server's configuration",
+            "not set: the level is set for the whole cluster, in the API server's configuration",
         )),
     };
     if against.refused.is_empty() {
@@ -114,14 +115,15 @@ fn finding(ctx: &Context<'_>, namespace: &str, level: Option<&str>, against: &Ag
     for one in &against.refused {
         finding = finding.subject(one.subject());
     }
-    // Pods with it run: they are older than the label, or the API server exempts somebody.
+    // Pods with linkerd-init run: they are older than the label, or the API server has an exemption.
     if against.refused.is_empty() && running.is_some() { finding.likely() } else { finding }
 }
 
 fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
     let remedy = Remedy::new().run(
         StepKind::Command,
-        "Let pods of this namespace have what linkerd-init needs; the workloads try again by themselves",
+        "Allow pods of this namespace the privileges that linkerd-init needs. The workloads retry on their \
+         own",
         kubectl()
             .words("label namespace")
             .operand(namespace)
@@ -132,27 +134,28 @@ fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
         ctx,
         remedy,
         StepKind::ChartValue,
-        "Or keep the level: install linkerd-cni, which redirects traffic without a privileged init container, see that it is ready \
-         on every node, and then turn cniEnabled on",
+        "Or keep the level: install linkerd-cni, which redirects traffic without a privileged init \
+         container, check that it is ready on every node, and then set cniEnabled",
         Options::none().set("cniEnabled", "true"),
     );
     remedy.step(
         StepKind::Annotation,
-        format!("Or leave pods out of the mesh that need none: {INJECT}: disabled in their template"),
+        format!("Or exclude pods that need no mesh: {INJECT}: disabled in their template"),
     )
 }
 
-/// For containers that need no privileges: what they lack is a setting of the chart, of an annotation, or of an old release.
+/// The remedy for containers that need no privileges: a missing field results from a chart setting, an
+/// annotation, or an old release.
 fn unprivileged(_: &Context<'_>, namespace: &str) -> Remedy {
     let remedy = Remedy::new().step(
         StepKind::Note,
-        "See in the refusal which field of which container is meant. The debug sidecar needs more than this level allows: take \
-         config.linkerd.io/enable-debug-sidecar off. Fields that supported releases of Linkerd set, such as seccompProfile and \
-         runAsNonRoot, were taken away by a webhook that comes later",
+        "Find the rejected field and container in the answer. Remove \
+         config.linkerd.io/enable-debug-sidecar, which exceeds this level. If seccompProfile or \
+         runAsNonRoot is missing, a later webhook removed it",
     );
     remedy.run(
         StepKind::Command,
-        "Or let the namespace have the next lower level; the workloads try again by themselves",
+        "Or allow the namespace the next lower level. The workloads retry on their own",
         kubectl()
             .words("label namespace")
             .operand(namespace)

@@ -1,4 +1,5 @@
-//! `pods-refused`: the API server refuses pods of workloads, and no check of what refuses Linkerd's containers says why.
+//! `pods-refused`: the API server rejects pods of workloads, and no check about Linkerd's containers
+//! explains it.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use crate::model::injection::Decision;
 use crate::model::refusal::{Refusal, Trouble, names_linkerds, unstated_by_linkerd};
 use crate::objects::Pod;
 
-/// How many refusals are quoted.
+/// Maximum number of quoted rejections.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -50,7 +51,7 @@ pub(super) fn is_meshed(rules: &Rules<'_>, one: &Refused<'_>) -> bool {
         )
 }
 
-/// Whether another check says what refuses it, since it is something that Linkerd's containers bring in.
+/// Whether another check covers the rejection, because Linkerd's containers cause it.
 fn has_a_check(one: &Refused<'_>, meshed: bool) -> bool {
     match one.refusal {
         Refusal::PodSecurity { .. } => names_linkerds(one.said),
@@ -65,7 +66,7 @@ fn has_a_check(one: &Refused<'_>, meshed: bool) -> bool {
     }
 }
 
-/// Whether a webhook of Linkerd's refused.
+/// Whether a webhook of Linkerd rejected the pods.
 pub(super) fn is_linkerds_webhook(refusal: &Refusal<'_>) -> bool {
     match refusal {
         Refusal::Uncalled { webhook, .. } | Refusal::Denied { webhook } => webhook.ends_with("linkerd.io"),
@@ -79,7 +80,7 @@ pub(super) fn is_linkerds_webhook(refusal: &Refusal<'_>) -> bool {
     }
 }
 
-/// What tells refusals of a namespace apart: who refuses, and not the words, in which names of pods stand.
+/// Groups rejections of a namespace by their source, not by the text, which contains pod names.
 fn kind_of(refusal: &Refusal<'_>) -> String {
     match refusal {
         Refusal::PodSecurity { .. } => "pod-security".to_owned(),
@@ -99,41 +100,37 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
     let denied = matches!(first.refusal, Refusal::Denied { .. });
     let of_injector = denied && meshed && !of_linkerd && denied::is_meant(first.said, &first.template.spec);
     let who = match first.refusal {
-        Refusal::PodSecurity { .. } => "Pod Security admission refuses pods",
-        Refusal::Unstated { .. } => "a quota refuses pods whose containers do not state what they need",
-        Refusal::UsedUp { .. } => "a quota that is used up refuses pods",
-        Refusal::LimitRange => "a LimitRange refuses pods",
-        Refusal::Constraints => "OpenShift's security context constraints refuse pods",
+        Refusal::PodSecurity { .. } => "Pod Security admission rejects pods",
+        Refusal::Unstated { .. } => "a quota rejects pods whose containers lack requests or limits",
+        Refusal::UsedUp { .. } => "a quota that is used up blocks new pods",
+        Refusal::LimitRange => "a LimitRange rejects pods",
+        Refusal::Constraints => "OpenShift's security context constraints reject pods",
         Refusal::Uncalled { trouble: Trouble::NoEndpoint | Trouble::Refused, .. } => {
-            "pods are refused because a webhook that must be called does not run"
+            "pods are rejected because a required webhook does not run"
         }
         Refusal::Uncalled { trouble: Trouble::Certificate, .. } => {
-            "pods are refused because the certificate of a webhook that must be called is not trusted"
+            "pods are rejected because the certificate of a required webhook is not trusted"
         }
-        Refusal::Uncalled { .. } => "pods are refused because a webhook that must be called does not answer",
-        Refusal::Denied { .. } if of_injector => {
-            "a webhook refuses pods because of containers that Linkerd's injector adds"
-        }
-        Refusal::Denied { .. } => "a webhook refuses pods",
-        Refusal::ServiceAccount => "pods are refused because their ServiceAccount does not exist",
-        Refusal::Other => "the API server refuses pods",
+        Refusal::Uncalled { .. } => "pods are rejected because a required webhook does not answer",
+        Refusal::Denied { .. } if of_injector => "a webhook rejects pods because of injected containers",
+        Refusal::Denied { .. } => "a webhook rejects pods",
+        Refusal::ServiceAccount => "pods are rejected because their ServiceAccount does not exist",
+        Refusal::Other => "the API server rejects pods",
     };
     let others_start = others_started(ctx, group);
     let (severity, whose) = match (meshed, of_linkerd) {
         (_, true) if others_start => (
             Severity::Error,
-            "no new pod of this workload starts, while other pods of its namespace were created since",
+            "no new pod of this workload starts, although other pods of its namespace were created since",
         ),
         (_, true) if matches!(first.refusal, Refusal::Uncalled { .. }) => {
             (Severity::Error, "no pod starts in the namespaces that this webhook covers, meshed or not")
         }
-        (_, true) => {
-            (Severity::Error, "no new pod of this workload starts, and none that is lost is replaced")
-        }
+        (_, true) => (Severity::Error, "no new pod of this workload starts, and lost pods are not replaced"),
         (true, false) => {
-            (Severity::Error, "no new pod of this meshed workload starts, and none that is lost is replaced")
+            (Severity::Error, "no new pod of this meshed workload starts, and lost pods are not replaced")
         }
-        (false, false) => (Severity::Info, "none of them is meshed, and the mesh has no part in it"),
+        (false, false) => (Severity::Info, "none of them is meshed, and the mesh is not involved"),
     };
     let finding = ctx
         .finding(first.subject(), format!("{who}: {whose}"))
@@ -143,7 +140,7 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
         .evidences(
             denied::excerpt(first.said)
                 .filter(|_| of_injector)
-                .map(|part| Evidence::other("What it says of Linkerd's containers", part)),
+                .map(|part| Evidence::other("The part about Linkerd's containers", part)),
         )
         .timeline(group.iter().take(QUOTED).flat_map(|one| one.moments.iter().cloned()))
         .remedy(remedy(ctx, first, of_injector));
@@ -161,8 +158,8 @@ fn finding(ctx: &Context<'_>, group: &[&Refused<'_>], rules: Option<&Rules<'_>>)
     owners.into_iter().skip(1).fold(finding, Finding::subject)
 }
 
-/// Whether pods were created in the same namespace after the last refusal, so that it holds for its workloads alone. Where a
-/// list of pods is missing, nothing shows that.
+/// Whether pods were created in the same namespace after the last rejection, so that it applies only to
+/// these workloads. False if pods are missing.
 fn others_started(ctx: &Context<'_>, group: &[&Refused<'_>]) -> bool {
     let last = group.iter().flat_map(|one| &one.moments).map(|moment| moment.at).max();
     let Some(last) = last else { return false };
@@ -177,12 +174,12 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
     let remedy = match first.refusal {
         Refusal::UsedUp { quota } | Refusal::Unstated { quota, .. } => Remedy::new().run(
             StepKind::Command,
-            "See what of the quota is used, and raise it or free some",
+            "Check what uses the quota, and raise it or free some of it",
             in_namespace().words("describe resourcequota").operand(quota),
         ),
         Refusal::LimitRange => Remedy::new().run(
             StepKind::Command,
-            "Compare what the containers ask for with what the LimitRange allows",
+            "Compare the containers' requests and limits with the LimitRange",
             in_namespace().words("describe limitrange"),
         ),
         Refusal::PodSecurity { .. } => Remedy::new().run(
@@ -193,11 +190,11 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
         Refusal::Denied { .. } if of_injector => denied::remedy(ctx, first.said),
         Refusal::Denied { .. } => Remedy::new().step(
             StepKind::Note,
-            "Change the pod template as the answer asks, or have the webhook leave the workload out",
+            "Change the pod template as the answer requires, or exclude the workload from the webhook",
         ),
         Refusal::Uncalled { .. } => Remedy::new().run(
             StepKind::Command,
-            "Find the webhook that the answer names, and repair what serves it",
+            "Find the webhook that the answer names, and repair its server",
             kubectl().words("get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
         ),
         Refusal::ServiceAccount => Remedy::new().run(
@@ -210,7 +207,7 @@ fn remedy(ctx: &Context<'_>, first: &Refused<'_>, of_injector: bool) -> Remedy {
     let (kind, name) = first.by;
     remedy.run(
         StepKind::Command,
-        "Read what the API server answers; the workload tries again by itself",
+        "Read the API server's answer and remove the cause. The workload retries on its own",
         in_namespace().words("describe").arg(kind).operand(name),
     )
 }

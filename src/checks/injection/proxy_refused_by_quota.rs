@@ -1,5 +1,5 @@
-//! `proxy-refused-by-quota`: a quota asks every container for resources that Linkerd's do not state, or a LimitRange does not let them
-//! have what they state, so no pod with a proxy starts.
+//! `proxy-refused-by-quota`: a quota requires resources that Linkerd's containers do not set, or a
+//! LimitRange rejects their resources, so no pod with a proxy starts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,10 +17,11 @@ use crate::model::injection::Decision;
 use crate::model::refusal::{Refusal, unstated_by_linkerd};
 use crate::objects::{LimitRange, Pod, ResourceQuota};
 
-/// How many refusals, or workloads, are quoted.
+/// Maximum number of quoted rejections or workloads.
 const QUOTED: usize = 3;
 
-/// What speaks against the proxies of a namespace: what a quota asks for, who is refused, and who will be.
+/// Evidence against the proxies of a namespace: the quota's requirements, rejected workloads, and workloads
+/// that will be rejected.
 #[derive(Default)]
 struct Against<'a> {
     asked: BTreeSet<&'a str>,
@@ -46,7 +47,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             entry.refused.push(one);
         }
     }
-    // What is to come takes knowing what the proxies state, and what they are given.
+    // A prediction needs the proxies' resources and the defaults of LimitRanges.
     let known = || -> Result<_, Missing> { Ok((rules?, limits?, stated?, makers?)) };
     let known = known().map_err(|missing| ctx.gap(missing)).ok();
     let coming = known.as_ref().map(|known| (known, quotas)).into_iter().flat_map(|(known, quotas)| {
@@ -66,7 +67,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let mut findings: Vec<Finding> = Vec::new();
     for ((namespace, name), mut against) in against {
-        // Who took the quota back has only to wait for the next attempt.
+        // If the quota was removed, the workload only waits for its next attempt.
         let Some(quota) = quotas.iter().find(|quota| quota.metadata.key() == (namespace, name)) else {
             continue;
         };
@@ -81,12 +82,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether a quota counts pods with a proxy: all pods, or those that do not end by themselves.
+/// Whether a quota counts pods with a proxy: all pods, or those without a deadline.
 fn counts_proxies(quota: &ResourceQuota) -> bool {
     !quota.spec.selects && quota.spec.scopes.iter().all(|scope| scope == "NotTerminating")
 }
 
-/// What of a quota the proxies of a workload will not state.
+/// The quota's resources that the proxies of a workload will not set.
 fn lacking<'a>(
     ctx: &Context<'_>,
     quota: &'a ResourceQuota,
@@ -106,7 +107,7 @@ fn lacking<'a>(
         return Vec::new();
     }
     let namespace = rules.admission.namespace(maker.namespace());
-    // A proxy that runs and states it was given it somehow.
+    // A running proxy that has the resource gets it in some way.
     let runs = |resource: &str| {
         let proxies = ctx.hints::<Pod>().iter().filter(|pod| pod.metadata.namespace == maker.namespace());
         proxies
@@ -147,17 +148,23 @@ fn of_quota(
         annotate = annotate.arg(Arg::from(format!("{annotation}=")).then(Arg::placeholder(quantity)));
     }
     let remedy = Remedy::new()
-        .run(StepKind::Command, "State what the proxies of the namespace take; the injector writes it into their containers", annotate)
+        .run(
+            StepKind::Command,
+            "Set the resources of the namespace's proxies, which the injector copies \
+            into their containers",
+            annotate,
+        )
         .step(
             StepKind::Note,
-            "Or give the namespace a LimitRange with defaults for containers; workloads that are refused try again by themselves",
+            "Or give the namespace a LimitRange with defaults for containers. Rejected workloads retry on \
+             their own",
         )
         .shown_by(kubectl().namespace(namespace).words("get replicasets"));
     let mut finding = ctx
         .finding(
             Subject::object("ResourceQuota", namespace, name),
-            "it asks every container to state its resources, and Linkerd's containers do not: no pod with a proxy starts in \
-             this namespace",
+            "it requires resources of every container, and Linkerd's containers set none. No pod with a \
+             proxy starts in this namespace",
         )
         .evidence(Evidence::field(format!("ResourceQuota {namespace}/{name}"), "spec.hard", hard.join(", ")))
         .evidences(against.refused.iter().take(QUOTED).map(|one| one.evidence.clone()))
@@ -179,7 +186,7 @@ fn of_quota(
     owners.into_iter().fold(finding, Finding::subject)
 }
 
-/// What LimitRanges refuse of meshed workloads: most likely what the injector added.
+/// Findings about meshed workloads that LimitRanges reject, most likely because of injected containers.
 fn of_limits(
     ctx: &Context<'_>,
     refused: &[Refused<'_>],
@@ -195,7 +202,7 @@ fn of_limits(
     let finding = |(namespace, refused): (&str, Vec<&Refused<'_>>)| {
         let own: Vec<&LimitRange> =
             limits.iter().filter(|limit| limit.metadata.namespace == namespace).collect();
-        // Who took it back has only to wait for the next attempt.
+        // If the LimitRange was removed, the workload only waits for its next attempt.
         let first = own.first()?;
         let subject = match own.len() {
             1 => Subject::object(Kind::LimitRange, namespace, &first.metadata.name),
@@ -204,24 +211,31 @@ fn of_limits(
         let remedy = Remedy::new()
             .run(
                 StepKind::Command,
-                "See what the LimitRange allows a container",
+                "Check what the LimitRange allows for a container",
                 kubectl().namespace(namespace).words("describe limitrange"),
             )
             .run(
                 StepKind::Command,
-                "State resources for the proxies of the namespace that are within it (and limits, where their ratio counts)",
+                "Set resources within it for the proxies of the namespace (and limits, if it limits their \
+                 ratio)",
                 kubectl()
                     .words("annotate namespace")
                     .operand(namespace)
-                    .arg(Arg::known("config.linkerd.io/proxy-cpu-request=").then(Arg::placeholder("CPU_REQUEST")))
-                    .arg(Arg::known("config.linkerd.io/proxy-memory-request=").then(Arg::placeholder("MEMORY_REQUEST")))
+                    .arg(
+                        Arg::known("config.linkerd.io/proxy-cpu-request=")
+                            .then(Arg::placeholder("CPU_REQUEST")),
+                    )
+                    .arg(
+                        Arg::known("config.linkerd.io/proxy-memory-request=")
+                            .then(Arg::placeholder("MEMORY_REQUEST")),
+                    )
                     .words("--overwrite"),
             );
         let finding = ctx
             .finding(
                 subject,
-                "a LimitRange refuses pods of meshed workloads: most likely the proxy asks for less, or for more, than it lets \
-                 a container have",
+                "a LimitRange rejects pods of meshed workloads. Most likely the proxy's requests or limits \
+                 are outside of its bounds",
             )
             .parameter("limit-range")
             .likely()
@@ -235,7 +249,7 @@ fn of_limits(
     by_namespace.into_iter().filter_map(finding).collect()
 }
 
-/// What a LimitRange says of containers.
+/// Evidence of a LimitRange's bounds for containers.
 fn bounds(limit: &LimitRange) -> Option<Evidence> {
     let of = limit.spec.limits.iter().find(|of| of.kind == "Container").or(limit.spec.limits.first())?;
     let said = |name: &str, quantities: &BTreeMap<String, String>| {

@@ -1,5 +1,5 @@
-//! What proxies of the next pods will ask for and may use: by annotations of pods and namespaces, by the chart values, and by the
-//! defaults of LimitRanges.
+//! The requests and limits that new proxies will have: from annotations of pods and namespaces, the chart
+//! values, and the defaults of LimitRanges.
 
 use std::collections::BTreeSet;
 
@@ -11,16 +11,16 @@ use crate::missing::Missing;
 use crate::model::injection::effective;
 use crate::objects::{ConfigMap, Container, LimitRange, Meta, Namespace};
 
-/// How something that a quota counts is stated for proxies.
+/// The settings of a quota's resource for proxies.
 #[derive(Debug)]
 pub(super) struct StatedBy {
-    /// The quota's word for it.
+    /// The quota's name of the resource.
     resource: &'static str,
     /// The annotation.
     pub annotation: &'static str,
-    /// The value of the chart.
+    /// The chart value.
     value: &'static str,
-    /// The variable that readers of a remedy fill in.
+    /// The variable in a remedy's command that the reader replaces.
     pub variable: &'static str,
 }
 
@@ -50,7 +50,7 @@ static ALL: [StatedBy; 6] = [
     row("requests.memory", MEMORY_REQUEST, "proxy.resources.memory.request", "MEMORY_REQUEST"),
 ];
 
-/// How something that a quota counts is stated for proxies; `None` for what containers do not state.
+/// The settings of a quota's resource for proxies; `None` for resources that containers do not set.
 pub(super) fn stated_by(resource: &str) -> Option<&'static StatedBy> {
     ALL.iter().find(|row| row.resource == resource)
 }
@@ -64,13 +64,13 @@ impl StatedBy {
         if self.resource.ends_with("cpu") { "cpu" } else { "memory" }
     }
 
-    /// The row of the limit: what states no request asks for its limit.
+    /// The row of the limit: a container without a request requests its limit.
     fn limit(&self) -> &'static StatedBy {
         let limit = if self.name() == "cpu" { "limits.cpu" } else { "limits.memory" };
         stated_by(limit).unwrap_or(&ALL[1])
     }
 
-    /// Whether a container states it.
+    /// Whether a container sets the resource.
     pub(super) fn is_in(&self, container: &Container) -> bool {
         let Some(resources) = &container.resources else { return false };
         let of = |amounts: &crate::objects::container::Amounts| match self.name() {
@@ -80,12 +80,12 @@ impl StatedBy {
         of(&resources.limits) || (!self.is_limit() && of(&resources.requests))
     }
 
-    /// Whether LimitRanges give it to containers that do not state it.
+    /// Whether LimitRanges provide it for containers that do not set it.
     pub(super) fn is_given<'a>(&self, mut limits: impl Iterator<Item = &'a LimitRange>) -> bool {
         let name = self.name();
         limits.any(|range| {
             let mut of = range.spec.limits.iter().filter(|limit| limit.kind == "Container");
-            // The API server fills in defaults from the bounds.
+            // The API server derives defaults from the bounds.
             of.any(|limit| {
                 let limits = limit.default.contains_key(name) || limit.max.contains_key(name);
                 let requests = limit.default_request.contains_key(name) || limit.min.contains_key(name);
@@ -95,7 +95,7 @@ impl StatedBy {
     }
 }
 
-/// What the mesh states for its proxies.
+/// The mesh's settings for its proxies.
 pub(super) struct Stated<'a> {
     values: Option<Values>,
     home: &'a str,
@@ -105,14 +105,14 @@ impl<'a> Stated<'a> {
     /// Reads `linkerd-config`.
     ///
     /// # Errors
-    /// It is not known whether it is there.
+    /// If it is unknown whether `linkerd-config` exists.
     pub(super) fn of(ctx: &Context<'a>) -> Result<Stated<'a>, Missing> {
         let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
         let home = ctx.namespaces().control_plane.as_str();
         Ok(Stated { values: config.and_then(ConfigMap::chart_values), home })
     }
 
-    /// Whether the proxy of a pod states something; so it counts where the values are not known.
+    /// Whether a pod's proxy sets a resource. True if the values are unknown.
     pub(super) fn states(&self, by: &StatedBy, pod: &Meta, namespace: Option<&Namespace>) -> bool {
         let Some(values) = &self.values else { return true };
         let stated = |by: &StatedBy| {
@@ -122,7 +122,7 @@ impl<'a> Stated<'a> {
         stated(by) || (!by.is_limit() && stated(by.limit()))
     }
 
-    /// That the values state none of these.
+    /// Evidence that the values set none of these.
     pub(super) fn nothing(&self, resources: &BTreeSet<&str>) -> Evidence {
         let paths: BTreeSet<&str> =
             resources.iter().filter_map(|key| stated_by(key)).map(|by| by.value).collect();

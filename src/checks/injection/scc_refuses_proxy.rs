@@ -1,4 +1,5 @@
-//! `scc-refuses-proxy`: OpenShift's security context constraints refuse pods with a proxy, or will when they are created next.
+//! `scc-refuses-proxy`: OpenShift's security context constraints reject pods with a proxy, or will reject
+//! new ones.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +16,13 @@ use crate::model::injection::{Decision, effective};
 use crate::model::refusal::Refusal;
 use crate::objects::{ClusterRoleBinding, ConfigMap, Namespace, Pod, RoleBinding};
 
-/// The uid of proxies unless it is changed.
+/// The proxy's default uid.
 const UID: i64 = 2102;
 /// The annotation that changes it.
 const UID_KEY: &str = "config.linkerd.io/proxy-uid";
-/// How the roles that grant constraints are called.
+/// The name prefix of roles that grant constraints.
 const GRANTS: &str = "system:openshift:scc:";
-/// How many refusals are quoted.
+/// Maximum number of quoted rejections.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -49,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if by_namespace.contains_key(meta.name.as_str()) || !ctx.judges(&meta.name) {
             continue;
         }
-        // Where one runs, it is allowed.
+        // A running proxy proves that it is allowed.
         if pods.iter().any(|pod| pod.metadata.namespace == meta.name && pod.spec.proxy().is_some()) {
             continue;
         }
@@ -69,7 +70,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The uids that OpenShift gives a namespace, as written, and the first and the last.
+/// The uid range that OpenShift assigns to a namespace: as written, first and last uid.
 fn range(namespace: &Namespace) -> Option<(&str, i64, i64)> {
     let written = namespace.metadata.annotation(UID_RANGE)?;
     let (first, count) = written.split_once('/')?;
@@ -77,7 +78,8 @@ fn range(namespace: &Namespace) -> Option<(&str, i64, i64)> {
     Some((written, first, first.saturating_add(count).saturating_sub(1)))
 }
 
-/// Whether some role that grants constraints is bound to the service account of the pods, or to all of its namespace.
+/// Whether a role that grants constraints is bound to the pods' service account, or to all accounts of its
+/// namespace.
 fn is_granted(ctx: &Context<'_>, maker: &Maker<'_>) -> bool {
     let namespace = maker.namespace();
     let account = match maker.spec.service_account_name.as_str() {
@@ -98,8 +100,8 @@ fn refusal(ctx: &Context<'_>, namespace: &str, refused: &[&Refused<'_>]) -> Find
     let finding = ctx
         .finding(
             Subject::object(Kind::Namespace, "", namespace),
-            "OpenShift's security context constraints refuse pods with Linkerd's containers: no new pod with a proxy starts in this \
-             namespace",
+            "OpenShift's security context constraints reject pods with Linkerd's containers, so no new pod \
+             with a proxy starts in this namespace",
         )
         .evidences(refused.iter().take(QUOTED).map(|one| one.evidence.clone()))
         .remedy(remedy(namespace));
@@ -121,12 +123,16 @@ fn coming(
         .collect();
     ctx.finding(
         Subject::object(Kind::Namespace, "", name),
-        "the uid of Linkerd's proxy is outside the range that OpenShift gives the namespace, and no role that would allow it is bound \
-         to the service accounts of its pods: the next pod with a proxy is refused",
+        "the uid of Linkerd's proxy is outside the namespace's OpenShift range, and no role that allows it \
+         is bound to the pods' service accounts. The next pod with a proxy is rejected",
     )
     .severity(Severity::Warning)
     .likely()
-    .evidence(Evidence::field(format!("Namespace {name}"), format!("metadata.annotations[{UID_RANGE}]"), range))
+    .evidence(Evidence::field(
+        format!("Namespace {name}"),
+        format!("metadata.annotations[{UID_RANGE}]"),
+        range,
+    ))
     .evidence(Evidence::other("uid of the proxy", uid.to_string()))
     .evidence(Evidence::other("Workloads that request a proxy there", names.join(", ")))
     .remedy(remedy(name))
@@ -136,8 +142,8 @@ fn remedy(namespace: &str) -> Remedy {
     Remedy::new()
         .run(
             StepKind::Command,
-            "Bind constraints that allow the uid of the proxy to the service accounts of the namespace (with linkerd-cni \
-             nonroot-v2 will do; linkerd-init needs privileged)",
+            "Bind constraints that allow the proxy's uid to the service accounts of the namespace \
+             (nonroot-v2 with linkerd-cni; linkerd-init needs privileged)",
             kubectl()
                 .namespace(namespace)
                 .words("create rolebinding linkerd-proxy-scc")
@@ -146,8 +152,6 @@ fn remedy(namespace: &str) -> Remedy {
         )
         .step(
             StepKind::Annotation,
-            format!(
-                "Or, with linkerd-cni, set {UID_KEY} on the namespace to a uid within its range that no application of it uses"
-            ),
+            format!("Or, with linkerd-cni, set {UID_KEY} on the namespace to an unused uid within its range"),
         )
 }

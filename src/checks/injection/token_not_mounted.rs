@@ -1,4 +1,5 @@
-//! `token-not-mounted`: pods ask for a proxy and mount no token, and the control plane projects none of its own.
+//! `token-not-mounted`: pods request a proxy but mount no token, and the control plane does not project
+//! tokens.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +16,8 @@ use crate::model::injection::{Decision, INJECT, Level, Skip, stored_without_toke
 use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, Pod};
 
-const MESSAGE: &str = "injection is requested, and the pods mount no service account token, which their proxy would show to identity: the \
-                       injector leaves them without a proxy, outside the mesh";
+const MESSAGE: &str = "injection is requested, but the pods mount no service account token, which their \
+    proxy needs for identity. The injector skips them, so they run outside the mesh";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rules = Rules::of(ctx);
@@ -51,10 +52,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// A pod that was given no token, with who asks for its proxy.
+/// A pod without a token, with the level and value of its request.
 type Left<'a> = (&'a Pod, Level, &'a str);
 
-/// The pods whose ServiceAccount keeps its token from them, by what owns them.
+/// The pods whose ServiceAccount turns off the token, by owner.
 fn by_account<'a>(ctx: &Context<'a>, rules: &Rules<'a>) -> Result<BTreeMap<Owner, Vec<Left<'a>>>, Unjudged> {
     let owners = ctx.owners();
     let mut left: BTreeMap<Owner, Vec<Left<'a>>> = BTreeMap::new();
@@ -89,7 +90,7 @@ fn of_pods(ctx: &Context<'_>, owner: &Owner, pods: &[Left<'_>]) -> Finding {
         .evidence(Evidence::field(
             object,
             "spec.volumes",
-            format!("no token of ServiceAccount {account}, which keeps it from pods that do not ask for it"),
+            format!("no token: ServiceAccount {account} turns it off by default"),
         ))
         .evidence(projection(ctx))
         .remedy(remedy)
@@ -108,11 +109,12 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Turn the projected token on, which is the default",
+        "Turn on token projection, which is the default",
         Options::none().set("identity.serviceAccountTokenProjection", "true"),
     );
     remedy.step(
         StepKind::Note,
-        "Or set automountServiceAccountToken: true in the pod template, which takes precedence over its ServiceAccount",
+        "Or set automountServiceAccountToken: true in the pod template, which takes precedence over its \
+         ServiceAccount",
     )
 }

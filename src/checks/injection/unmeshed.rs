@@ -1,4 +1,5 @@
-//! What the checks of this category start from: the injector's webhook, and the pods that ask for a proxy and have none.
+//! Shared by the checks of this category: the injector's webhook, and the pods that request a proxy and
+//! have none.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,38 +16,38 @@ use crate::objects::{
     WebhookConfiguration, Workload,
 };
 
-/// A pod that asks for a proxy and has none.
+/// A pod that requests a proxy and has none.
 pub(super) struct Unmeshed<'a> {
     /// The pod.
     pub pod: &'a Pod,
-    /// What it belongs to.
+    /// The owner of the pod.
     pub owner: Owner,
-    /// Who asks.
+    /// The level of the request.
     pub level: Level,
     /// `enabled` or `ingress`.
     pub value: &'a str,
-    /// Whether it is part of one of Linkerd's extensions, which carry no application's traffic.
+    /// Whether it belongs to a Linkerd extension, which carries no application traffic.
     pub of_extension: bool,
-    /// Whether the checks of that extension say what its pods lack.
+    /// Whether the checks of that extension report its missing proxies.
     pub judged_there: bool,
-    /// Since when it has asked, as far as that is known.
+    /// When the pod first requested it, as far as known.
     pub asked: Asked,
 }
 
-/// Since when a pod has asked for a proxy.
+/// When a pod first requested a proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// From the start: its template says so.
+    /// At its creation: the template has the annotation.
     AtCreation,
-    /// Not from the start: it has the annotation and what made it has not, nor has the namespace. Something wrote it onto the
-    /// pod once the injector had looked: another webhook, which the injector is not called again after, or a person.
+    /// After its creation: the pod has the annotation, but neither its template nor its namespace does.
+    /// Another webhook or a user added it after the injector ran.
     Later,
-    /// The annotation may be younger than the pod.
+    /// Unknown: the annotation may be newer than the pod.
     Unknown,
 }
 
 impl Unmeshed<'_> {
-    /// The object that asks and the field in which it does.
+    /// The object and field of the request.
     pub(super) fn asked_by(&self) -> (String, String) {
         let meta = &self.pod.metadata;
         let object = match self.level {
@@ -56,19 +57,19 @@ impl Unmeshed<'_> {
         (object, format!("metadata.annotations[{INJECT}]"))
     }
 
-    /// What ties it to the cause of its state.
+    /// The tie to the cause of the pod's state.
     pub(super) fn tie(&self) -> Tie {
         Tie::Pod(self.pod.metadata.namespace.to_string(), self.pod.metadata.name.clone())
     }
 }
 
-/// Why pods have to be created again.
-pub(super) const CREATED_ONLY: &str = "a proxy is only added when a pod is created";
+/// The reason for recreating pods.
+pub(super) const CREATED_ONLY: &str = "a proxy is added only when a pod is created";
 
-/// The injector's webhook with its configuration; `None` when it is known that nothing registers it.
+/// The injector's webhook with its configuration; `None` if it is certain that none is registered.
 ///
 /// # Errors
-/// Webhook configurations could not be had, or not all, and it is not among those that are there.
+/// If webhook configurations are missing or incomplete, and the injector's is not among the available ones.
 pub(in crate::checks) fn injector_webhook<'a>(
     ctx: &Context<'a>,
 ) -> Result<Option<(&'a WebhookConfiguration, &'a Webhook)>, Missing> {
@@ -78,14 +79,14 @@ pub(in crate::checks) fn injector_webhook<'a>(
     }
 }
 
-/// Whether a pod runs, or soon will, in a way that a proxy could have been added: not finished, not going away, and not
-/// made by a kubelet on its own.
+/// Whether a proxy could have been added to a pod: it is not finished, not terminating, and not a static
+/// pod.
 pub(super) fn counts(pod: &Pod) -> bool {
     !pod.is_finished() && pod.metadata.deletion_timestamp.is_none() && !owners::is_static(pod)
 }
 
-/// The pods among `pods` that ask for a proxy and have none, in order. Pods whose namespace is not among `namespaces` are
-/// left out. Reads, where they are there: ReplicaSets, Jobs and `linkerd-config`.
+/// The pods among `pods` that request a proxy and have none, in order. Leaves out pods whose namespace is
+/// not in `namespaces`. Reads ReplicaSets, Jobs and `linkerd-config` if available.
 pub(super) fn unmeshed<'a>(
     ctx: &Context<'_>,
     pods: &'a [Pod],
@@ -119,14 +120,14 @@ pub(super) fn unmeshed<'a>(
         .collect()
 }
 
-/// The templates that pods were made from, of owners whose template never changes: ReplicaSets and Jobs.
+/// The templates of pods whose owner's template never changes: ReplicaSets and Jobs.
 struct Templates<'a>(HashMap<(&'a str, &'a str, &'a str), &'a Meta>);
 
 impl<'a> Templates<'a> {
     fn of(replica_sets: &'a [Workload], jobs: &'a [Job]) -> Templates<'a> {
         let sets = replica_sets.iter().map(|set| ("ReplicaSet", &set.metadata, &set.spec.template));
         let jobs = jobs.iter().map(|job| ("Job", &job.metadata, &job.spec.template));
-        // A template without containers was cut, and says nothing.
+        // A template without containers comes from an incomplete dump.
         let whole = sets.chain(jobs).filter(|(_, _, template)| !template.spec.containers.is_empty());
         Templates(
             whole
@@ -137,7 +138,7 @@ impl<'a> Templates<'a> {
         )
     }
 
-    /// Since when a pod that has the annotation itself has had it.
+    /// When a pod with the annotation got it.
     fn asked(&self, pod: &Pod, namespace: Option<&Meta>) -> Asked {
         let asks = |meta: &Meta| matches!(meta.annotation(INJECT), Some("enabled" | "ingress"));
         let template = pod.metadata.controller().and_then(|owner| {
@@ -151,7 +152,7 @@ impl<'a> Templates<'a> {
     }
 }
 
-/// How pods without a proxy get one: a step for each kind of workload.
+/// Steps that give pods a proxy, one for each kind of workload.
 pub(super) fn renewals(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Step> {
     let mut by_owner: BTreeMap<&Owner, Vec<String>> = BTreeMap::new();
     for victim in victims {
@@ -169,8 +170,8 @@ pub(super) fn renewals(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> Vec<Step>
     steps
 }
 
-/// Adds what is left to do once the injector answers again: with failurePolicy Fail its pods come by themselves, otherwise
-/// as [`restart_unmeshed`], whose reads it has.
+/// Adds the steps for the time after the injector is repaired. With failurePolicy Fail its pods are created
+/// automatically; otherwise as [`restart_unmeshed`], whose reads it shares.
 pub(in crate::checks) fn once_it_answers(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -179,14 +180,15 @@ pub(in crate::checks) fn once_it_answers(
     if webhook.is_some_and(|webhook| webhook.failure_policy == "Fail") {
         return remedy.step(
             StepKind::Note,
-            "Pods that could not be created meanwhile, since the webhook has failurePolicy Fail, are created by themselves",
+            "With failurePolicy Fail, wait for the pods that could not be created: they are created \
+             automatically",
         );
     }
     restart_unmeshed(ctx, remedy, webhook)
 }
 
-/// Adds the steps for the pods that lack a proxy today, to be done once the injector works. Reads `pods`, `namespaces`, and
-/// what [`unmeshed`] reads.
+/// Adds the steps for pods that lack a proxy, to be done after the injector is repaired. Reads `pods`,
+/// `namespaces`, and the inputs of [`unmeshed`].
 pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: Option<&Webhook>) -> Remedy {
     let (pods, namespaces) = (ctx.hints::<Pod>(), ctx.hints::<Namespace>());
     let mut victims = unmeshed(ctx, pods, namespaces, webhook);
@@ -194,7 +196,8 @@ pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: O
     if victims.is_empty() {
         return remedy.run(
             StepKind::Command,
-            "Then restart the workloads that this names, with the commands that it prints: a proxy is only added when a pod is created",
+            "Then restart the workloads that this lists, with the printed commands: a proxy is added only \
+             when a pod is created",
             meshdoctor().words("check --only pod-missing-proxy"),
         );
     }

@@ -1,4 +1,5 @@
-//! `webhook-unreachable`: the API server gets no answer from a webhook of Linkerd's whose pods are ready: the network between them.
+//! `webhook-unreachable`: the API server gets no answer from a Linkerd webhook although its pods are ready,
+//! because of the network between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ use crate::objects::{
     EndpointSlice, Event, Namespace, Node, Pod, ValidatingWebhookConfiguration, Webhook, WebhookConfiguration,
 };
 
-/// How many refusals are quoted.
+/// Maximum number of quoted rejections.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -37,10 +38,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     let Some((configuration, webhook)) = rules.webhook else {
-        // What cannot be called is registered; which Service it calls is not known here.
+        // Rejections prove that the webhook is registered, but the Service that it calls is unknown here.
         return Ok(Vec::new().into());
     };
-    // Where no pod of it is ready, that is why nobody answers.
+    // Without a ready pod, the missing answer has another cause.
     if !has_endpoint(slices, webhook) {
         return Ok(Vec::new().into());
     }
@@ -57,7 +58,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Other webhooks of Linkerd's that did not answer, by what controllers say who wrote what these validate.
+/// Findings about other webhooks of Linkerd that did not answer, from events of controllers whose writes
+/// failed.
 fn others(ctx: &Context<'_>, slices: &[EndpointSlice], injector: &Webhook) -> Vec<Finding> {
     let mut by_webhook: BTreeMap<&str, Vec<&Event>> = BTreeMap::new();
     for event in ctx.hints::<Event>().iter().filter(|event| event.kind == "Warning") {
@@ -81,8 +83,8 @@ fn others(ctx: &Context<'_>, slices: &[EndpointSlice], injector: &Webhook) -> Ve
         Some(
             ctx.finding(
                 Subject::object(Kind::ValidatingWebhookConfiguration, "", name),
-                "the API server gets no answer from a validating webhook of Linkerd whose pods are ready: most likely the network does not let it \
-                 through to them, and what the webhook validates cannot be written",
+                "the API server gets no answer from a Linkerd validating webhook whose pods are ready. Most \
+                 likely the network blocks it, and the objects that the webhook validates cannot be written",
             )
             .likely()
             .evidences(events.iter().take(QUOTED).map(|event| {
@@ -96,17 +98,17 @@ fn others(ctx: &Context<'_>, slices: &[EndpointSlice], injector: &Webhook) -> Ve
     by_webhook.into_iter().filter_map(finding).collect()
 }
 
-/// Whether the Service of a webhook has an endpoint that is ready.
+/// Whether the webhook's Service has a ready endpoint.
 fn has_endpoint(slices: &[EndpointSlice], webhook: &Webhook) -> bool {
     let Some(service) = &webhook.client_config.service else { return false };
     let own = slices.iter().filter(|slice| {
         slice.metadata.namespace == service.namespace && slice.service() == Some(service.name.as_str())
     });
-    // A missing condition counts as ready, by the rules of the API.
+    // By the rules of the API, a missing condition counts as ready.
     own.flat_map(|slice| &slice.endpoints).any(|endpoint| endpoint.conditions.ready != Some(false))
 }
 
-/// Pods are refused, and the answer says that the webhook did not answer in time.
+/// The finding if pods are rejected because the webhook timed out.
 fn refusing(
     ctx: &Context<'_>,
     configuration: &WebhookConfiguration,
@@ -116,8 +118,9 @@ fn refusing(
     let finding = base(
         ctx,
         configuration,
-        "the API server gets no answer from the proxy injector, whose pods are ready: most likely the network does not let it through \
-         to them, and while the webhook has failurePolicy Fail no pod is created in the namespaces that it covers",
+        "the API server gets no answer from the proxy injector, although its pods are ready. Most likely \
+         the network blocks it. With failurePolicy Fail, no pod is created in the namespaces that the \
+         webhook covers",
     )
     .evidences(refused.iter().take(QUOTED).map(|one| one.evidence.clone()))
     .timeline(refused.iter().flat_map(|one| one.moments.iter().cloned()))
@@ -133,7 +136,7 @@ fn refusing(
     })
 }
 
-/// Nothing is refused, and of the pods that were created lately none that asks for a proxy has one.
+/// The finding if no pod is rejected, but none of the recent pods that request a proxy has one.
 fn passing(
     ctx: &Context<'_>,
     configuration: &WebhookConfiguration,
@@ -162,8 +165,9 @@ fn passing(
         ctx,
         configuration,
         &format!(
-            "the injector is ready, and of the pods that were created in the last {} none that requests a proxy has one: most likely \
-             the network does not let the API server through to the injector, and with failurePolicy Ignore pods then start unmeshed",
+            "the injector is ready, but no pod of the last {} that requests a proxy has one. Most likely \
+             the network blocks the API server from the injector. With failurePolicy Ignore, pods then \
+             start unmeshed",
             ctx.said_of("minutes")
         ),
     )
@@ -171,7 +175,11 @@ fn passing(
     .evidences(without.iter().take(QUOTED).map(|unmeshed| {
         let meta = &unmeshed.pod.metadata;
         let created = meta.creation_timestamp.get().map(|at| at.to_string()).unwrap_or_default();
-        Evidence::field(format!("Pod {}/{}", meta.namespace, meta.name), "metadata.creationTimestamp", format!("{created}, no linkerd-proxy"))
+        Evidence::field(
+            format!("Pod {}/{}", meta.namespace, meta.name),
+            "metadata.creationTimestamp",
+            format!("{created}, no linkerd-proxy"),
+        )
     }))
     .evidences(context(ctx, webhook))
     .timeline(moments::pods_created(without.iter().map(|unmeshed| unmeshed.pod), "created without a proxy"))
@@ -187,7 +195,7 @@ fn base(ctx: &Context<'_>, configuration: &WebhookConfiguration, message: &str) 
         .tie(silent_injector())
 }
 
-/// What speaks against the injector itself being at fault.
+/// Evidence that the injector itself is not at fault.
 fn context(ctx: &Context<'_>, webhook: &Webhook) -> Vec<Evidence> {
     let home = ctx.namespaces().control_plane.as_str();
     let own = |pod: &&Pod| {
@@ -207,7 +215,7 @@ fn context(ctx: &Context<'_>, webhook: &Webhook) -> Vec<Evidence> {
             format!("Pods of Deployment {home}/linkerd-proxy-injector"),
             format!("{} ready, restarted {restarts} times", serving(pods, home, "proxy-injector")),
         ),
-        Evidence::other("The API server waits", format!("{seconds} s")),
+        Evidence::other("Webhook timeout", format!("{seconds} s")),
     ]
 }
 
@@ -216,28 +224,31 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
         ctx.hints::<Node>().iter().map(|node| node.spec.provider_id.as_str()).find(|id| !id.is_empty());
     let rule = match provider.unwrap_or_default() {
         id if id.starts_with("gce://") => {
-            "On GKE with private nodes the API server reaches only ports 443 and 10250 of nodes: add a firewall rule from the address \
-             range of the control plane to the nodes for TCP 8443 (injector and validator), 9443 (policy validator) and 8089 (tap)"
+            "On GKE with private nodes, allow the control plane's address range to the nodes for TCP 8443 \
+             (injector and validator), 9443 (policy validator) and 8089 (tap). Without a firewall rule, only \
+             ports 443 and 10250 are open"
         }
         id if id.starts_with("aws://") => {
-            "On EKS let the security group of the cluster reach that of the nodes at TCP 8443 (injector and validator), 9443 (policy \
-             validator) and 8089 (tap); with another network than the VPC CNI the API server may not reach pods at all, and the \
-             injector then needs the node's network"
+            "On EKS allow the cluster's security group to reach the nodes' at TCP 8443 (injector and \
+             validator), 9443 (policy validator) and 8089 (tap). If the API server cannot reach pods \
+             without the VPC CNI, run the injector on the node's network"
         }
         id if id.starts_with("azure://") => {
-            "On AKS see the network security group of the nodes, and network policies: the API server comes through konnectivity-agent in \
-             kube-system, which must reach TCP 8443 (injector and validator), 9443 (policy validator) and 8089 (tap)"
+            "On AKS check the nodes' network security group and network policies. The API server connects \
+             through konnectivity-agent in kube-system, which must reach TCP 8443 (injector and validator), \
+             9443 (policy validator) and 8089 (tap)"
         }
         _ => {
-            "Let the API server reach the pods of the control plane at TCP 8443 (injector and validator), 9443 (policy validator) and 8089 \
-             (tap): firewalls between it and the nodes, and network policies in the namespace of the control plane"
+            "Allow the API server to reach the control plane's pods at TCP 8443 (injector and validator), \
+             9443 (policy validator) and 8089 (tap). Check firewalls and the network policies of the \
+             control plane's namespace"
         }
     };
     let home = &ctx.namespaces().control_plane;
     Remedy::new()
         .run(
             StepKind::Command,
-            "See that the injector is not merely overloaded: its restarts, and the time it takes in its log",
+            "Check that the injector is not overloaded: its restarts, and the response times in its log",
             kubectl()
                 .namespace(home)
                 .words("logs deployment/linkerd-proxy-injector -c proxy-injector --tail=50"),
@@ -245,7 +256,7 @@ fn remedy(ctx: &Context<'_>) -> Remedy {
         .step(StepKind::Note, rule)
         .run(
             StepKind::Command,
-            "See network policies that hold for the injector",
+            "Check the network policies that select the injector",
             kubectl().namespace(home).words("get networkpolicies"),
         )
 }

@@ -1,4 +1,4 @@
-//! `windows-pod-injected`: pods on Windows were injected, and the injector's containers do not run there.
+//! `windows-pod-injected`: Windows pods were injected, but the injector's containers do not run there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use crate::model::owners::Owner;
 use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
 use crate::objects::{Node, Pod};
 
-/// The label of a node's operating system, and what it says of these.
+/// The label of a node's operating system, and its value for Windows.
 const OS: &str = "kubernetes.io/os";
 const WINDOWS: &str = "windows";
-/// What the injector adds, in the order in which it runs.
+/// The injected containers, in the order in which they run.
 const INJECTED: [&str; 3] = [INIT_CONTAINER, VALIDATOR_CONTAINER, PROXY_CONTAINER];
-/// What a container waits for that has not had its turn.
+/// Waiting reasons of a container that has not been started yet.
 const NOT_YET: [&str; 3] = ["", "PodInitializing", "ContainerCreating"];
-/// How many pods of a workload are quoted.
+/// Maximum number of quoted pods per workload.
 const QUOTED: usize = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(groups.into_iter().map(|(owner, seen)| finding(ctx, &owner, seen)).collect::<Vec<_>>().into())
 }
 
-/// Which of the injector's containers does not run, in the words of the kubelet.
+/// Evidence of the injected container that does not run, with the kubelet's reason.
 fn failing(pod: &Pod) -> Option<Evidence> {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     INJECTED.into_iter().find_map(|name| {
@@ -78,7 +78,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, seen: Vec<(&Pod, Evidence)>) -> Fin
         })
         .collect();
     let message =
-        "it runs on Windows and is injected, and Linkerd's images are for Linux: its pods do not start";
+        "it runs on Windows and is injected, but Linkerd's images are for Linux, so its pods do not start";
     ctx.finding(owner.subject(names), message)
         .evidences(seen.into_iter().take(QUOTED).map(|(_, evidence)| evidence))
         .evidences(systems)
@@ -86,10 +86,11 @@ fn finding(ctx: &Context<'_>, owner: &Owner, seen: Vec<(&Pod, Evidence)>) -> Fin
 }
 
 fn remedy(ctx: &Context<'_>, owner: &Owner) -> Remedy {
-    let act = format!("Leave it out of the mesh: set {INJECT}: disabled");
+    let act = format!("Exclude it from the mesh: set {INJECT}: disabled");
     let remedy = rewrite::of_owner(ctx, Remedy::new(), &act, owner, &[(INJECT, Some("disabled"))]);
     remedy.step(
         StepKind::Note,
-        "What it calls sees a client without an identity then: where policy asks for one, let it in by its addresses",
+        "If policies of its destinations require an identity, authorize it by its addresses: it is then a \
+         client without one",
     )
 }

@@ -1,4 +1,4 @@
-//! `workload-half-meshed`: of pods that were made from one template, some have a proxy and some have none.
+//! `workload-half-meshed`: some pods of one template have a proxy and some do not.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let owners = ctx.owners();
     let mut generations: BTreeMap<(&str, String), Halves<'_>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| ctx.judges(&pod.metadata.namespace) && counts(pod)) {
-        // A pod that nothing owns is no replica of anything; one that refuses by itself was set apart on purpose.
+        // A pod without an owner is not a replica. A pod that opts out itself was excluded on purpose.
         if pod.metadata.controller().is_none() || pod.metadata.annotation(INJECT) == Some("disabled") {
             continue;
         }
@@ -48,16 +48,16 @@ fn finding(ctx: &Context<'_>, owner: &Owner, halves: &Halves<'_>) -> Finding {
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "Delete the pods without a proxy, once the injector is ready: their replacements get one",
+            "Delete the pods without a proxy when the injector is ready: their replacements get one",
             kubectl().namespace(&owner.namespace).words("delete pod").operands(&without),
         )
         .step(
             StepKind::Note,
-            "See why they could start without one, so that it does not happen again: injector-fails-open",
+            "Find out why they could start without one, to prevent it in the future: injector-fails-open",
         );
     ctx.finding(
         owner.subject(without),
-        "some pods of a workload have a linkerd-proxy and some have none: part of its traffic is unencrypted, and refused \
+        "only some pods of a workload have a linkerd-proxy. Part of its traffic is unencrypted, and denied \
          wherever a mesh identity is required",
     )
     .evidence(containers(halves.without[0], halves.without.len()))

@@ -1,4 +1,5 @@
-//! `authentication-missing`: an AuthorizationPolicy requires what is not there, and counts for nothing.
+//! `authentication-missing`: an AuthorizationPolicy requires an authentication that does not exist, so it
+//! has no effect.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +39,7 @@ fn finding(ctx: &Context<'_>, policy: &AuthorizationPolicy, why: &str) -> Findin
         ctx,
         Kind::AuthorizationPolicy,
         meta,
-        "what it requires of clients is not there, so it counts for nothing and lets nobody in",
+        "it requires an authentication that does not exist, so it authorizes no client",
     )
     .evidence(field(Kind::AuthorizationPolicy, meta, "spec.requiredAuthenticationRefs", why))
     .evidence(field(
@@ -49,10 +50,11 @@ fn finding(ctx: &Context<'_>, policy: &AuthorizationPolicy, why: &str) -> Findin
     ))
     .remedy(
         Remedy::new()
-            .run(StepKind::Command, "See which there are: a name that differs, or another namespace", look)
+            .run(StepKind::Command, "Look for the intended object: another name, or another namespace", look)
             .run(
                 StepKind::Command,
-                "Make what is missing, or correct the reference; one in another namespace is named with its namespace",
+                "Create the missing object, or correct the reference. A reference to another namespace \
+                 needs the namespace",
                 on("edit", Kind::AuthorizationPolicy, meta),
             ),
     );

@@ -1,4 +1,4 @@
-//! Where rules of routes send requests, and for which Services they count.
+//! The backends of routes' rules, and the Services to which the routes apply.
 
 use super::survey::defined;
 use crate::checks::{Context, Unjudged};
@@ -9,7 +9,7 @@ use crate::objects::{
 /// Namespace and name of a Service.
 pub(super) type Key<'a> = (&'a str, &'a str);
 
-/// The HTTPRoutes and GRPCRoutes of the judged namespaces that are attached to a Service.
+/// The HTTPRoutes and GRPCRoutes of the checked namespaces that are attached to a Service.
 pub(super) fn routes<'a>(ctx: &Context<'a>) -> Result<Vec<(Kind, &'a Route)>, Unjudged> {
     let lists = [
         (Kind::HTTPRoute, defined::<HTTPRoute>(ctx)?),
@@ -22,7 +22,8 @@ pub(super) fn routes<'a>(ctx: &Context<'a>) -> Result<Vec<(Kind, &'a Route)>, Un
     Ok(here.collect())
 }
 
-/// The Services that a route is attached to, without those at which the policy controller does not take it.
+/// The Services that a route is attached to, except those for which the policy controller does not accept
+/// it.
 pub(super) fn parents(route: &Route) -> impl Iterator<Item = Key<'_>> {
     let own = route.metadata.namespace.as_str();
     let services = route.spec.parent_refs.iter().filter(|parent| parent.is_a("", "Service"));
@@ -41,18 +42,18 @@ pub(super) fn parents(route: &Route) -> impl Iterator<Item = Key<'_>> {
         .map(move |parent| (parent.namespace.as_deref().unwrap_or(own), parent.name.as_str()))
 }
 
-/// The Service that the policy controller takes a backend for, where the route is attached to `parent`: without a namespace it is
-/// looked for beside the parent.
+/// The Service to which the policy controller resolves a backend of a route attached to `parent`: without a
+/// namespace, it is looked up in the parent's namespace.
 pub(super) fn served_by<'a>(backend: &'a BackendRef, parent: Key<'a>) -> Key<'a> {
     (backend.namespace.as_deref().unwrap_or(parent.0), backend.name.as_str())
 }
 
-/// The Services among the backends of a rule that get a part of the requests.
+/// The Services among the backends of a rule that get a share of the requests.
 pub(super) fn sent(backends: &[BackendRef]) -> impl Iterator<Item = &BackendRef> {
     backends.iter().filter(|backend| backend.is_a("", "Service") && weight(backend) > 0)
 }
 
-/// The part that a backend gets, beside the others'.
+/// The backend's weight relative to the others.
 pub(super) fn weight(backend: &BackendRef) -> i64 {
     backend.weight.unwrap_or(1)
 }

@@ -1,10 +1,10 @@
-//! The pods behind a port of a Service, as policy sees them.
+//! The pods behind a Service port, as policy workloads.
 
 use super::survey::Survey;
 use crate::model::policy::Workload;
 use crate::objects::{Pod, Service, ServicePort};
 
-/// Each injected pod that a Service selects, with the port that connections to this port of the Service come to.
+/// Each injected pod that a Service selects, with the target port of this Service port.
 pub(super) fn behind<'s, 'a>(
     survey: &'s Survey<'a>,
     service: &'s Service,

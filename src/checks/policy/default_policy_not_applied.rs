@@ -1,4 +1,4 @@
-//! `default-policy-not-applied`: a namespace says another default inbound policy than holds for pods in it, which are older than it.
+//! `default-policy-not-applied`: a namespace sets another default inbound policy than its older pods have.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let meta = &namespace.metadata;
         let Some(wanted) = said(meta).filter(|wanted| *wanted != general) else { continue };
         let here = survey.pods_of(&meta.name).iter().map(|(pod, _)| *pod);
-        // What a pod or its template says itself goes before what the namespace says.
+        // The pod's or its template's own annotation takes precedence over the namespace's.
         for pod in here.filter(|pod| pod.metadata.annotation(KEY).is_none()) {
             stale.entry((owners.of(pod), &meta.name)).or_insert((wanted, Vec::new())).1.push(pod);
         }
@@ -51,13 +51,13 @@ fn finding(
             ),
         );
     }
-    let because = "what the namespace says is copied when a pod is created";
+    let because = "the namespace's annotation is copied when a pod is created";
     remedy.steps.push(renew(ctx, owner, &names, Needs::NewProxy, because));
     ctx.finding(
         owner.subject(names),
         format!(
-            "the default inbound policy of their namespace is not that of these pods: where no Server takes a port, {general} holds, and \
-             {wanted} only once they are created again"
+            "these pods do not have the default inbound policy of their namespace: on ports without a \
+             Server {general} applies, and {wanted} only after they are recreated"
         ),
     )
     .evidence(Evidence::field(
@@ -65,10 +65,11 @@ fn finding(
         format!("metadata.annotations[{KEY}]"),
         wanted.as_str(),
     ))
-    .evidence(Evidence::field(first, format!("metadata.annotations[{KEY}]"), "not there"))
+    .evidence(Evidence::field(first, format!("metadata.annotations[{KEY}]"), "not set"))
     .evidence(Evidence::other("default policy of the control plane", general.as_str()))
     .remedy(remedy.step(
         StepKind::Note,
-        "Pods to which linkerd inject gave their proxy take nothing from the namespace: annotate their template",
+        "If linkerd inject added the proxy, annotate the pod template: such pods do not inherit the \
+         namespace's annotation",
     ))
 }

@@ -1,4 +1,4 @@
-//! Gateways of the Gateway API that have pods of their own, and the Services that their routes lead to.
+//! Gateways of the Gateway API with pods of their own, and the Services of their routes.
 
 use super::ingress::{identity, running};
 use super::survey::Survey;
@@ -6,8 +6,8 @@ use crate::checks::Context;
 use crate::objects::{ParentRef, Pod, Route, Service, ServicePort};
 
 const GROUP: &str = "gateway.networking.k8s.io";
-/// The labels by which implementations mark the pods of a Gateway: its name, and where pods may be in another namespace than the Gateway, its
-/// namespace.
+/// The labels by which implementations mark a Gateway's pods: the Gateway's name and, if the pods may be in
+/// another namespace, its namespace.
 const MARKS: [(&str, Option<&str>); 2] = [
     ("gateway.networking.k8s.io/gateway-name", None),
     ("gateway.envoyproxy.io/owning-gateway-name", Some("gateway.envoyproxy.io/owning-gateway-namespace")),
@@ -21,13 +21,13 @@ pub(super) fn of_route(route: &Route) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// What names neither group nor kind names a Gateway.
+/// A parent without group and kind is a Gateway.
 fn is_gateway(parent: &ParentRef) -> bool {
     parent.group.as_deref().unwrap_or(GROUP) == GROUP
         && parent.kind.as_deref().unwrap_or("Gateway") == "Gateway"
 }
 
-/// The running pods of a Gateway, each with its identity in the mesh.
+/// The running pods of a Gateway, each with its mesh identity.
 pub(super) fn pods_of<'a>(
     ctx: &Context<'_>,
     survey: &Survey<'_>,
@@ -45,7 +45,7 @@ pub(super) fn pods_of<'a>(
     running(pods).filter(marked).map(|pod| (pod, identity(survey, home, pod))).collect()
 }
 
-/// The Services that a route leads to, with the port; those without a selector are left out.
+/// The Services to which a route sends requests, with the port. Services without a selector are left out.
 pub(super) fn services_of<'a>(
     services: &'a [Service],
     route: &'a Route,

@@ -6,19 +6,19 @@ use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::item::EXTENSION_LABEL;
 use crate::objects::{Kind, Link, MeshTLSAuthentication, Meta, Namespace, ServiceAccount};
 
-/// How an identity that policies name is none of this mesh.
+/// Why a named identity does not exist in this mesh.
 enum Fault {
-    /// It is not written as an identity.
+    /// It does not have the form of an identity.
     Form(String),
     /// It ends in another trust domain.
     Foreign(String),
-    /// There is no such service account.
+    /// The service account does not exist.
     NoAccount(String),
-    /// There is no such namespace.
+    /// The namespace does not exist.
     NoNamespace(String),
 }
 
-/// What is there, to be named.
+/// The existing accounts and namespaces.
 struct There<'a> {
     accounts: &'a [ServiceAccount],
     namespaces: &'a [Namespace],
@@ -37,7 +37,7 @@ impl There<'_> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let there = There { accounts: ctx.every::<ServiceAccount>()?, namespaces: ctx.every::<Namespace>()? };
-    // Linked clusters have identities of their own.
+    // Linked clusters may have other trust domains.
     let linked = || ctx.noted(defined::<Link>(ctx)).is_some_and(|links| !links.is_empty());
     let mut findings = Vec::new();
     for object in
@@ -46,27 +46,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let meta = &object.metadata;
         for (path, text, fault) in faults(survey, object, &there) {
             let act = match fault {
-                Fault::NoNamespace(_) => "Name a namespace that is there, or take the entry away",
-                _ => {
-                    "Name the ServiceAccount under identityRefs, which cannot be misspelled into another mesh"
-                }
+                Fault::NoNamespace(_) => "Name an existing namespace, or remove the entry",
+                _ => "Name the ServiceAccount under identityRefs, so that Linkerd builds the identity",
             };
             let (message, severity) = match fault {
                 Fault::Form(wanted) => {
                     (format!("no workload can have this identity: {wanted}"), Severity::Warning)
                 }
                 Fault::NoAccount(account) => (
-                    format!("there is no ServiceAccount {account}: nobody can show this identity"),
+                    format!("ServiceAccount {account} does not exist, so no client has this identity"),
                     Severity::Warning,
                 ),
                 Fault::Foreign(suffix) => (
                     format!(
-                        "identities of this mesh end in {suffix}: no workload of this cluster has this one"
+                        "identities of this mesh end in {suffix}, so no workload of this cluster has this one"
                     ),
                     if linked() { Severity::Info } else { Severity::Warning },
                 ),
                 Fault::NoNamespace(namespace) => (
-                    format!("there is no namespace {namespace}: nobody can show an identity of it"),
+                    format!("namespace {namespace} does not exist, so no client has an identity of it"),
                     Severity::Warning,
                 ),
             };
@@ -87,7 +85,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// AuthorizationPolicies that require a service account that is not there.
+/// AuthorizationPolicies that require a service account that does not exist.
 fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>) -> Vec<Finding> {
     let policies = survey.objects.authorization_policies.iter();
     let judged = policies.filter(|one| ctx.judges(&one.metadata.namespace));
@@ -105,8 +103,10 @@ fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>) -> Vec<Fi
         .map(|(policy, account)| {
             let meta = &policy.metadata;
             let text = format!("ServiceAccount {account}");
-            let message =
-                format!("it requires ServiceAccount {account}, which is not there: it lets nobody in");
+            let message = format!(
+                "it requires ServiceAccount {account}, which does not exist, so it authorizes no \
+                    client"
+            );
             about(ctx, Kind::AuthorizationPolicy, meta, message)
                 .parameter(text.as_str())
                 .evidence(field(
@@ -120,8 +120,8 @@ fn required(ctx: &Context<'_>, survey: &Survey<'_>, there: &There<'_>) -> Vec<Fi
         .collect()
 }
 
-/// Whether the chart of an extension named an account of another one that is not installed: the policy is for later, and the
-/// chart writes it again.
+/// Whether an extension's chart named an account of another extension that is not installed. The policy is
+/// prepared for it, and the chart would write it again.
 fn is_optional(ctx: &Context<'_>, there: &There<'_>, policy: &Meta, (namespace, name): (&str, &str)) -> bool {
     let Some(extension) = policy.label(EXTENSION_LABEL) else { return false };
     let Some(brought_by) = ctx.knowledge.extensions().brings_account(extension, namespace, name) else {
@@ -132,19 +132,20 @@ fn is_optional(ctx: &Context<'_>, there: &There<'_>, policy: &Meta, (namespace, 
     empty || !there.namespaces.iter().any(labelled)
 }
 
-/// How the clients come to be authorized. A policy that a chart wrote is not edited, as its next upgrade undoes that.
+/// The remedy that authorizes the clients. A policy of a chart is not edited, because the next upgrade
+/// reverts that.
 fn name_clients(policy: &Meta) -> Remedy {
     match policy.label(EXTENSION_LABEL) {
         Some(extension) => Remedy::new().step(
             StepKind::Note,
             format!(
-                "Create an AuthorizationPolicy of your own with the same target and the ServiceAccount that the clients run with; the \
-                 chart of {extension} writes this one again"
+                "Create your own AuthorizationPolicy with the same target and the clients' ServiceAccount. \
+                 The chart of {extension} overwrites this one"
             ),
         ),
         None => Remedy::new().run(
             StepKind::Command,
-            "Name the ServiceAccount that the clients run with",
+            "Name the ServiceAccount of the clients",
             on("edit", Kind::AuthorizationPolicy, policy),
         ),
     }
@@ -156,9 +157,9 @@ fn faults(
     there: &There<'_>,
 ) -> Vec<(&'static str, String, Fault)> {
     let suffix = survey.index.controller.identity_suffix();
-    let form = || Fault::Form(format!("they are ACCOUNT.NAMESPACE{suffix}"));
+    let form = || Fault::Form(format!("they have the form ACCOUNT.NAMESPACE{suffix}"));
     let written = object.spec.identities.iter().filter_map(|text| {
-        // ExternalWorkloads have identities of another form.
+        // Identities of ExternalWorkloads have another form.
         if text == "*" || text.starts_with("spiffe://") {
             return None;
         }

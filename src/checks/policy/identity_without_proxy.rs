@@ -1,4 +1,5 @@
-//! `identity-without-proxy`: policies let in a service account whose pods all run without a proxy, and so cannot show it.
+//! `identity-without-proxy`: policies authorize a service account whose pods all run without a proxy, so
+//! they have no identity.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::objects::{Kind, MeshTLSAuthentication, Pod};
 
-/// How many pods are quoted.
+/// Maximum number of quoted pods.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -35,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The service accounts that are let in by name: the field, what stands there, namespace and name.
+/// The service accounts that are authorized by name: field, value as written, namespace and name.
 fn accounts<'a>(
     survey: &Survey<'_>,
     object: &'a MeshTLSAuthentication,
@@ -63,8 +64,8 @@ fn finding(
     pods: &[&Pod],
 ) -> Finding {
     let message = format!(
-        "it lets in ServiceAccount {namespace}/{account}, and every pod of it runs without a proxy: none can show the identity, and their \
-         calls are refused"
+        "it authorizes ServiceAccount {namespace}/{account}, but every pod of it runs without a proxy and \
+         so has no identity. Their calls are denied"
     );
     let quoted = pods.iter().take(QUOTED).map(|pod| {
         let meta = &pod.metadata;
@@ -77,16 +78,17 @@ fn finding(
     let see = kubectl().words("get pods").namespace(namespace).words("-o wide");
     let host = pods.iter().all(|pod| pod.spec.host_network);
     let act = if host {
-        "They share the network of their node and cannot be meshed: let their addresses in, with a NetworkAuthentication"
+        "Authorize their addresses with a NetworkAuthentication: they share their node's network and cannot \
+         be meshed"
     } else {
-        "Mesh them (linkerd.io/inject: enabled on their template) and create them again; or let their addresses in, with a \
-         NetworkAuthentication"
+        "Mesh them (linkerd.io/inject: enabled on their template) and recreate them, or authorize their \
+         addresses with a NetworkAuthentication"
     };
     about(ctx, Kind::MeshTLSAuthentication, &object.metadata, message)
         .parameter(text)
         .evidence(field(Kind::MeshTLSAuthentication, &object.metadata, path, text))
         .evidences(quoted)
         .remedy(
-            Remedy::new().run(StepKind::Command, "See which pods these are", see).step(StepKind::Note, act),
+            Remedy::new().run(StepKind::Command, "Check which pods these are", see).step(StepKind::Note, act),
         )
 }

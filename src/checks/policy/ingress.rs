@@ -1,4 +1,4 @@
-//! Ingress controllers that are known, their pods, and the Services that Ingresses lead to.
+//! Known ingress controllers, their pods, and the Services of Ingresses.
 
 use super::survey::Survey;
 use crate::annotations::INGRESS_CLASS;
@@ -6,7 +6,8 @@ use crate::checks::Context;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::{Ingress, IngressClass, IngressService, Pod, Service, ServicePort};
 
-/// Ingress controllers by the labels that their charts give their pods, and what the names of their classes begin with.
+/// Ingress controllers by the labels that their charts set on the pods, and the prefix of their class
+/// names.
 static CONTROLLERS: [Controller; 6] = [
     Controller {
         name: "ingress-nginx",
@@ -51,8 +52,8 @@ static CONTROLLERS: [Controller; 6] = [
         upstream: None,
     },
 ];
-/// Load balancers outside of the cluster that serve Ingresses without pods between: what people call them, what the names of their classes
-/// begin with, and what they call themselves in IngressClasses.
+/// Load balancers outside of the cluster that serve Ingresses directly: display name, prefix of their class
+/// names, and their controller name in IngressClasses.
 static BALANCERS: [Balancer; 3] = [
     Balancer { name: "AWS Application Load Balancer", class: "alb", calls_itself: "ingress.k8s.aws/alb" },
     Balancer {
@@ -65,17 +66,17 @@ static BALANCERS: [Balancer; 3] = [
 const NAME: &str = "app.kubernetes.io/name";
 const COMPONENT: &str = "app.kubernetes.io/component";
 
-/// How the pods of an ingress controller are known.
+/// How an ingress controller is recognized.
 pub(super) struct Controller {
-    /// As its chart names it.
+    /// Its name in its chart.
     pub(super) name: &'static str,
     component: Option<&'static str>,
-    /// What the names of its classes begin with.
+    /// The prefix of its class names.
     class: &'static str,
-    /// What it calls itself in IngressClasses, or how that begins.
+    /// Its controller name in IngressClasses, or the prefix of it.
     calls_itself: &'static str,
-    /// The annotation with which it sends requests to the address of a Service, and the kind that carries it; `None` where it always
-    /// sends them to pods.
+    /// The annotation that makes it send requests to the Service's address, and the kind that has the
+    /// annotation; `None` if it always sends requests to pods.
     pub(super) upstream: Option<(&'static str, &'static str)>,
 }
 
@@ -91,11 +92,11 @@ pub(super) struct Caller<'a> {
     pub(super) pod: &'a Pod,
     /// The controller.
     pub(super) of: &'static Controller,
-    /// Its identity in the mesh, where it has a proxy.
+    /// Its mesh identity, if it has a proxy.
     pub(super) identity: Option<String>,
 }
 
-/// The pods of the controllers that are known, those that run.
+/// The running pods of known controllers.
 pub(super) fn callers<'a>(ctx: &Context<'_>, survey: &Survey<'_>, pods: &'a [Pod]) -> Vec<Caller<'a>> {
     let home = ctx.namespaces().control_plane.as_str();
     running(pods)
@@ -110,12 +111,12 @@ pub(super) fn callers<'a>(ctx: &Context<'_>, survey: &Survey<'_>, pods: &'a [Pod
         .collect()
 }
 
-/// Pods that run.
+/// The running pods among `pods`.
 pub(super) fn running(pods: &[Pod]) -> impl Iterator<Item = &Pod> {
     pods.iter().filter(|pod| !pod.is_finished() && pod.metadata.deletion_timestamp.is_none())
 }
 
-/// The identity of a pod in the mesh of a control plane, where it has a proxy.
+/// The identity of a pod in a control plane's mesh, if it has a proxy.
 pub(super) fn identity(survey: &Survey<'_>, home: &str, pod: &Pod) -> Option<String> {
     let meta = &pod.metadata;
     let meshed = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
@@ -126,11 +127,11 @@ pub(super) fn identity(survey: &Survey<'_>, home: &str, pod: &Pod) -> Option<Str
     meshed.then(|| survey.index.controller.identity(&meta.namespace, account))
 }
 
-/// Which controller serves an Ingress, as far as Ingresses and IngressClasses say.
+/// Determines the controller of an Ingress from Ingresses and IngressClasses.
 pub(super) struct Classes<'a>(&'a [IngressClass]);
 
 impl<'a> Classes<'a> {
-    /// Of a cluster; where its IngressClasses cannot be had, which is noted, names of classes have to do.
+    /// Reads the cluster's IngressClasses. If they are unavailable, which is noted, only class names count.
     pub(super) fn of(ctx: &Context<'a>) -> Classes<'a> {
         Classes(ctx.noted(ctx.seen::<IngressClass>()).unwrap_or_default())
     }
@@ -162,7 +163,7 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// The Service that a path of an Ingress of a namespace leads to, and the port; one without a selector is left out.
+/// The Service of an Ingress path and its port; `None` if the Service has no selector.
 pub(super) fn service_of<'a>(
     services: &'a [Service],
     namespace: &str,

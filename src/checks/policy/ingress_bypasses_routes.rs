@@ -1,4 +1,5 @@
-//! `ingress-bypasses-routes`: a meshed ingress controller sends requests to pods, and routes of the Service count for nothing.
+//! `ingress-bypasses-routes`: a meshed ingress controller sends requests to pods, so routes of the Service
+//! have no effect.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::objects::{Ingress, Kind, Meta, Pod, Service, ServiceProfile};
 
 const INJECT: &str = "linkerd.io/inject";
 
-/// What is bypassed on the way from an Ingress to a Service.
+/// The routes that an Ingress bypasses on the way to a Service.
 struct Bypass<'a> {
     ingress: &'a Ingress,
     service: &'a Service,
@@ -23,15 +24,13 @@ struct Bypass<'a> {
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let callers = callers(ctx, survey, ctx.every::<Pod>()?);
-    // One that is meshed in ingress mode goes by the header that names the Service.
+    // In ingress mode, the proxy uses the header that names the Service.
     let by_mode = |caller: &&Caller<'_>| {
         caller.identity.is_some() && caller.pod.metadata.annotation(INJECT) != Some("ingress")
     };
     let callers: Vec<&Caller<'_>> = callers.iter().filter(by_mode).collect();
     if callers.is_empty() {
-        return Err(Unjudged::not_applicable(
-            "no ingress controller that is known has a proxy in the ordinary mode",
-        ));
+        return Err(Unjudged::not_applicable("no known ingress controller has a proxy in the ordinary mode"));
     }
     let (ingresses, services) = (ctx.every::<Ingress>()?, ctx.every::<Service>()?);
     let profiles = defined::<ServiceProfile>(ctx)?;
@@ -75,7 +74,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(found.values().map(|bypass| finding(ctx, bypass)).collect::<Vec<_>>().into())
 }
 
-/// Whether an annotation has the controller send requests to the address of the Service.
+/// Whether an annotation makes the controller send requests to the Service's address.
 fn to_service(caller: &Caller<'_>, ingress: &Meta, service: &Meta) -> bool {
     caller.of.upstream.is_some_and(|(kind, key)| {
         let meta = if kind == "Ingress" { ingress } else { service };
@@ -89,8 +88,8 @@ fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
     let subject = Subject::object(Kind::Ingress, namespace, name);
     let pod = &bypass.caller.pod.metadata;
     let message = format!(
-        "its ingress controller sends requests to the pods of Service {service} and not to the Service: what its routes or its profile say \
-         (splits, timeouts, retries) counts for nothing for whoever comes from outside"
+        "its ingress controller sends requests to the pods of Service {service}, not to the Service. For \
+         requests from outside, its routes or profile (splits, timeouts, retries) have no effect"
     );
     let routes = bypass.what.iter().map(|(kind, meta)| {
         Evidence::field(
@@ -108,16 +107,18 @@ fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
             Remedy::new()
                 .run(
                     StepKind::Annotation,
-                    "Have the controller send requests to the Service; its proxy picks the pod then",
+                    "Configure the controller to send requests to the Service; its proxy then selects the \
+                     pod",
                     annotate,
                 )
-                .step(StepKind::Note, "Make the change where the object comes from, too")
+                .step(StepKind::Note, "Make the same change in the object's source")
         }
         None => Remedy::new(),
     };
     let remedy = remedy.step(
         StepKind::Note,
-        "Or mesh the controller in ingress mode (linkerd.io/inject: ingress) and have it set the header l5d-dst-override",
+        "Or mesh the controller in ingress mode (linkerd.io/inject: ingress) and configure it to set the \
+         header l5d-dst-override",
     );
     let seen = match bypass.caller.of.upstream {
         Some((kind, key)) => {
@@ -125,12 +126,12 @@ fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
             Evidence::field(
                 format!("{kind} {namespace}/{object}"),
                 format!("metadata.annotations[{key}]"),
-                "not there",
+                "not set",
             )
         }
         None => Evidence::other("ingress controller", bypass.caller.of.name),
     };
-    // A setting of the controller's own may say the same for all Ingresses.
+    // The controller's own configuration may set the same for all Ingresses.
     ctx.finding(subject, message)
         .parameter(service)
         .likely()
@@ -138,7 +139,7 @@ fn finding(ctx: &Context<'_>, bypass: &Bypass<'_>) -> Finding {
         .evidence(Evidence::field(
             format!("Pod {}/{}", pod.namespace, pod.name),
             format!("metadata.annotations[{INJECT}]"),
-            pod.annotation(INJECT).unwrap_or("not there; it has a proxy"),
+            pod.annotation(INJECT).unwrap_or("not set; it has a proxy"),
         ))
         .evidences(routes)
         .remedy(remedy)

@@ -1,5 +1,5 @@
-//! `ingress-refused`: the policy of what an Ingress or a route of a Gateway leads to refuses the pods that requests from outside come
-//! through.
+//! `ingress-refused`: the policy of a port behind an Ingress or a Gateway's route denies the pods through
+//! which outside requests arrive.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy};
 use crate::objects::{Ingress, Kind, Pod, Service, ServicePort};
 
-/// What leads into the mesh from outside.
+/// The kind of entry point for outside traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Door {
     Ingress,
@@ -23,25 +23,26 @@ enum Door {
     Gateway,
 }
 
-/// What an Ingress or a route of a Gateway leads to and is refused by.
+/// A port behind an entry point whose policy denies the callers.
 struct Refused<'a> {
-    /// The Ingress or the route, and what of it leads there.
+    /// The Ingress or route, and the path or rule for this port.
     from: Evidence,
     inbound: Inbound<'a>,
     callers: Vec<Asking<'a>>,
     pods: Vec<&'a Pod>,
 }
 
-/// Who asks.
+/// A caller.
 #[derive(Clone)]
 enum Asking<'a> {
-    /// A pod, with its identity in the mesh.
+    /// A pod, with its mesh identity.
     Pod(&'a Pod, Option<String>),
-    /// A load balancer outside of the cluster, by what people call it: it has no identity, and its addresses are not known.
+    /// A load balancer outside of the cluster, by its display name. It has no identity, and its addresses
+    /// are unknown.
     Balancer(&'static str),
 }
 
-/// All that is refused, by workload, port and where requests come from.
+/// All denied ports, by workload, port and entry point.
 type AllRefused<'a> = BTreeMap<(Owner, u16, Door), Refused<'a>>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -51,20 +52,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let by_ingresses = ingresses(ctx, survey, pods, &mut refused)?;
     let by_gateways = gateways(ctx, survey, pods, &mut refused)?;
     if by_gateways && !by_ingresses {
-        // What cannot be had may show an Ingress; a pass is of both.
+        // Unavailable Ingresses may contain one that is denied; a pass covers both kinds.
         ctx.noted(ctx.every::<Ingress>());
     }
     if !by_ingresses && !by_gateways {
-        // Only who sees all of them knows that none is a load balancer's.
+        // Only the complete list proves that no Ingress uses a load balancer.
         ctx.every::<Ingress>()?;
         return Err(Unjudged::not_applicable(
-            "no ingress controller, no Ingress of a load balancer and no Gateway with pods of its own is seen",
+            "there is no ingress controller, no Ingress of a load balancer and no Gateway with pods of its \
+             own",
         ));
     }
     Ok(refused.iter().map(|(key, one)| finding(ctx, key, one)).collect::<Vec<_>>().into())
 }
 
-/// What Ingresses lead to; whether there is an ingress controller that is known.
+/// Checks the ports behind Ingresses. Returns whether a known ingress controller exists.
 fn ingresses<'a>(
     ctx: &Context<'a>,
     survey: &'a Survey<'a>,
@@ -98,7 +100,7 @@ fn ingresses<'a>(
     Ok(true)
 }
 
-/// What routes of Gateways lead to; whether there is a Gateway with pods of its own.
+/// Checks the ports behind routes of Gateways. Returns whether a Gateway with pods of its own exists.
 fn gateways<'a>(
     ctx: &Context<'a>,
     survey: &'a Survey<'a>,
@@ -135,7 +137,7 @@ fn gateways<'a>(
     Ok(any)
 }
 
-/// Notes the pods behind a port of a Service that let none of those in who ask.
+/// Records the pods behind a Service port that authorize none of the callers.
 fn refuse<'a>(
     ctx: &Context<'a>,
     survey: &'a Survey<'a>,
@@ -165,7 +167,7 @@ fn refuse<'a>(
     }
 }
 
-/// Whether anything lets it in, whatever it asks for.
+/// Whether any authorization allows the caller, whatever it requests.
 fn admitted(inbound: &Inbound<'_>, asking: &Asking<'_>) -> bool {
     let client = match asking {
         Asking::Pod(pod, identity) => Client { identity: identity.as_deref(), address: pod.status.pod_ip },
@@ -193,32 +195,36 @@ fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &Re
     let meshed = one.callers.iter().any(|asking| matches!(asking, Asking::Pod(_, Some(_))));
     let (message, who, parameter) = match door {
         Door::Ingress => (
-            "the policy of a port that an Ingress leads to refuses the ingress controller: whoever comes from outside gets a 403",
+            "the policy of a port behind an Ingress denies the ingress controller, so clients from outside \
+             get a 403",
             "the ingress controller",
             port.to_string(),
         ),
         Door::Balancer => (
-            "the policy of a port that an Ingress leads to asks for an identity in the mesh, and a load balancer outside of the cluster, which \
-             has none, sends requests straight to it: whoever comes from outside gets a 403, and its health checks fail",
+            "the policy of a port behind an Ingress requires a mesh identity, which the load balancer \
+             outside of the cluster does not have. Clients from outside get a 403, and its health checks \
+             fail",
             "the load balancer",
             format!("{port} of a load balancer"),
         ),
         Door::Gateway => (
-            "the policy of a port that a route of a Gateway leads to refuses the pods of the Gateway: whoever comes from outside gets a 403",
+            "the policy of a port behind a Gateway's route denies the pods of the Gateway, so clients from \
+             outside get a 403",
             "the Gateway",
             format!("{port} of a Gateway"),
         ),
     };
     let act = if *door == Door::Balancer {
-        "Let its addresses in (the subnets that it has; those of the nodes where it sends to node ports), with an AuthorizationPolicy that \
-         requires a NetworkAuthentication; or put a meshed ingress controller behind it"
+        "Authorize its addresses (its subnets, or those of the nodes if it sends to node ports) with an \
+         AuthorizationPolicy that requires a NetworkAuthentication. Or put a meshed ingress controller \
+         behind it"
             .to_owned()
     } else if meshed {
         format!("Add an AuthorizationPolicy for the port that requires the service account of {who}")
     } else {
         format!(
-            "Mesh {who} and let its service account in; or let its addresses in, with an AuthorizationPolicy that requires a \
-             NetworkAuthentication"
+            "Mesh {who} and authorize its service account, or authorize its addresses with an \
+             AuthorizationPolicy that requires a NetworkAuthentication"
         )
     };
     let target = one.pods.first().map_or_else(String::new, |pod| pod.metadata.name.clone());
@@ -232,7 +238,7 @@ fn finding(ctx: &Context<'_>, (owner, port, door): &(Owner, u16, Door), one: &Re
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    "See who is let in by what",
+                    "Check which clients are authorized",
                     meshdoctor().words("policy").operand(format!("{}/{target}:{port}", owner.namespace)),
                 )
                 .step(StepKind::Note, act),

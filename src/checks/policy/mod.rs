@@ -1,4 +1,4 @@
-//! Checks of Linkerd's policy: what people wrote and what the policy controller makes of it.
+//! Checks of Linkerd's policy: the objects as written and their effect in the policy controller.
 
 use super::{Check, row};
 

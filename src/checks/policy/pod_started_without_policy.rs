@@ -1,4 +1,5 @@
-//! `pod-started-without-policy`: pods whose proxy started while no policy controller was ready, and that a Server selects.
+//! `pod-started-without-policy`: pods that a Server selects and whose proxy started while no policy
+//! controller was ready.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +60,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, one: &Unprotected<'_>, down: &[Evid
     let servers: Vec<String> =
         one.servers.iter().map(|(name, port)| format!("{name} (port {port})")).collect();
     let message = format!(
-        "it started while no policy controller was ready: its proxy applies the default policy {} instead of Server {}",
+        "it started while no policy controller was ready, so its proxy applies the default policy {} \
+         instead of Server {}",
         one.default,
         servers.join(", ")
     );
@@ -74,7 +76,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, one: &Unprotected<'_>, down: &[Evid
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    "See why the policy controller is not ready, and repair it",
+                    "Check why the policy controller is not ready, and repair it",
                     kubectl()
                         .namespace(home)
                         .words("describe pods")
@@ -82,7 +84,8 @@ fn finding(ctx: &Context<'_>, owner: &Owner, one: &Unprotected<'_>, down: &[Evid
                 )
                 .step(
                     StepKind::Note,
-                    "Running proxies take over the policy within seconds once it is ready: no restart is needed.",
+                    "Wait a few seconds after it is ready: running proxies then apply the policy without a \
+                     restart",
                 ),
         )
         .tie(Tie::Workload("Deployment".to_owned(), home.to_owned(), "linkerd-destination".to_owned()))

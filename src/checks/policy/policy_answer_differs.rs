@@ -1,4 +1,5 @@
-//! `policy-answer-differs`: what the policy controller said of a port is not what the objects say.
+//! `policy-answer-differs`: the policy controller's answer for a port differs from the policy that follows
+//! from the objects.
 
 use super::survey::survey;
 use crate::checks::diagnosed::answers;
@@ -17,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for policy in given {
         let key = (policy.namespace.as_str(), policy.pod.as_str());
         let Some((pod, workload)) = survey.pods.iter().find(|(pod, _)| pod.metadata.key() == key) else {
-            let part = format!("an answer for a pod that is there, instead of {}/{}", key.0, key.1);
+            let part = format!("an answer for an existing pod instead of {}/{}", key.0, key.1);
             ctx.gap(ctx.lacking(Item::Diagnostics, Why::NotOffered, part));
             continue;
         };
@@ -32,7 +33,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 ctx.owners().of(pod).subject(vec![policy.pod.clone()]),
-                "the policy controller's answer is not what the objects say: it is outdated, or was captured before they changed",
+                "the policy controller's answer differs from the objects: it is outdated, or was captured \
+                 before they changed",
             )
             .likely()
             .parameter(policy.port.to_string())
@@ -46,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Remedy::new()
                     .run(
                         StepKind::Command,
-                        "Ask the controller again",
+                        "Run the command again",
                         linkerd()
                             .words("diagnostics policy")
                             .option("-n", policy.namespace.as_str())
@@ -56,12 +58,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     )
                     .run(
                         StepKind::Command,
-                        "Compare with what the objects say",
+                        "Compare with the result from the objects",
                         meshdoctor().words("policy").arg(target.as_str()).words("-o controller"),
                     )
                     .run(
                         StepKind::Command,
-                        "Where it still differs, restart the controller",
+                        "If it still differs, restart the controller",
                         kubectl().namespace(namespace).words("rollout restart deploy/linkerd-destination"),
                     ),
             ),
@@ -70,14 +72,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// What two answers say differently: what it is about, and the words of both.
+/// The differences of two answers: the property, and both values.
 fn differences(said: &InboundAnswer, now: &InboundAnswer) -> Vec<(&'static str, String, String)> {
     let list = |of: &[String]| if of.is_empty() { "nobody".to_owned() } else { of.join(", ") };
     let none = |of: &[String]| if of.is_empty() { "none".to_owned() } else { of.join(", ") };
     let pairs = [
         ("taken by", said.server.clone(), now.server.clone()),
         ("protocol", said.protocol.clone(), now.protocol.clone()),
-        ("lets in by", list(&said.authorizations), list(&now.authorizations)),
+        ("authorized by", list(&said.authorizations), list(&now.authorizations)),
         ("routes", none(&said.routes), none(&now.routes)),
     ];
     pairs.into_iter().filter(|(_, said, now)| said != now).collect()

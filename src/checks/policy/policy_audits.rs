@@ -1,4 +1,4 @@
-//! `policy-audits`: audit policies let everybody in and log who would have been refused.
+//! `policy-audits`: audit policies allow every client and log unauthorized ones.
 
 use super::survey::{about, field, survey};
 use crate::checks::{Context, Judgement};
@@ -14,25 +14,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if server.spec.access_policy.as_deref() == Some("audit") {
             let meta = &server.metadata;
             findings.push(
-                about(
-                    ctx,
-                    Kind::Server,
-                    meta,
-                    "it lets everybody in, and only logs who no authorization lets in",
-                )
-                .evidence(field(Kind::Server, meta, "spec.accessPolicy", "audit"))
-                .remedy(
-                    Remedy::new().run(
-                        StepKind::Command,
-                        "When the log names nobody any more who should come in, refuse the rest",
-                        kubectl()
-                            .namespace(&meta.namespace)
-                            .words("patch servers.policy.linkerd.io")
-                            .operand(&meta.name)
-                            .words("--type=merge -p")
-                            .arg(serde_json::json!({"spec": {"accessPolicy": "deny"}}).to_string()),
+                about(ctx, Kind::Server, meta, "it allows every client, and only logs unauthorized ones")
+                    .evidence(field(Kind::Server, meta, "spec.accessPolicy", "audit"))
+                    .remedy(
+                        Remedy::new().run(
+                            StepKind::Command,
+                            "When the log no longer shows clients that should have access, deny the rest",
+                            kubectl()
+                                .namespace(&meta.namespace)
+                                .words("patch servers.policy.linkerd.io")
+                                .operand(&meta.name)
+                                .words("--type=merge -p")
+                                .arg(serde_json::json!({"spec": {"accessPolicy": "deny"}}).to_string()),
+                        ),
                     ),
-                ),
             );
         }
     }
@@ -43,24 +38,37 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if workload.default_policy == Some(DefaultPolicy::Audit) && told.insert(owner.clone()) {
             let object = Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name);
             findings.push(
-                ctx.finding(owner.subject(Vec::new()), "ports without a Server let everybody in, and only log it")
-                    .evidence(Evidence::field(object, "metadata.annotations[config.linkerd.io/default-inbound-policy]", "audit"))
-                    .remedy(Remedy::new().step(
-                        StepKind::Annotation,
-                        "When the log names nobody any more who should come in, set the annotation of the pod template to the \
-                         policy that is meant, and roll out",
-                    )),
+                ctx.finding(
+                    owner.subject(Vec::new()),
+                    "ports without a Server allow every client, and only \
+                    log unauthorized ones",
+                )
+                .evidence(Evidence::field(
+                    object,
+                    "metadata.annotations[config.linkerd.io/default-inbound-policy]",
+                    "audit",
+                ))
+                .remedy(Remedy::new().step(
+                    StepKind::Annotation,
+                    "When the log no longer shows clients that should have access, set the annotation \
+                         of the pod template to the intended policy, and roll out",
+                )),
             );
         }
     }
     if survey.index.controller.default_policy == DefaultPolicy::Audit {
         findings.push(
-            ctx.finding(Subject::thing("cluster default policy"), "ports without a Server let everybody in, in the whole cluster, and only log it")
-                .evidence(Evidence::other("policy controller --default-policy", "audit"))
-                .remedy(Remedy::new().step(
-                    StepKind::ChartValue,
-                    "When the log names nobody any more who should come in, set proxy.defaultInboundPolicy to the policy that is meant",
-                )),
+            ctx.finding(
+                Subject::thing("cluster default policy"),
+                "ports without a Server in the whole \
+                cluster allow every client, and only log unauthorized ones",
+            )
+            .evidence(Evidence::other("policy controller --default-policy", "audit"))
+            .remedy(Remedy::new().step(
+                StepKind::ChartValue,
+                "When the log no longer shows clients that should have access, set \
+                     proxy.defaultInboundPolicy to the intended policy",
+            )),
         );
     }
     Ok(findings.into())

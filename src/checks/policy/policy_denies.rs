@@ -1,4 +1,4 @@
-//! `policy-denies`: the metrics of a proxy count what inbound policy has denied.
+//! `policy-denies`: a proxy's metrics count connections that inbound policy denied.
 
 use crate::checks::diagnosed::proxies;
 use crate::checks::{Context, Judgement};
@@ -6,7 +6,7 @@ use crate::command::meshdoctor;
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::item::diagnostic::Denied;
 
-/// How many of the denials of a pod are quoted.
+/// Maximum number of quoted denials per pod.
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -40,12 +40,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Remedy::new()
                     .run(
                         StepKind::Command,
-                        "See who is let in there now",
+                        "Check which clients are authorized now",
                         meshdoctor().words("policy").arg(target.as_str()),
                     )
                     .step(
                         StepKind::Note,
-                        "Where a client should have been let in, add its identity or network to an AuthorizationPolicy",
+                        "If a client should have access, add its identity or network to an \
+                         AuthorizationPolicy",
                     ),
             ),
         );

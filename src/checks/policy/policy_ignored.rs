@@ -1,4 +1,4 @@
-//! `policy-ignored`: objects of policy that are accepted, and that the policy controller passes over.
+//! `policy-ignored`: accepted policy objects that the policy controller ignores.
 
 use super::gateways;
 use super::survey::{Survey, about, each, existing, field, mend_or_delete, on};
@@ -7,7 +7,7 @@ use crate::finding::{Finding, Remedy, StepKind};
 use crate::model::policy::{Ignored, OutboundIndex, OutboundObjects, Protocol, RouteKind};
 use crate::objects::{Kind, Meta, ParentRef, Route, TCPRoute, TLSRoute};
 
-/// The annotation of a route that limits the time of its requests, in every release that has it.
+/// The annotation for a route's request timeout, in every release that supports it.
 const TIMEOUT: &str = "timeout.linkerd.io/request";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -19,19 +19,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let meta = Meta { namespace: namespace.into(), name: name.to_owned(), ..Meta::default() };
             let remedy = match serves_a_gateway(survey, one) {
                 true => Remedy::new()
-                    .run(StepKind::Command, "See what is written", on("get", one.kind, &meta).words("-o yaml"))
+                    .run(StepKind::Command, "Read the object", on("get", one.kind, &meta).words("-o yaml"))
                     .step(
                         StepKind::Note,
-                        "Leave the route to its Gateway, and write one of its own for the Service or Server, as the policy controller can take \
-                         it",
+                        "Keep the route for its Gateway, and write a separate one for the Service or Server \
+                         in a form that the policy controller supports",
                     ),
                 false => mend_or_delete(
                     one.kind,
                     &meta,
-                    "Write it as the policy controller can take it, and apply it again",
+                    "Rewrite it in a form that the policy controller supports, and apply it again",
                 ),
             };
-            about(ctx, one.kind, &meta, "the policy controller passes it over: it counts for nothing in the mesh")
+            about(ctx, one.kind, &meta, "the policy controller ignores it, so it has no effect in the mesh")
                 .evidence(field(one.kind, &meta, "spec", one.why.clone()))
                 .remedy(remedy)
         })
@@ -51,19 +51,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether it is a route that others read as well.
+/// Whether the route is also used by a Gateway.
 fn serves_a_gateway(survey: &Survey<'_>, one: &Ignored<'_>) -> bool {
     survey.route_of(one).is_some_and(|route| gateways::of_route(route).next().is_some())
 }
 
-/// Whether a route is about calls, of a Service or of what lies outside.
+/// Whether a route applies to calls of a Service or an EgressNetwork.
 fn routes_calls(route: &Route) -> bool {
     let routed =
         |parent: &ParentRef| parent.is_a("", "Service") || parent.is_a("policy.linkerd.io", "EgressNetwork");
     route.spec.parent_refs.iter().any(routed)
 }
 
-/// Routes that the controller passes over for calls alone: annotations that it cannot read, or more rules than it takes.
+/// Routes that the controller ignores for calls: invalid annotations, or more rules than supported.
 fn for_calls(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
     let objects = OutboundObjects {
         routes: vec![
@@ -91,17 +91,18 @@ fn for_calls(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
             None => field(kind, meta, "spec", why.as_str()),
         };
         let message =
-            "its status says that it is accepted, and the policy controller passes it over: requests go as if it were not there";
+            "its status is accepted, but the policy controller ignores it: requests continue as if it did \
+             not exist";
         about(ctx, kind, meta, message).parameter("calls").evidence(evidence).remedy(mend_or_delete(
             kind,
             meta,
-            "Write it as the policy controller can take it, and apply it again",
+            "Rewrite it in a form that the policy controller supports, and apply it again",
         ))
     });
     findings.collect()
 }
 
-/// Time limits of rules that this release reads of Linkerd's own HTTPRoutes alone.
+/// Rule timeouts that this release reads only from Linkerd's own HTTPRoutes.
 fn timeouts(ctx: &Context<'_>, route: &Route) -> Option<Finding> {
     let meta = &route.metadata;
     if !ctx.judges(&meta.namespace) || meta.annotation(TIMEOUT).is_some() {
@@ -114,8 +115,8 @@ fn timeouts(ctx: &Context<'_>, route: &Route) -> Option<Finding> {
     let limits: Vec<(usize, &str)> =
         limits.filter_map(|(at, rule)| Some((at, rule.timeouts.as_ref()?.request.as_deref()?))).collect();
     let (_, first) = limits.first()?;
-    let message = "the time limits of its rules count for nothing: this release reads them of Linkerd's own HTTPRoutes \
-                   (policy.linkerd.io) alone, and requests take as long as they take";
+    let message = "the timeouts of its rules have no effect: this release reads them only from Linkerd's \
+        own HTTPRoutes (policy.linkerd.io), so requests have no time limit";
     Some(
         about(ctx, Kind::HTTPRoute, meta, message)
             .parameter("timeouts")
@@ -126,15 +127,19 @@ fn timeouts(ctx: &Context<'_>, route: &Route) -> Option<Finding> {
                 Remedy::new()
                     .run(
                         StepKind::Annotation,
-                        "Set the limit by the annotation of the route, which holds for all of its rules (from 2.16 on)",
+                        "Set the timeout by the route's annotation, which applies to all of its rules \
+                         (since 2.16)",
                         on("annotate", Kind::HTTPRoute, meta).arg(format!("{TIMEOUT}={first}")),
                     )
-                    .step(StepKind::Note, "Or upgrade to edge-25.11.3 or later (2.20), which reads the field"),
+                    .step(
+                        StepKind::Note,
+                        "Or upgrade to edge-25.11.3 or later (2.20), which reads the field",
+                    ),
             ),
     )
 }
 
-/// Routes on Servers that speak something else: accepted, and never used.
+/// Routes on Servers of another protocol: accepted, but never used.
 fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> Vec<Finding> {
     let meta = &route.metadata;
     let of_grpc = kind == Kind::GRPCRoute;
@@ -156,24 +161,32 @@ fn unused(ctx: &Context<'_>, survey: &Survey<'_>, kind: Kind, route: &Route) -> 
                 ctx,
                 kind,
                 meta,
-                format!("it is accepted and never used: routes of its kind count only on Servers of proxyProtocol {wanted}"),
+                format!(
+                    "it is accepted but never used: routes of its kind apply only to Servers of \
+                    proxyProtocol {wanted}"
+                ),
             )
             .evidence(field(Kind::Server, server, "spec.proxyProtocol", said))
             .parameter(server.name.as_str())
             .remedy(
                 Remedy::new()
-                    .run(StepKind::Command, "See what the Server takes", on("get", Kind::Server, server).words("-o yaml"))
+                    .run(
+                        StepKind::Command,
+                        "Check the Server's \
+                        protocol",
+                        on("get", Kind::Server, server).words("-o yaml"),
+                    )
                     .step(
                         StepKind::Note,
-                        "Set the proxyProtocol of the Server to what is spoken on its port, or take a route of the kind that \
-                         fits it",
+                        "Set the proxyProtocol of the Server to the protocol of its port, or use a route of \
+                         the matching kind",
                     ),
             )
         })
         .collect()
 }
 
-/// Rate limits on Servers on which nothing counts requests.
+/// Rate limits on Servers of a protocol without requests.
 fn limits(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for limit in survey.objects.rate_limits {
@@ -194,7 +207,7 @@ fn limits(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
                 ctx,
                 Kind::HTTPLocalRateLimitPolicy,
                 meta,
-                "it is accepted and limits nothing: requests are counted only on Servers of HTTP",
+                "it is accepted but limits nothing: requests are counted only on HTTP Servers",
             )
             .evidence(field(Kind::Server, &read.server.metadata, "spec.proxyProtocol", said))
             .remedy(mend_or_delete(

@@ -1,4 +1,4 @@
-//! `policy-target-missing`: a policy or a ServerAuthorization for something that is not there.
+//! `policy-target-missing`: an AuthorizationPolicy or ServerAuthorization whose target does not exist.
 
 use super::survey::{Survey, about, about_server, field, on, survey};
 use crate::checks::{Context, Judgement};
@@ -38,14 +38,20 @@ fn of_policy(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolic
                 Kind::AuthorizationPolicy,
                 meta,
                 format!(
-                    "it names namespace {}, and holds for its own, {}: policies never reach into another namespace",
+                    "it names namespace {} but applies to its own, {}: a policy never applies to another \
+                     namespace",
                     target.name, meta.namespace
                 ),
             )
-            .evidence(field(Kind::AuthorizationPolicy, meta, "spec.targetRef", format!("Namespace {}", target.name)))
+            .evidence(field(
+                Kind::AuthorizationPolicy,
+                meta,
+                "spec.targetRef",
+                format!("Namespace {}", target.name),
+            ))
             .remedy(Remedy::new().run(
                 StepKind::Command,
-                "Apply it in the namespace that it is meant for, or name its own",
+                "Apply it in the intended namespace, or name its own",
                 on("edit", Kind::AuthorizationPolicy, meta),
             )),
         );
@@ -70,7 +76,7 @@ fn of_older(ctx: &Context<'_>, survey: &Survey<'_>, object: &ServerAuthorization
         (None, Some(selector)) => {
             let mut here =
                 survey.objects.servers.iter().filter(|server| server.metadata.namespace == meta.namespace);
-            let said = "no Server of the namespace has such labels";
+            let said = "no Server of the namespace has these labels";
             (!here.any(|server| selector.matches(&server.metadata.labels)))
                 .then(|| finding(ctx, kind, meta, Kind::Server, "spec.server.selector", said))
         }
@@ -83,19 +89,19 @@ fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, of: Kind, path: &str, sai
         ctx,
         kind,
         meta,
-        format!("there is no such {of} in namespace {}: it lets nobody in", meta.namespace),
+        format!("no such {of} exists in namespace {}, so it authorizes no client", meta.namespace),
     )
     .evidence(field(kind, meta, path, said))
     .remedy(
         Remedy::new()
             .run(
                 StepKind::Command,
-                "See which there are; policies hold in their own namespace alone",
+                "List the existing objects: policies apply only in their own namespace",
                 kubectl().words("get").arg(of.resource()).words("-A"),
             )
             .run(
                 StepKind::Command,
-                "Name the one that is meant, or apply the policy beside it",
+                "Name the intended object, or apply the policy in its namespace",
                 on("edit", kind, meta),
             ),
     );

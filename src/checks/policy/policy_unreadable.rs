@@ -1,4 +1,5 @@
-//! `policy-unreadable`: an object that the policy controller cannot read; up to 2.19 it reads no other of its kind then.
+//! `policy-unreadable`: an object that the policy controller cannot read. Up to 2.19 it then reads no
+//! object of that kind.
 
 use super::survey::{Survey, about, each, existing, field, mend_or_delete, on};
 use crate::checks::{Context, Judgement};
@@ -6,11 +7,11 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind};
 use crate::model::policy::{OutboundIndex, OutboundObjects, is_of_the_mesh};
 use crate::objects::{EgressNetwork, Kind, Meta};
 
-const MEND: &str = "Write what it says above as it should be, and apply it again";
+const MEND: &str = "Correct the quoted field, and apply the object again";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = each(ctx)?;
-    let version = survey.version.as_ref().map_or_else(|| "not known".to_owned(), ToString::to_string);
+    let version = survey.version.as_ref().map_or_else(|| "unknown".to_owned(), ToString::to_string);
     let unreadable = survey.index.ignored().iter().filter(|one| one.unreadable);
     let findings = unreadable.filter_map(|one| {
         let (namespace, name) = one.key;
@@ -18,7 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let voids = survey.index.void().contains(&one.kind);
         let of_gateways = survey.route_of(one).is_some_and(|route| !is_of_the_mesh(route));
         if of_gateways && !voids {
-            // It is for others to read, and Linkerd passes over it alone.
+            // The route is for other controllers, and Linkerd ignores only this one.
             return None;
         }
         let (message, severity) = said(one.kind, voids);
@@ -42,20 +43,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// What comes of it for the kind, and how bad that is.
+/// The consequence for the kind, and its severity.
 fn said(kind: Kind, voids: bool) -> (String, Severity) {
     if voids {
         let all = format!(
-            "the policy controller cannot read it, and this release then reads no {kind} of the cluster from its next start on: all of \
-             them count for nothing"
+            "the policy controller cannot read it. From its next start, this release reads no {kind} of the \
+             cluster, so none of them has an effect"
         );
         return (all, Severity::Error);
     }
-    let alone = "the policy controller cannot read it and passes it over: it counts for nothing";
+    let alone = "the policy controller cannot read it and ignores it, so it has no effect";
     (alone.to_owned(), Severity::Warning)
 }
 
-/// EgressNetworks with a network that is none.
+/// EgressNetworks with an invalid network.
 fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Finding> {
     let objects =
         OutboundObjects { egress_networks: existing::<EgressNetwork>(ctx), ..OutboundObjects::default() };
@@ -73,28 +74,28 @@ fn networks(ctx: &Context<'_>, survey: &Survey<'_>, version: &str) -> Vec<Findin
     findings.collect()
 }
 
-/// Such a route may be right, and serve a Gateway that knows more than Linkerd does.
+/// Such a route may be valid for a Gateway that supports more than Linkerd does.
 fn of_the_gateway_api(kind: Kind, meta: &Meta, voids: bool, of_gateways: bool) -> Remedy {
     let mut remedy =
-        Remedy::new().run(StepKind::Command, "See what is written", on("get", kind, meta).words("-o yaml"));
+        Remedy::new().run(StepKind::Command, "Read the object", on("get", kind, meta).words("-o yaml"));
     if voids {
         remedy = remedy.step(
             StepKind::Note,
-            "Upgrade to edge-26.1.2 or later (2.20), which passes over this route alone and reads the others",
+            "Upgrade to edge-26.1.2 or later (2.20), which ignores only this route and reads the others",
         );
     }
     remedy.step(
         StepKind::Note,
         match (voids, of_gateways) {
             (true, true) => {
-                "Until then, take out what is said above and have the Gateway do it by a policy of its own kind"
+                "Until then, remove the quoted field and configure the Gateway by a policy of its own kind"
             }
             (true, false) => {
-                "Until then, take out what is said above; what a Gateway should do with requests belongs in a route of its own"
+                "Until then, remove the quoted field, and put filters for the Gateway into a separate route"
             }
             (false, _) => {
-                "Take out what is said above; what a Gateway should do with requests belongs in a route of its own, next to the one \
-                 for the Service"
+                "Remove the quoted field, and put filters for the Gateway into a separate route, in \
+                 addition to the one for the Service"
             }
         },
     )

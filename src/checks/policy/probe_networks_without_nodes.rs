@@ -1,4 +1,4 @@
-//! `probe-networks-without-nodes`: the policy controller lets no probes in from where kubelets ask.
+//! `probe-networks-without-nodes`: the policy controller allows no probes from the kubelets' addresses.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use crate::model::networks::Network;
 use crate::model::policy::{Controller, Quirks};
 use crate::objects::{Deployment, Node, Pod};
 
-/// How many nodes are quoted.
+/// Maximum number of quoted nodes.
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let addresses: Vec<IpAddr> =
                 node.internal_addresses().filter(|address| address.is_ipv4() == family).collect();
             let holds = |address: &IpAddr| networks.iter().any(|network| network.contains(*address));
-            // Behind a bridge the kubelet asks from an address of the pods' own network.
+            // With a bridge, the kubelet probes from an address of the pods' own network.
             let of_pods = on.get(name).is_some_and(|pods| pods.iter().any(holds));
             let by_cidr = node.pod_networks().filter_map(|written| written.parse::<Network>().ok());
             let mut by_cidr = by_cidr
@@ -64,15 +64,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let subject = |node: &Node| Subject::node(&node.metadata.name);
     let finding = ctx.finding(
         subject(first),
-        "the kubelet probes from an address outside of the networks from which the policy controller lets probes in: on ports whose \
-         policy does not let everybody in, the probes of pods on this node are refused, and the pods do not become ready",
+        "the kubelet probes from an address outside of the policy controller's probe networks. On ports \
+         whose policy does not allow every client, probes of this node's pods are denied and the pods do \
+         not become ready",
     );
     let finding = shut.iter().skip(1).fold(finding, |finding, (node, _)| finding.subject(subject(node)));
     let remedy = upgrade::step(
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Let probes in from everywhere, which is the default, or name the networks of all nodes",
+        "Allow probes from every address, which is the default, or list the networks of all nodes",
         Options::none()
             .set("policyController.probeNetworks[0]", "0.0.0.0/0")
             .set("policyController.probeNetworks[1]", "::/0"),

@@ -1,4 +1,4 @@
-//! `probe-refused`: the kubelet's probes over HTTP or gRPC come to a port that does not let them in.
+//! `probe-refused`: HTTP or gRPC probes of the kubelet use a port whose policy denies them.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::model::policy::{Client, Entry, Inbound, Probed, TakenBy, listed_ports
 use crate::objects::{Event, Kind, Pod};
 
 const SKIPPED: &str = "config.linkerd.io/skip-inbound-ports";
-const NETWORKS: &str = "Set policyController.probeNetworks to the networks of the nodes, or authorize them on the port with a \
-                        NetworkAuthentication";
+const NETWORKS: &str = "Set policyController.probeNetworks to the networks of the nodes, or authorize them \
+                        on the port with a NetworkAuthentication";
 
-/// Workload, port, what is asked.
+/// Workload, port, and probe.
 type Asked = (Owner, u16, Probed);
 
-/// Pods of one workload whose probe is refused alike.
+/// Pods of one workload whose probe is denied in the same way.
 struct Refused<'a> {
     entry: Entry,
     pods: Vec<&'a Pod>,
@@ -28,7 +28,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
     let owners = ctx.owners();
     let mut refused: BTreeMap<Asked, Refused<'_>> = BTreeMap::new();
-    // Of the pod before: replicas are refused alike, and are most often neighbours.
+    // Result of the previous pod: replicas have the same result and are mostly consecutive.
     let mut before: Option<(&Pod, Vec<Asked>)> = None;
     for (pod, workload) in survey.pods.iter().filter(|(pod, _)| ctx.judges(&pod.metadata.namespace)) {
         if let Some((_, keys)) = before.as_ref().filter(|(known, _)| is_replica(known, pod)) {
@@ -60,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Whether nothing that is read here tells two pods apart.
+/// Whether two pods are equal in everything that this check reads.
 fn is_replica(one: &Pod, other: &Pod) -> bool {
     let (meta, others) = (&one.metadata, &other.metadata);
     meta.namespace == others.namespace
@@ -80,8 +80,8 @@ fn finding(
     let Refused { entry, pods, inbound } = refused;
     let names = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let (how, status) = match entry {
-        Entry::NoRoute => ("no route takes it", 404),
-        Entry::Refused | Entry::Admitted => ("nothing lets it in", 403),
+        Entry::NoRoute => ("no route matches it", 404),
+        Entry::Refused | Entry::Admitted => ("no policy allows it", 403),
     };
     let routed = inbound.routes.iter().any(|route| route.route.is_some());
     let by = match inbound.taken_by {
@@ -91,21 +91,23 @@ fn finding(
     let (asks, because, step) = match probed {
         Probed::Grpc => (
             "over gRPC".to_owned(),
-            "probes are let in by themselves only over HTTP",
-            "Authorize the addresses of the nodes on the port with a NetworkAuthentication, or let the kubelet probe over HTTP".to_owned(),
+            "only HTTP probes are allowed automatically",
+            "Authorize the nodes' addresses on the port with a NetworkAuthentication, or use an HTTP \
+             probe"
+                .to_owned(),
         ),
         Probed::Http(path, true) => (
             format!("GET {path}"),
-            "the probe is written without the slash at its start, and Linkerd lets in what is written, while the kubelet asks with it",
+            "the probe's path lacks the leading slash, which the kubelet adds but Linkerd's rule does not",
             format!("Write the path of the probe as {path}"),
         ),
         Probed::Http(path, false) if routed => (
             format!("GET {path}"),
-            "a route is attached to the Server, and with the first route what lets probes in by itself is gone",
+            "the first route attached to the Server ends the automatic permission of probes",
             match inbound.taken_by {
                 TakenBy::Server(server) => format!(
-                    "Add an HTTPRoute to Server {} for {path}, with an AuthorizationPolicy for it that requires a NetworkAuthentication of \
-                     the addresses of the nodes",
+                    "Add an HTTPRoute to Server {} for {path}, with an AuthorizationPolicy for it that \
+                     requires a NetworkAuthentication of the nodes' addresses",
                     server.metadata.name
                 ),
                 TakenBy::Default(_) => NETWORKS.to_owned(),
@@ -113,7 +115,8 @@ fn finding(
         ),
         Probed::Http(path, false) => (
             format!("GET {path}"),
-            "probes are let in by themselves only on ports of HTTP, from the networks that policyController.probeNetworks names",
+            "probes are allowed automatically only on HTTP ports, from the networks in \
+             policyController.probeNetworks",
             NETWORKS.to_owned(),
         ),
     };
@@ -121,7 +124,7 @@ fn finding(
         Probed::Http(path, bare) => {
             (format!("gets status {status}"), format!("httpGet {}, port {port}", &path[usize::from(*bare)..]))
         }
-        Probed::Grpc => ("is refused".to_owned(), format!("grpc, port {port}")),
+        Probed::Grpc => ("is denied".to_owned(), format!("grpc, port {port}")),
     };
     let first = pods
         .first()
@@ -133,7 +136,7 @@ fn finding(
     let finding = ctx
         .finding(
             owner.subject(names),
-            format!("the kubelet's probe {asks} on port {port} {gets}: {how}, as {because}"),
+            format!("the kubelet's probe {asks} on port {port} {gets}: {how}, because {because}"),
         )
         .parameter(match probed {
             Probed::Http(path, _) => format!("{port}{path}"),
@@ -143,7 +146,8 @@ fn finding(
         .evidence(by)
         .evidences(answered.map(quoted))
         .remedy(Remedy::new().step(StepKind::Note, step));
-    // What a controller was told before it restarted, and what a probe follows to, is not in objects; what the kubelet got is.
+    // Objects do not show the state before the controller's restart or the target of a redirect; the
+    // kubelet's event does.
     if answered.is_some() { finding } else { finding.likely() }
 }
 
@@ -151,7 +155,8 @@ fn quoted(event: &Event) -> Evidence {
     events::quoted(format!("Pod {}/{}", event.about.namespace, event.about.name), event)
 }
 
-/// The latest event in which the kubelet says of one of the pods that its probe got a status with which the proxy refuses.
+/// The latest event in which the kubelet reports a status with which the proxy denies the probe of one of
+/// the pods.
 fn answered<'e>(events: &'e [Event], pods: &[&Pod]) -> Option<&'e Event> {
     let refused = |message: &str| {
         ["403", "404"]

@@ -1,4 +1,4 @@
-//! `profile-unused`: a ServiceProfile whose name is that of no Service, so no proxy ever asks for it.
+//! `profile-unused`: a ServiceProfile whose name does not belong to a Service, so no proxy requests it.
 
 use super::profile_shadows_route::of_service;
 use super::survey::{about, defined, field, on, survey};
@@ -19,19 +19,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let message = match of_service(name, domain) {
             Some(key) if services.iter().any(|service| service.metadata.key() == key) => continue,
             Some((namespace, service)) => {
-                format!("there is no Service {namespace}/{service}: no proxy asks for it")
+                format!("Service {namespace}/{service} does not exist, so no proxy requests this profile")
             }
             None if !name.contains(".svc") => match shortened(name, &meta.namespace, services) {
                 Some((namespace, service)) => format!(
-                    "it is named after Service {namespace}/{service}, but proxies ask for profiles by the full name \
-                     {service}.{namespace}.svc.{domain}: it counts for nothing"
+                    "it is named after Service {namespace}/{service}, but proxies request profiles by the \
+                     full name {service}.{namespace}.svc.{domain}. It has no effect"
                 ),
-                // A host outside of the cluster can have one, too.
+                // Hosts outside of the cluster can have profiles too.
                 None => continue,
             },
             None => format!(
-                "proxies ask for profiles by the full name of a Service, NAME.NAMESPACE.svc.{domain}, and this is none: it counts for \
-                 nothing"
+                "its name is not the full name of a Service, NAME.NAMESPACE.svc.{domain}, by which proxies \
+                 request profiles. It has no effect"
             ),
         };
         findings.push(
@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     Remedy::new()
                         .step(
                             StepKind::Note,
-                            format!("Make it again by the name SERVICE.NAMESPACE.svc.{domain}"),
+                            format!("Create it again with the name SERVICE.NAMESPACE.svc.{domain}"),
                         )
                         .run(
                             StepKind::Command,
@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The Service that a name means which lacks the domain: `web.shop`, or `web` in its own namespace.
+/// The Service of a name without the domain: `web.shop`, or `web` in its own namespace.
 fn shortened<'a>(name: &str, home: &str, services: &'a [Service]) -> Option<(&'a str, &'a str)> {
     let (service, namespace) = name.split_once('.').unwrap_or((name, home));
     services.iter().map(|service| service.metadata.key()).find(|key| *key == (namespace, service))

@@ -1,4 +1,5 @@
-//! `route-backend-elsewhere`: a route sends requests to a Service of another namespace than its author and its status mean.
+//! `route-backend-elsewhere`: a route sends requests to a Service in another namespace than intended and
+//! than its status shows.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,8 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::objects::{Kind, Meta, Route, Service};
 
-/// A backend without a namespace: where it is taken from, where it was meant, and the rules that name it.
+/// A backend without a namespace: the namespace that Linkerd uses, the intended one, and the rules that
+/// name it.
 struct Elsewhere<'a> {
     taken: Key<'a>,
     rules: Vec<usize>,
@@ -25,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The backends that stand beside the route, and are taken from beside its parent.
+/// The backends that exist in the route's namespace, but are looked up in the parent's.
 fn elsewhere<'a>(route: &'a Route, services: &BTreeSet<Key<'a>>) -> Vec<Elsewhere<'a>> {
     let own = route.metadata.namespace.as_str();
     let mut found: Vec<Elsewhere<'a>> = Vec::new();
@@ -54,13 +56,14 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, one: &Elsewhere<'_>) ->
     let (namespace, name) = one.taken;
     let message = if one.there {
         format!(
-            "its requests go to Service {namespace}/{name}, not to {own}/{name}: Linkerd looks for a backend without a namespace beside the \
-             parent, and not beside the route"
+            "its requests go to Service {namespace}/{name}, not to {own}/{name}: Linkerd looks up a backend \
+             without a namespace in the parent's namespace, not in the route's"
         )
     } else {
         format!(
-            "requests that it sends to {name} fail with 500: Linkerd looks for a backend without a namespace beside the parent, and there is \
-             no Service {namespace}/{name}; the status of the route looks for {own}/{name}, and says that all is resolved"
+            "requests to backend {name} fail with 500: Linkerd looks it up in the parent's namespace, and \
+             Service {namespace}/{name} does not exist. The route's status refers to {own}/{name} and shows \
+             it as resolved"
         )
     };
     let service = |namespace: &str, said: &str| {
@@ -78,11 +81,11 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, one: &Elsewhere<'_>) ->
                 format!("{name}, without a namespace"),
             )
         }))
-        .evidence(service(own, "is there"))
-        .evidence(service(namespace, if one.there { "is there, too" } else { "is not there" }))
+        .evidence(service(own, "exists"))
+        .evidence(service(namespace, if one.there { "also exists" } else { "does not exist" }))
         .remedy(Remedy::new().run(
             StepKind::Command,
-            format!("Give the backend the namespace that is meant (namespace: {own})"),
+            format!("Set the intended namespace on the backend (namespace: {own})"),
             on("edit", kind, meta),
         ))
 }

@@ -1,4 +1,5 @@
-//! `route-backend-port-undeclared`: a rule of a route sends requests to a port that the backend Service does not declare.
+//! `route-backend-port-undeclared`: a route's rule sends requests to a port that the backend Service does
+//! not declare.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +37,7 @@ fn undeclared<'a>(route: &'a Route, services: &BTreeMap<Key<'a>, &'a Service>) -
             let key = served_by(backend, parent);
             let (Some(port), Some(service)) = (backend.port, services.get(&key)) else { continue };
             let declares = service.spec.ports.iter().any(|known| i64::from(known.port) == port);
-            // Calls of a Service that has no address of its own go to ports of its pods.
+            // Calls of a Service without a cluster address go to ports of its pods.
             if declares || service.spec.cluster_ip.headless || service.spec.kind.as_str() == "ExternalName" {
                 continue;
             }
@@ -60,7 +61,8 @@ fn finding(
     let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
     let declared = declared.join(", ");
     let message = format!(
-        "it sends requests to port {port} of Service {namespace}/{name}, which does not declare it: they fail with {}",
+        "it sends requests to port {port} of Service {namespace}/{name}, which does not declare the port. \
+         They fail with {}",
         ctx.knowledge.calls().backend_port
     );
     let named = rules.iter().map(|at| {

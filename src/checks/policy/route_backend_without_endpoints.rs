@@ -1,4 +1,5 @@
-//! `route-backend-without-endpoints`: a rule of a route sends part of the requests to a Service that nobody serves, while others are served.
+//! `route-backend-without-endpoints`: a rule of a route sends a share of the requests to a Service without
+//! endpoints, while other backends have some.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +12,10 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::objects::service::REMOTE_DISCOVERY;
 use crate::objects::{EndpointSlice, Kind, Meta, Route, Service};
 
-/// What rules of a route send to a Service that is not served.
+/// The share that rules of a route send to a Service without endpoints.
 struct Lost<'a> {
     service: &'a Service,
-    /// The rules, and the weight there with that of all backends.
+    /// The rules: index, the backend's weight, and the sum of all weights.
     rules: Vec<(usize, i64, i64)>,
 }
 
@@ -33,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The Services that have a ready endpoint.
+/// The Services with a ready endpoint.
 fn served(slices: &[EndpointSlice]) -> BTreeSet<Key<'_>> {
     let ready = |slice: &&EndpointSlice| {
         slice.endpoints.iter().any(|endpoint| endpoint.conditions.ready.unwrap_or(true))
@@ -58,7 +59,7 @@ fn lost<'a>(
     {
         let total = sent(&rule.backend_refs).map(weight).sum();
         let keys = || sent(&rule.backend_refs).map(move |backend| (backend, served_by(backend, parent)));
-        // Where nothing of it is served, it is switched off, and the route is not what ails it.
+        // If no backend has endpoints, the application is switched off and the route is not the problem.
         if !keys().any(|(_, key)| served.contains(&key)) && !served.contains(&parent) {
             continue;
         }
@@ -73,7 +74,7 @@ fn lost<'a>(
     found
 }
 
-/// Mirrors are looked at by what knows of Links.
+/// Mirror services have their own check.
 fn is_mirror(service: &Service) -> bool {
     let meta = &service.metadata;
     [MIRRORED, REMOTE_DISCOVERY].iter().any(|key| meta.label(key).is_some() || meta.annotation(key).is_some())
@@ -85,12 +86,13 @@ fn finding(ctx: &Context<'_>, kind: Kind, route: &Route, lost: &Lost<'_>) -> Fin
     let elsewhere = lost.service.spec.kind.as_str() == "ExternalName";
     let message = if elsewhere {
         format!(
-            "it sends requests to Service {namespace}/{name}, which only names another host: proxies find no endpoint of it, and these \
-             requests fail with 504, while others are answered"
+            "it sends requests to Service {namespace}/{name}, an ExternalName, for which proxies find no \
+             endpoint. These requests fail with 504, while others succeed"
         )
     } else {
         format!(
-            "it sends requests to Service {namespace}/{name}, which has no ready endpoint: they fail with 504, while others are answered"
+            "it sends requests to Service {namespace}/{name}, which has no ready endpoint. These requests \
+             fail with 504, while others succeed"
         )
     };
     let shares = lost.rules.iter().map(|(at, weight, total)| {
@@ -117,7 +119,7 @@ fn remedy(kind: Kind, route: &Meta, service: &Meta) -> Remedy {
     Remedy::new()
         .run(
             StepKind::Command,
-            "See what is behind the Service: its selector may fit no pod, or its pods are not ready",
+            "Check the endpoints of the Service: its selector may match no pod, or its pods are not ready",
             kubectl()
                 .namespace(&service.namespace)
                 .words("get endpointslices")
@@ -125,8 +127,8 @@ fn remedy(kind: Kind, route: &Meta, service: &Meta) -> Remedy {
         )
         .run(
             StepKind::Command,
-            "Until it has endpoints, give it the weight 0 in the route: Linkerd moves the part of one backend to none of the others by \
-             itself, with circuit breaking neither",
+            "Until it has endpoints, set its weight to 0 in the route. Linkerd does not move a backend's \
+             share to other backends automatically, not even with circuit breaking",
             on("edit", kind, route),
         )
 }
@@ -134,7 +136,8 @@ fn remedy(kind: Kind, route: &Meta, service: &Meta) -> Remedy {
 fn by_name(kind: Kind, route: &Meta) -> Remedy {
     Remedy::new().run(
         StepKind::Command,
-        "Name the Service that is meant in backendRefs, with its namespace; a host outside of the cluster cannot be one",
+        "Name the intended Service in backendRefs, with its namespace. A host outside of the cluster cannot \
+         be a backend",
         on("edit", kind, route),
     )
 }

@@ -1,5 +1,5 @@
-//! `route-not-accepted`: the policy controller says in its status why it does not take a route, a rate limit or an EgressNetwork; or
-//! would say so, where it wrote none.
+//! `route-not-accepted`: the policy controller's status does not accept a route, a rate limit or an
+//! EgressNetwork, or would not accept it if no status exists yet.
 
 use jiff::SignedDuration;
 
@@ -15,7 +15,7 @@ use crate::model::policy::status::{ParentAnswer, Refused};
 use crate::objects::{Condition, Kind, Meta, POLICY_CONTROLLER, ParentRef, Route};
 use crate::request::Request;
 
-/// The controller writes a status within seconds; its leader may change meanwhile.
+/// The controller writes a status within seconds; a change of its leader may delay it.
 const SOON: SignedDuration = SignedDuration::from_mins(5);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let of = (Kind::EgressNetwork, &network.metadata);
         let conditions = &network.status.conditions;
         if accepted(conditions).is_none() && network.spec.networks.is_some() {
-            // Without the settings of the controller nobody knows what it would overlap.
+            // Without the controller's settings, overlaps with the cluster's networks are unknown.
             known.networks_unknown.iter().for_each(|missing| ctx.gap(missing.clone()));
         }
         let answer = known.statuses.of_egress_network(network);
@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// One finding for each parent at which something is refused, as far as the route still names it.
+/// One finding for each parent with a rejection, if the route still names the parent.
 fn of_route(ctx: &Context<'_>, kind: Kind, route: &Route) -> Vec<Finding> {
     let parents = route.status.parents.iter().filter(|parent| parent.controller_name == POLICY_CONTROLLER);
     parents
@@ -63,7 +63,7 @@ fn of_route(ctx: &Context<'_>, kind: Kind, route: &Route) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether a route names what a status speaks of.
+/// Whether a route names the parent of a status.
 fn names(route: &Route, written: &ParentRef) -> bool {
     let own = route.metadata.namespace.as_str();
     let namespace = |parent: &ParentRef| parent.namespace.as_deref().unwrap_or(own).to_owned();
@@ -76,7 +76,7 @@ fn names(route: &Route, written: &ParentRef) -> bool {
     })
 }
 
-/// What would be said at the parents of which no status is written.
+/// The predicted result at parents without a status.
 fn unwritten(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[ParentAnswer<'_>]) -> Vec<Finding> {
     let statuses = route.status.parents.iter().filter(|status| status.controller_name == POLICY_CONTROLLER);
     let written: Vec<&ParentRef> = statuses.map(|status| &status.parent_ref).collect();
@@ -84,7 +84,7 @@ fn unwritten(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[Parent
     let left: Vec<&ParentAnswer<'_>> = left.collect();
     let refused: Vec<Finding> =
         left.iter().filter_map(|answer| known.of_parent(kind, &route.metadata, answer)).collect();
-    // What is refused for want of something that was not given is not known to be right.
+    // A route whose predicted rejection depends on missing evidence is not known to be valid.
     let right = |answer: &&&ParentAnswer<'_>| {
         answer.refused.is_none() && answer.faults.as_deref().unwrap_or_default().is_empty()
     };
@@ -96,12 +96,12 @@ fn unwritten(known: &Known<'_, '_>, kind: Kind, route: &Route, answers: &[Parent
     }
 }
 
-/// What is there for longer than the controller takes, and has no status although nothing is wrong with it: nobody reads it. Only
-/// what a server answered has a uid, and only where it is known when it answered is it known how long that took.
+/// A valid object without a status for longer than the controller needs, so the controller does not read
+/// it. Only objects from a server have a uid, and the age needs a known collection time.
 fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<'_>) -> Option<Finding> {
     let since = meta.creation_timestamp.get().filter(|_| !meta.uid.is_empty())?;
     if !ctx.knows_its_moment() {
-        let message = "it has no status, and whether it had time to get one is not known: say with --at when the dump was taken";
+        let message = "it has no status, and its age is unknown: give the time of the dump with --at";
         let part = format!("{} {}/{}", kind.info().kind, meta.namespace, meta.name);
         let why = Why::NotJudged { message: message.to_owned() };
         ctx.gap(Missing::part(Request::of(Item::List(kind)), why, part));
@@ -119,8 +119,8 @@ fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<
             ctx,
             kind,
             meta,
-            "the policy controller wrote no status of it, although nothing is wrong with it: most likely it does not read it, so traffic goes \
-             on as if it were not there",
+            "it is valid, but the policy controller wrote no status. Most likely the controller does not \
+             read it, so traffic continues as if it did not exist",
         )
         .likely()
         .parameter("no status")
@@ -128,14 +128,17 @@ fn unanswered(ctx: &Context<'_>, kind: Kind, meta: &Meta, answer: &ParentAnswer<
         .evidence(field(kind, meta, "status.parents", format!("none of {POLICY_CONTROLLER}")))
         .evidence(field(kind, meta, "spec.parentRefs", at))
         .evidence(field(kind, meta, "metadata.creationTimestamp", since.to_string()))
-        .remedy(Remedy::new().run(StepKind::Command, "See what the controller says", destination).step(
-            StepKind::Note,
-            "Where it says nothing of routes, restart linkerd-destination: it looks for the kinds of routes only when it starts",
-        )),
+        .remedy(
+            Remedy::new().run(StepKind::Command, "Check the controller's log", destination).step(
+                StepKind::Note,
+                "If the log does not mention routes, restart linkerd-destination: it looks for the kinds of \
+             routes only when it starts",
+            ),
+        ),
     )
 }
 
-/// What is said, or would be, of what has one status for all of it.
+/// The finding for an object with a single status, existing or predicted.
 fn by_itself(
     known: &Known<'_, '_>,
     (kind, meta): (Kind, &Meta),
@@ -158,28 +161,28 @@ fn refused(conditions: &[Condition]) -> Option<&Condition> {
     conditions.iter().find(|c| matches!(c.kind.as_str(), "Accepted" | "ResolvedRefs") && c.status == "False")
 }
 
-/// What a reason of the policy controller means.
+/// Explains a reason of the policy controller.
 fn meaning(why: &Condition) -> &'static str {
     match why.reason.as_str() {
         "NoMatchingParent" if why.message.contains("ClusterIP") => {
-            "a Service without a ClusterIP takes no route; routes need a Service that has one"
+            "a Service without a ClusterIP accepts no route"
         }
         "NoMatchingParent" if why.message.contains("EgressNetwork") => {
             "the EgressNetwork that it is attached to is not accepted"
         }
-        "NoMatchingParent" => "what parentRefs names is not there, or not in that namespace",
-        "NoMatchingTarget" => "the Server that targetRef names is not there",
+        "NoMatchingParent" => "the object that parentRefs names does not exist in that namespace",
+        "NoMatchingTarget" => "the Server that targetRef names does not exist",
         "RouteReasonConflicted" => {
-            "a route of a kind that goes first is attached to the same parent: GRPCRoute before HTTPRoute before TLSRoute before \
-             TCPRoute"
+            "a route of a kind that takes precedence is attached to the same parent (GRPCRoute before \
+             HTTPRoute before TLSRoute before TCPRoute)"
         }
         "RateLimitReasonAlreadyExists" => {
-            "an older rate limit is attached to the same Server, and only that one counts"
+            "an older rate limit is attached to the same Server, and only that one has an effect"
         }
         "BackendNotFound" => {
-            "a Service that backendRefs names is not there: requests that go to it get status 500"
+            "a Service that backendRefs names does not exist, so requests to it get status 500"
         }
-        "InvalidKind" => "backendRefs names something that is no Service",
+        "InvalidKind" => "backendRefs names an object that is not a Service",
         "EgressReasonNetworkOverlap" => "its networks overlap those of the cluster; it is used nevertheless",
         "EgressNetworkNotAccepted" => "the EgressNetwork that it is attached to is not accepted",
         _ => "see the reason",
@@ -191,15 +194,15 @@ fn finding(ctx: &Context<'_>, kind: Kind, meta: &Meta, parent: &str, why: &Condi
         true => format!("{} False: {}", why.kind, why.reason),
         false => format!("{} False: {} ({})", why.kind, why.reason, why.message),
     };
-    about(ctx, kind, meta, format!("the policy controller does not take it, for {parent}: {}", meaning(why)))
+    about(ctx, kind, meta, format!("the policy controller does not accept it for {parent}: {}", meaning(why)))
         .evidence(field(kind, meta, "status", said))
         .remedy(
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    "See what is written, and what the controller says of each parent",
+                    "Read the object and the controller's status for each parent",
                     on("get", kind, meta).words("-o yaml"),
                 )
-                .run(StepKind::Command, "Correct what it refers to", on("edit", kind, meta)),
+                .run(StepKind::Command, "Correct the reference", on("edit", kind, meta)),
         )
 }

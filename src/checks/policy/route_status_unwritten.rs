@@ -1,4 +1,5 @@
-//! `route-status-unwritten`: nobody renews the Lease under which the policy controller writes what it makes of routes.
+//! `route-status-unwritten`: the Lease under which the policy controller writes route statuses is not
+//! renewed.
 
 use jiff::SignedDuration;
 
@@ -10,9 +11,10 @@ use crate::item::Kind;
 use crate::model::policy::ROUTES;
 use crate::objects::Lease;
 
-/// The Lease of whoever may write.
+/// The Lease of the replica that writes statuses.
 const LEASE: &str = "policy-controller-write";
-/// It is renewed twice a minute, and another replica takes it over as soon; the rest is for clocks and restarts.
+/// The Lease is renewed twice a minute, and another replica takes over as quickly. The rest allows for
+/// clocks and restarts.
 const ALLOWED: SignedDuration = SignedDuration::from_mins(10);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -24,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     if !ctx.knows_its_moment() {
         return Err(Unjudged::not_applicable(
-            "nobody knows when the dump was taken, and so how long ago the Lease was renewed: say it with --at",
+            "the time of the dump is unknown, and so is the age of the Lease's renewal: give it with --at",
         ));
     }
     let ago = ctx.now().duration_since(renewed);
@@ -34,36 +36,40 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             Subject::object(Kind::Lease, namespace, LEASE),
-            "no policy controller holds the Lease under which statuses are written: routes and policies that are new or changed are never \
-             accepted, and count for nothing, while the controller is ready",
+            "no policy controller holds the Lease for writing statuses. New or changed routes and policies \
+             are never accepted and have no effect, although the controller is ready",
         )
         .evidence(Evidence::field(
             format!("Lease {namespace}/{LEASE}"),
             "spec.renewTime",
-            format!("{renewed}, {} minutes ago; it is renewed twice a minute", ago.as_mins()),
+            format!("{renewed}, {} minutes ago; normally renewed twice a minute", ago.as_mins()),
         ))
         .remedy(
             Remedy::new()
                 .run(
                     StepKind::Command,
                     format!(
-                        "See why none takes it: an answer of the API server, or \"Claims watch must not be dropped\", after which releases \
-                         before {} go on without it",
+                        "Check why no replica takes it: an answer of the API server, or \"Claims watch must \
+                         not be dropped\", after which releases before {} continue without it",
                         ctx.knowledge.policy_controller().ends_with_lease_watch()
                     ),
-                    Command::lines([
-                        kubectl().namespace(namespace).words("logs deployment/linkerd-destination -c policy --tail=200"),
-                    ]),
+                    Command::lines([kubectl()
+                        .namespace(namespace)
+                        .words("logs deployment/linkerd-destination -c policy --tail=200")]),
                 )
                 .run(
                     StepKind::Command,
-                    "Restart the policy controller; a new one takes the Lease within a minute",
+                    "Restart the policy controller. A new one takes the Lease within a minute",
                     kubectl().namespace(namespace).words("rollout restart deployment/linkerd-destination"),
                 )
                 .run(
                     StepKind::Command,
-                    "See that it is renewed again",
-                    kubectl().namespace(namespace).words("get lease").operand(LEASE).words("-o jsonpath={.spec.renewTime}"),
+                    "Check that the Lease is renewed again",
+                    kubectl()
+                        .namespace(namespace)
+                        .words("get lease")
+                        .operand(LEASE)
+                        .words("-o jsonpath={.spec.renewTime}"),
                 ),
         );
     Ok(vec![ROUTES.into_iter().fold(finding, |finding, kind| finding.tie(unread(kind)))].into())

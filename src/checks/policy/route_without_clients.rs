@@ -1,4 +1,5 @@
-//! `route-without-clients`: a route that holds for the clients of its own namespace alone, in which nobody has a proxy.
+//! `route-without-clients`: a route that applies only to clients of its own namespace, in which no pod has
+//! a proxy.
 
 use std::collections::BTreeSet;
 
@@ -38,8 +39,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             kind,
             meta,
             format!(
-                "it holds for clients in namespace {own} alone, as it is not beside Service {namespace}/{name}, and no client there has a \
-                 proxy: it counts for nothing"
+                "it applies only to clients in namespace {own}, because it is not in the namespace of \
+                 Service {namespace}/{name}. No client there has a proxy, so it has no effect"
             ),
         )
         .evidence(field(kind, meta, "spec.parentRefs", format!("Service {namespace}/{name}")))
@@ -48,10 +49,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Remedy::new()
                 .step(
                     StepKind::Note,
-                    format!("If it is meant for all clients of the Service, write it in namespace {namespace}, beside the Service"),
+                    format!(
+                        "If it is meant for all clients of the Service, create it in namespace \
+                        {namespace}, next to the Service"
+                    ),
                 )
-                .run(StepKind::Command, "And delete this one", on("delete", kind, meta))
-                .step(StepKind::Note, "If it is meant for clients here, have them meshed: routes are followed by the client's proxy"),
+                .run(StepKind::Command, "Then delete this one", on("delete", kind, meta))
+                .step(
+                    StepKind::Note,
+                    "If it is meant for clients in this namespace, mesh them: the \
+                    client's proxy applies routes",
+                ),
         )
     });
     Ok(findings.collect::<Vec<_>>().into())

@@ -1,4 +1,4 @@
-//! `scrape-refused`: no Prometheus that scrapes proxies is let in to the port on which they have their metrics.
+//! `scrape-refused`: the policy of the proxies' metrics port denies every Prometheus that scrapes them.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::model::owners::Owner;
 use crate::model::policy::{Client, Entry, Inbound, TakenBy};
 use crate::objects::{ConfigMap, Kind, Monitor, Namespace, Pod, PodMonitor};
 
-/// The port with the metrics, by the name that the injector gives it, and by its number where nobody changed that.
+/// The metrics port: the name that the injector gives it, and its default number.
 const ADMIN: (&str, u16) = ("linkerd-admin", 4191);
 /// The path of the metrics.
 const METRICS: &str = "/metrics";
@@ -23,16 +23,16 @@ const PROMETHEUS: (&str, &str) = ("app.kubernetes.io/name", "prometheus");
 /// A Prometheus that scrapes proxies.
 struct Scraper<'a> {
     pod: &'a Pod,
-    /// Its identity in the mesh, where it has a proxy.
+    /// Its mesh identity, if it has a proxy.
     identity: Option<String>,
     /// Whether it is viz's own.
     of_viz: bool,
-    /// Whether it is known that it scrapes proxies.
+    /// Whether it is known to scrape proxies.
     told: bool,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    // Where viz is, the labels of namespaces tell.
+    // Labels of namespaces show where viz is installed.
     let namespaces = ctx.every::<Namespace>();
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config");
     let survey = survey(ctx)?;
@@ -41,10 +41,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let monitors = ctx.noted(defined::<PodMonitor>(ctx)).unwrap_or_default();
     let scrapers = scrapers(ctx, survey, config?, monitors, pods);
     if scrapers.is_empty() {
-        return Err(Unjudged::not_applicable("there is no Prometheus that is known"));
+        return Err(Unjudged::not_applicable("there is no known Prometheus"));
     }
     let with_viz = scrapers.iter().any(|scraper| scraper.of_viz);
-    // Pods that deny, elsewhere, are left to the check of viz that answers its row.
+    // Pods with deny as default policy in other namespaces belong to viz's own check.
     let allowing = allowing(survey.objects.authorization_policies);
     let owners = ctx.owners();
     let mut refused: BTreeMap<(Owner, u16), (Inbound<'_>, Vec<&Pod>)> = BTreeMap::new();
@@ -68,7 +68,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Those of viz, and where PodMonitors ask proxies for their metrics, the chart's or others, those of others.
+/// Viz's Prometheus and, if PodMonitors select proxies, every other Prometheus.
 fn scrapers<'a>(
     ctx: &Context<'_>,
     survey: &Survey<'_>,
@@ -102,7 +102,8 @@ fn scrapers<'a>(
             Some(Scraper { pod, identity, of_viz, told })
         })
         .collect();
-    // Another Prometheus may scrape by a configuration of its own, which nobody reads: it counts where there is no better one.
+    // Another Prometheus may scrape proxies by its own configuration, which is not read. It counts only if
+    // no other is known to.
     let any_told = found.iter().any(|scraper| scraper.told);
     found.into_iter().filter(|scraper| scraper.told || !any_told).collect()
 }
@@ -133,14 +134,14 @@ fn finding(
     let (severity, message) = if told {
         (
             Severity::Warning,
-            "the policy of the proxies' metrics port refuses every Prometheus that scrapes them: dashboards, and what scales by metrics, \
-             see nothing of these pods",
+            "the policy of the proxies' metrics port denies every Prometheus that scrapes them. Dashboards \
+             and autoscaling by metrics have no data of these pods",
         )
     } else {
         (
             Severity::Info,
-            "the policy of the proxies' metrics port refuses the Prometheus of the cluster: if its own configuration tells it to scrape \
-             proxies, it gets a 403 from these pods",
+            "the policy of the proxies' metrics port denies the cluster's Prometheus. If its own \
+             configuration scrapes proxies, it gets a 403 from these pods",
         )
     };
     ctx.finding(owner.subject(names), message)
@@ -159,7 +160,7 @@ fn remedy(owner: &Owner, inbound: &Inbound<'_>, scrapers: &[Scraper<'_>]) -> Rem
     if scrapers.iter().any(|scraper| scraper.of_viz) && !taken {
         remedy = remedy.run(
             StepKind::Command,
-            "Let viz's Prometheus in, in the namespace of the pods",
+            "Authorize viz's Prometheus in the namespace of the pods",
             linkerd()
                 .words("viz allow-scrapes")
                 .option("--namespace", namespace)
@@ -175,13 +176,13 @@ fn remedy(owner: &Owner, inbound: &Inbound<'_>, scrapers: &[Scraper<'_>]) -> Rem
     if let Some(other) = scrapers.iter().find(|scraper| !scraper.of_viz) {
         let step = match &other.identity {
             Some(_) => {
-                "Let the other Prometheus in: a Server for the port linkerd-admin of the pods, and an AuthorizationPolicy for it that \
-                 requires its service account"
+                "Authorize the other Prometheus: create a Server for the port linkerd-admin of the pods, \
+                 and an AuthorizationPolicy for it that requires its service account"
             }
             None => {
-                "Let the other Prometheus in, which has no proxy: a Server for the port linkerd-admin of the pods, and an \
-                 AuthorizationPolicy for it that requires a NetworkAuthentication of its addresses; or mesh it, and require its service \
-                 account"
+                "Authorize the other Prometheus, which has no proxy: create a Server for the pods' port \
+                 linkerd-admin, and an AuthorizationPolicy that requires a NetworkAuthentication of its \
+                 addresses. Or mesh it, and require its service account"
             }
         };
         remedy = remedy.step(StepKind::Note, step);

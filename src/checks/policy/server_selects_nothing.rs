@@ -1,4 +1,5 @@
-//! `server-selects-nothing`: a Server that no workload matches, or whose port none of them names.
+//! `server-selects-nothing`: a Server that matches no workload, or whose port name no selected pod
+//! declares.
 
 use super::survey::{about, field, on, survey};
 use crate::checks::{Context, Judgement};
@@ -23,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     templates
         .extend(ctx.every::<Job>()?.iter().map(|one| (one.metadata.namespace.as_str(), &one.spec.template)));
     let mut findings: Vec<Finding> = Vec::new();
-    // Extensions bring Servers for what they may have none of, such as mirrors without a Link.
+    // Extensions create Servers for optional parts, such as mirrors without a Link.
     let own = |server: &&Server| server.metadata.label(EXTENSION_LABEL).is_none();
     let judged = survey.objects.servers.iter().filter(|server| ctx.judges(&server.metadata.namespace));
     for server in judged.filter(own) {
@@ -40,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if selected.iter().any(|workload| !read.ports(workload).is_empty()) {
             continue;
         }
-        // Workloads without a pod will have one again.
+        // Workloads without a pod may get one again.
         let mut waiting = templates.iter().filter(|(of, template)| *of == namespace && fits(read, template));
         if selected.is_empty() && waiting.next().is_some() {
             continue;
@@ -50,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether pods of a template would have the Server.
+/// Whether the Server would select pods of a template.
 fn fits(read: &ReadServer<'_>, template: &PodTemplate) -> bool {
     let selector = read.server.spec.pod_selector.as_ref();
     let named = |port: &str| {
@@ -69,16 +70,24 @@ fn finding(ctx: &Context<'_>, read: &ReadServer<'_>, selected: Option<&str>) -> 
     let remedy = Remedy::new();
     let (message, evidence, remedy) = match selected {
         None => (
-            "no injected pod, no workload and no ExternalWorkload of its namespace has the labels that it selects: it and every \
-             policy for it count for nothing"
+            "no injected pod, workload or ExternalWorkload of its namespace has the labels that it selects. \
+             It and every policy for it have no effect"
                 .to_owned(),
             field(Kind::Server, meta, "spec.podSelector", "matches nothing"),
-            remedy.step(StepKind::Note, "Servers select by the labels of pods, which are those of the workload's template, in their own namespace"),
+            remedy.step(
+                StepKind::Note,
+                "Use the labels of the workload's pod template, in the Server's own \
+                namespace",
+            ),
         ),
         Some(pod) => (
-            format!("the pods that it selects name no port {}, such as {pod}: it and every policy for it count for nothing", read.port()),
+            format!(
+                "the pods that it selects, such as {pod}, declare no port {}. It and every policy for \
+                it have no effect",
+                read.port()
+            ),
             field(Kind::Server, meta, "spec.port", read.port()),
-            remedy.step(StepKind::Note, "Give the container's port that name, or write the number of the port"),
+            remedy.step(StepKind::Note, "Give the container's port that name, or use the port number"),
         ),
     };
     about(ctx, Kind::Server, meta, message).evidence(evidence).remedy(remedy.run(

@@ -1,4 +1,4 @@
-//! `servers-overlap`: several Servers select one port, and all but one count for nothing there.
+//! `servers-overlap`: several Servers select one port, and only one of them has an effect there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::objects::{Kind, Server};
 
-/// The Server that takes ports, the one that is passed over, and the workloads and ports.
+/// The Server that takes ports, the ignored one, and the workloads and ports.
 type Overlap<'a> = (&'a Server, &'a Server, BTreeSet<(&'a str, u16)>);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -45,22 +45,21 @@ fn finding(
     let (pod, port) = ports.first().copied().unwrap_or_default();
     let more = and_more(ports.len().saturating_sub(1));
     let born = |server: &Server| {
-        server
-            .metadata
-            .creation_timestamp
-            .get()
-            .map_or_else(|| "not known".to_owned(), |time| time.to_string())
+        server.metadata.creation_timestamp.get().map_or_else(|| "unknown".to_owned(), |time| time.to_string())
     };
     let name = &winner.metadata.name;
     let times = (winner.metadata.creation_timestamp.get(), meta.creation_timestamp.get());
     let message = if !by_age {
         format!(
-            "Server {name} selects port {port} of {pod}{more}, too, and this release leaves to chance which of them takes it: the other one, and every policy for it, counts for nothing there, and a restart of the policy controller may change which"
+            "Server {name} also selects port {port} of {pod}{more}, and this release chooses between them \
+             at random. The other Server and its policies have no effect there, which may change when the \
+             policy controller restarts"
         )
     } else {
-        let first = if times.0 == times.1 { "is as old, comes first by name" } else { "is older" };
+        let first = if times.0 == times.1 { "has the same age but comes first by name" } else { "is older" };
         format!(
-            "Server {name} {first} and takes port {port} of {pod}{more}: this one, and every policy for it, counts for nothing there"
+            "Server {name} {first}, so it takes port {port} of {pod}{more}. This one and its policies have \
+             no effect there"
         )
     };
     about(ctx, Kind::Server, meta, message)
@@ -71,14 +70,18 @@ fn finding(
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    format!("If Server {} is meant, delete {name}", meta.name),
+                    format!("If Server {} is the intended one, delete {name}", meta.name),
                     on("delete", Kind::Server, &winner.metadata),
                 )
                 .run(
                     StepKind::Command,
-                    format!("If Server {name} is meant, delete {}", meta.name),
+                    format!("If Server {name} is the intended one, delete {}", meta.name),
                     on("delete", Kind::Server, meta),
                 )
-                .step(StepKind::Note, "If both are, narrow their podSelectors, so that no pod has both"),
+                .step(
+                    StepKind::Note,
+                    "If both are intended, narrow their podSelectors so that they select \
+                    different pods",
+                ),
         )
 }

@@ -1,4 +1,4 @@
-//! `skipped-port-bypasses-policy`: a Server takes a port that never reaches the proxy.
+//! `skipped-port-bypasses-policy`: a Server selects a port that skips the proxy.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::model::policy::TakenBy;
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{Kind, Server};
 
-/// A port with a Server that decides nothing.
+/// A port with a Server that has no effect.
 struct Bypassed<'a> {
     server: &'a Server,
     by: Evidence,
@@ -41,27 +41,28 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = bypassed.into_iter().map(|((owner, port), one)| {
         let act = match one.annotated {
-            true => format!("Take port {port} out of the annotation in the pod template"),
+            true => format!("Remove port {port} from the annotation in the pod template"),
             false => format!(
-                "Take port {port} out of the chart's proxyInit.ignoreInboundPorts, or give the pod template an annotation \
-                 config.linkerd.io/skip-inbound-ports without it, and restart the workload"
+                "Remove port {port} from the chart's proxyInit.ignoreInboundPorts, or annotate the pod \
+                 template with config.linkerd.io/skip-inbound-ports without it, and restart the workload"
             ),
         };
         ctx.finding(
             owner.subject(one.pods),
             format!(
-                "port {port} is skipped by the proxy, so no policy holds on it: whoever reaches the pod is let in, whatever Server {} \
-                 says",
+                "port {port} skips the proxy, so no policy applies to it: every client that reaches the pod \
+                 is allowed, regardless of Server {}",
                 one.server.metadata.name
             ),
         )
         .parameter(port.to_string())
         .evidence(one.by)
-        .evidence(field(Kind::Server, &one.server.metadata, "spec.port", format!("takes port {port}")))
+        .evidence(field(Kind::Server, &one.server.metadata, "spec.port", format!("selects port {port}")))
         .remedy(Remedy::new().step(
             StepKind::Annotation,
             format!(
-                "{act}; if its protocol needs it, list it under config.linkerd.io/opaque-ports instead, which keeps policy and identity"
+                "{act}. If its protocol requires it, list it under config.linkerd.io/opaque-ports instead, \
+                 which keeps policy and identity"
             ),
         ))
     });

@@ -1,4 +1,5 @@
-//! `skipped-port-hides-identity`: clients skip a port on their way out, behind which only clients with an identity are let in.
+//! `skipped-port-hides-identity`: clients skip an outbound port whose Service authorizes only clients with
+//! an identity.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +12,10 @@ use crate::model::policy::{Client, Entry, TakenBy};
 use crate::model::skipped::{OUT, Skipped, skipped};
 use crate::objects::{Kind, Meta, Pod, Server, Service};
 
-/// How many clients are quoted.
+/// Maximum number of quoted clients.
 const QUOTED: usize = 3;
 
-/// A port of a Service with the clients that come to it without an identity.
+/// A Service port, with the clients that connect to it without an identity.
 struct Hidden<'a> {
     service: &'a Meta,
     server: Option<&'a Server>,
@@ -28,7 +29,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let controller = &survey.index.controller;
     let declared: BTreeSet<u16> =
         services.iter().flat_map(|service| &service.spec.ports).map(|port| port.port).collect();
-    // The chart's list stands in every pod, and mostly holds nothing that a Service declares.
+    // The chart's list is in every pod, and mostly contains no port that a Service declares.
     let clients: Vec<(&Pod, Skipped<'_>)> = survey
         .pods
         .iter()
@@ -84,25 +85,26 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.finding(
             Subject::object(Kind::Service, namespace, name),
             format!(
-                "{who} port {port} on the way out, so the connection has no identity, and policy lets in only those with one: if it is \
-                 called there, it is refused"
+                "{who} outbound port {port}, so the connection has no identity, but the policy requires \
+                 one. If the clients call this port, they are denied"
             ),
         )
         .severity(Severity::Info)
         .parameter(port.to_string())
         .likely()
-        .evidences(one.server.map(|server| {
-            field(Kind::Server, &server.metadata, "takes the port", port.to_string())
-        }))
+        .evidences(
+            one.server
+                .map(|server| field(Kind::Server, &server.metadata, "takes the port", port.to_string())),
+        )
         .evidence(field(Kind::Service, one.service, "spec.ports", port.to_string()))
         .evidences(one.clients.into_values().take(QUOTED))
         .evidences((more > 0).then(|| Evidence::other("and more clients", more.to_string())))
         .remedy(Remedy::new().step(
             StepKind::Annotation,
             format!(
-                "Take port {port} out of config.linkerd.io/skip-outbound-ports of the clients, or out of the chart's \
-                 proxyInit.ignoreOutboundPorts; if its protocol needs it, list it under config.linkerd.io/opaque-ports of the Service and \
-                 its pods instead, which keeps identity"
+                "Remove port {port} from config.linkerd.io/skip-outbound-ports of the clients, or from the \
+                 chart's proxyInit.ignoreOutboundPorts. If needed, mark it as opaque on the Service and its \
+                 pods instead (config.linkerd.io/opaque-ports)"
             ),
         ))
     });

@@ -1,4 +1,4 @@
-//! Inbound policy of the cluster and the workloads that it is about: read once for a run.
+//! The cluster's inbound policy and the workloads that it applies to, read once per run.
 
 use crate::checks::control_plane::installation::installed;
 use crate::checks::{Context, Unjudged, Upgrade};
@@ -16,22 +16,22 @@ use crate::objects::{
 };
 use crate::version::LinkerdVersion;
 
-/// All of it. Every check that reads it has the same items on its card.
+/// Everything that the policy checks read. The cards of these checks list the same items.
 pub(in crate::checks) struct Survey<'a> {
     /// The policy.
     pub(in crate::checks) index: Index<'a>,
-    /// What it was read from.
+    /// The objects that it was read from.
     pub(super) objects: Objects<'a>,
-    /// Injected pods that have not ended, as the controller sees them.
+    /// Injected pods that have not ended, as the controller models them.
     pub(in crate::checks) pods: Vec<(&'a Pod, Workload<'a>)>,
-    /// ExternalWorkloads, as the controller sees them.
+    /// ExternalWorkloads, as the controller models them.
     pub(super) external: Vec<Workload<'a>>,
-    /// The release that is installed, where it is known.
+    /// The installed release, if known.
     pub(super) version: Option<LinkerdVersion>,
 }
 
 impl<'a> Survey<'a> {
-    /// The pods of a namespace; lists are sorted by it.
+    /// The pods of a namespace; lists are sorted by namespace.
     pub(super) fn pods_of(&self, namespace: &str) -> &[(&'a Pod, Workload<'a>)] {
         let begin = self.pods.partition_point(|(pod, _)| pod.metadata.namespace.as_str() < namespace);
         let end = begin + self.pods[begin..].partition_point(|(pod, _)| pod.metadata.namespace == namespace);
@@ -48,25 +48,26 @@ impl<'a> Survey<'a> {
         routes.iter().find(|route| route.metadata.key() == one.key)
     }
 
-    /// What policy is asked of: pods and ExternalWorkloads.
+    /// The workloads to which policy applies: pods and ExternalWorkloads.
     pub(super) fn workloads(&self) -> impl Iterator<Item = &Workload<'_>> {
         self.pods.iter().map(|(_, workload)| workload).chain(&self.external)
     }
 }
 
-/// The survey of the run. Reads what every card of this category names.
+/// The survey of the run. Reads everything that the cards of this category name.
 ///
 /// # Errors
-/// A part of it could not be had: a policy that is not known may let in or hold for anybody.
+/// If a part is missing: an unknown policy might authorize or select anything.
 pub(in crate::checks) fn survey<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
     ctx.once(&ctx.joins.policy, build).as_ref().map_err(Unjudged::clone)
 }
 
-/// The policy objects that exist, each read by itself, without workloads: for faults of an object that no other object can
-/// excuse. Lists that are missing or incomplete are gaps, and the other objects are still judged.
+/// The existing policy objects, each read on its own, without workloads: for faults that no other object
+/// can explain. Missing or incomplete lists are gaps, and the other objects are still checked.
 ///
 /// # Errors
-/// No Deployment could be read, so that the release is unknown; or the policy controller's settings cannot be read.
+/// If no Deployment could be read, so that the release is unknown, or if the policy controller's settings
+/// cannot be read.
 pub(super) fn each<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
     ctx.once(&ctx.joins.policy_objects, build_each).as_ref().map_err(Unjudged::clone)
 }
@@ -74,7 +75,7 @@ pub(super) fn each<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
 fn build_each<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
     let deployments = ctx.seen::<Deployment>()?;
     let version = installed(ctx).ok().flatten().map(|(version, _)| version);
-    // A minor that --linkerd-version names is the release that opened it.
+    // A minor given with --linkerd-version stands for the release that opened it.
     let named = |version: LinkerdVersion| {
         Upgrade::target(version.as_str(), ctx.knowledge.releases()).unwrap_or(version)
     };
@@ -103,7 +104,8 @@ fn build_each<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
     Ok(Survey { index, objects, pods: Vec::new(), external: Vec::new(), version })
 }
 
-/// The objects of a kind that exist; none if no definition serves the kind. Notes a gap if there may be more.
+/// The existing objects of a kind; empty if no definition serves the kind. Notes a gap if there may be
+/// more.
 pub(super) fn existing<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
     defined::<K>(ctx).or_else(|first| ctx.seen::<K>().map_err(|_| first)).unwrap_or_else(|missing| {
         ctx.gap(missing);
@@ -119,7 +121,7 @@ fn build<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
     read_by(ctx, version)
 }
 
-/// The survey as the controller of a release reads the same objects.
+/// The survey as the controller of another release reads the same objects.
 ///
 /// # Errors
 /// As [`survey`].
@@ -150,10 +152,10 @@ pub(in crate::checks) fn read_by<'a>(
     Ok(Survey { index: Index::new(controller, objects), objects, pods, external, version })
 }
 
-/// Every object of a kind; none where nothing defines the kind.
+/// All objects of a kind; empty if no definition serves the kind.
 ///
 /// # Errors
-/// They could not be had. Where the API server does not serve them, the definitions would say why.
+/// If they are missing. If the API server does not serve them, the missing definitions are the reason.
 pub(in crate::checks) fn defined<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a [K::Object], Missing> {
     ctx.every::<K>().or_else(|missing| match ctx.every::<CustomResourceDefinition>() {
         Ok(all) if is_undefined(all, K::KIND) => Ok(&[][..]),
@@ -162,12 +164,12 @@ pub(in crate::checks) fn defined<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a
     })
 }
 
-/// What ties findings about policy to a Server.
+/// The tie of findings about policy to a Server.
 pub(super) fn about_server(namespace: &str, name: &str) -> Tie {
     Tie::Fact(format!("server {namespace}/{name}"))
 }
 
-/// What ties a kind of routes that the policy controller does not read to the routes.
+/// The tie between a kind of routes that the policy controller does not read and the routes.
 pub(in crate::checks) fn unread(kind: Kind) -> Tie {
     Tie::Fact(format!("unread {}", kind.resource()))
 }
@@ -182,15 +184,15 @@ pub(super) fn about(ctx: &Context<'_>, kind: Kind, meta: &Meta, message: impl In
     ctx.finding(Subject::object(kind, &meta.namespace, &meta.name), message)
 }
 
-/// A call about one object: `kubectl -n NAMESPACE VERB KIND NAME`.
+/// A command about one object: `kubectl -n NAMESPACE VERB KIND NAME`.
 pub(super) fn on(verb: &'static str, kind: Kind, meta: &Meta) -> Call {
     kubectl().namespace(&meta.namespace).words(verb).arg(kind.resource()).operand(&meta.name)
 }
 
-/// To look at an object as it is written, and to take it away where nobody needs it.
+/// Steps that show an object, correct it, or delete it if it is not needed.
 pub(super) fn mend_or_delete(kind: Kind, meta: &Meta, mend: &str) -> Remedy {
     Remedy::new()
-        .run(StepKind::Command, "See what is written", on("get", kind, meta).words("-o yaml"))
+        .run(StepKind::Command, "Read the object", on("get", kind, meta).words("-o yaml"))
         .step(StepKind::Note, mend)
-        .run(StepKind::Command, "Or delete it, if nobody needs it any more", on("delete", kind, meta))
+        .run(StepKind::Command, "Or delete it, if it is no longer needed", on("delete", kind, meta))
 }

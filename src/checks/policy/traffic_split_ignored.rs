@@ -1,4 +1,4 @@
-//! `traffic-split-ignored`: TrafficSplits that nothing of Linkerd's reads.
+//! `traffic-split-ignored`: TrafficSplits that no component of Linkerd reads.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use crate::model::control_plane::installed;
 use crate::objects::{Deployment, Kind, Pod, ServiceProfile, TrafficSplit};
 use crate::version::Minor;
 
-/// The first release whose control plane reads none.
+/// The first release whose control plane does not read TrafficSplits.
 const GONE: Minor = Minor::new(2, 12);
-/// The label of the extension's adaptor, which makes ServiceProfiles of TrafficSplits.
+/// The label of the extension's adaptor, which creates ServiceProfiles from TrafficSplits.
 const COMPONENT: &str = "component";
 const ADAPTOR: &str = "smi-adaptor";
-/// How many Services are named.
+/// Maximum number of named Services.
 const NAMED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -43,11 +43,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     for split in splits.iter().filter(|split| ctx.judges(&split.metadata.namespace)) {
         let (meta, service) = (&split.metadata, split.spec.service.as_str());
-        // Another mesh may read it where nothing is of this one.
+        // Without pods of this mesh, another mesh may read it.
         if !meshed.contains(meta.namespace.as_str()) {
             continue;
         }
-        // What the adaptor once made of it is still followed.
+        // A ServiceProfile that the adaptor created earlier is still followed.
         let host = format!("{service}.{}.svc.", meta.namespace);
         let overrides = |profile: &ServiceProfile| !profile.spec.dst_overrides.is_empty();
         if profiles.iter().any(|profile| profile.metadata.name.starts_with(&host) && overrides(profile)) {
@@ -55,19 +55,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
         let backends = split.spec.backends.iter().map(|backend| backend.service.as_str());
         let message = format!(
-            "nothing of Linkerd's reads it: since {GONE} that is the adaptor's of the extension linkerd-smi, which is not installed, so all \
-             requests for Service {service} go to its own endpoints"
+            "no component of Linkerd reads it: since {GONE} this requires the adaptor of the extension \
+             linkerd-smi, which is not installed. All requests for Service {service} go to its own endpoints"
         );
         let route = format!(
-            "Say the same in an HTTPRoute (2.13 and later): Service {service} under parentRefs, and under backendRefs the Services with their \
-             weights. Where Flagger or Argo Rollouts write the TrafficSplit, have them write routes of the Gateway API"
+            "Write an HTTPRoute instead (2.13 and later): Service {service} under parentRefs, and the \
+             Services with their weights under backendRefs. If Flagger or Argo Rollouts write the \
+             TrafficSplit, configure them for Gateway API routes"
         );
         let remedy = Remedy::new()
             .step(StepKind::Note, route)
             .run(StepKind::Command, "Then delete the TrafficSplit", on("delete", Kind::TrafficSplit, meta))
             .step(
                 StepKind::Note,
-                "Or install the extension linkerd-smi, whose adaptor makes a ServiceProfile of it",
+                "Or install the extension linkerd-smi, whose adaptor creates a ServiceProfile from it",
             );
         findings.push(
             about(ctx, Kind::TrafficSplit, meta, message)
@@ -75,7 +76,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .evidence(field(Kind::TrafficSplit, meta, "spec.backends", some(backends, NAMED)))
                 .evidence(Evidence::other(
                     "every Deployment",
-                    format!("none is labelled {COMPONENT}={ADAPTOR}"),
+                    format!("none has the label {COMPONENT}={ADAPTOR}"),
                 ))
                 .remedy(remedy),
         );

@@ -1,5 +1,6 @@
-//! What the policy controller would say of routes, rate limits and EgressNetworks of which it wrote no status: in manifests that
-//! nobody applied, and before it ran. What is not among objects of which some were not given is not checked, and never missing.
+//! Predicts the policy controller's status of routes, rate limits and EgressNetworks without one: in
+//! manifests that were not applied, and before the controller ran. References to objects that were not
+//! provided are not checked and not reported as missing.
 
 use std::collections::BTreeMap;
 
@@ -17,20 +18,20 @@ use crate::objects::{
     Listed, Meta, ParentRef, Route, Server, Service, TCPRoute, TLSRoute,
 };
 
-/// What statuses are told from, and what is missing of it.
+/// The inputs of a prediction, and the missing ones.
 pub(super) struct Known<'c, 'a> {
     pub(super) ctx: &'c Context<'a>,
     pub(super) statuses: Statuses<'a>,
-    /// The kinds of which some objects were not given.
+    /// The kinds with missing objects.
     partial: BTreeMap<Kind, Missing>,
-    /// Why the networks of the cluster are not known, if they are not.
+    /// Why the cluster's networks are unknown, if they are.
     pub(super) networks_unknown: Option<Missing>,
 }
 
-/// Reads everything that statuses are told from.
+/// Reads the inputs of predictions.
 ///
 /// # Errors
-/// There is no policy controller, or it is not known which.
+/// If there is no policy controller, or it is unknown which one.
 pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjudged> {
     let version = installed(ctx)?.map(|(version, _)| version);
     let namespace = ctx.namespaces().control_plane.as_str();
@@ -43,7 +44,7 @@ pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjud
         },
     };
     let mut partial = BTreeMap::new();
-    // Among routes that were not given there may be one that is refused, and one that goes first.
+    // A missing route may be rejected or take precedence.
     let judged = |missing: Option<Missing>| missing.into_iter().for_each(|missing| ctx.gap(missing));
     let (http_routes, missing) = there::<HTTPRoute>(ctx);
     judged(missing);
@@ -81,7 +82,7 @@ pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjud
     Ok(Known { ctx, statuses: Statuses::new(writes, &cluster, objects), partial, networks_unknown })
 }
 
-/// The objects of a kind that a definition brings in that are there, and why there may be more.
+/// The available objects of a kind from a CustomResourceDefinition, and why there may be more.
 fn there<'a, K: Listed>(ctx: &Context<'a>) -> (&'a [K::Object], Option<Missing>) {
     match defined::<K>(ctx) {
         Ok(objects) => (objects, None),
@@ -90,14 +91,15 @@ fn there<'a, K: Listed>(ctx: &Context<'a>) -> (&'a [K::Object], Option<Missing>)
 }
 
 impl Known<'_, '_> {
-    /// Whether an answer is certain that rests on nothing of a kind being left out. Where it is not, that is noted.
+    /// Whether an answer is certain although it depends on the absence of objects of a kind. If not, this
+    /// is noted.
     fn certain(&self, rests_on: Option<Kind>) -> bool {
         let missing = rests_on.and_then(|kind| self.partial.get(&kind));
         missing.into_iter().for_each(|missing| self.ctx.gap(missing.clone()));
         missing.is_none()
     }
 
-    /// What would be said of a route at one parent.
+    /// The predicted finding about a route at one parent.
     pub(super) fn of_parent(&self, kind: Kind, meta: &Meta, answer: &ParentAnswer<'_>) -> Option<Finding> {
         let parent = &answer.parent;
         let at = format!("{} {}", parent.kind, parent.name);
@@ -110,15 +112,22 @@ impl Known<'_, '_> {
         let mut certain = faults.iter().filter(|fault| self.certain(fault.rests_on()));
         let (first, others) = (certain.next()?, certain);
         let then = match kind {
-            Kind::TLSRoute | Kind::TCPRoute => "connections that go to it fail",
-            _ => "requests that go to it get status 500",
+            Kind::TLSRoute | Kind::TCPRoute => "connections to it fail",
+            _ => "requests to it get status 500",
         };
         let place = first.place();
         let message = match first {
-            BackendFault::Missing { .. } => format!("{place}, which backendRefs names, is not there: {then}"),
-            BackendFault::OtherKind(_) => format!("backendRefs names {place}, which is no Service: {then}"),
+            BackendFault::Missing { .. } => format!(
+                "{place}, which backendRefs names, does not exist, so \
+                {then}"
+            ),
+            BackendFault::OtherKind(_) => format!(
+                "backendRefs names {place}, which is not a Service, so \
+                {then}"
+            ),
             BackendFault::NotTheParent(_) => format!(
-                "backendRefs names {place}, and an EgressNetwork is a backend only of routes that are attached to it"
+                "backendRefs names {place}, but an EgressNetwork is a backend only of routes that are \
+                 attached to it"
             ),
         };
         let finding = self
@@ -138,7 +147,7 @@ impl Known<'_, '_> {
         })
     }
 
-    /// What would be said of an object, at a parent or by itself; nothing where that is not certain.
+    /// The predicted finding about an object, at a parent or on its own; `None` if it is not certain.
     pub(super) fn of_object(
         &self,
         kind: Kind,
@@ -158,7 +167,7 @@ impl Known<'_, '_> {
                         meta,
                         at,
                         &format!(
-                            "there is no {} {} in namespace {}",
+                            "{} {} does not exist in namespace {}",
                             parent.kind, parent.name, parent.namespace
                         ),
                     )
@@ -176,16 +185,16 @@ impl Known<'_, '_> {
                         kind,
                         meta,
                         at,
-                        &format!("there is no Server {name} in namespace {}", meta.namespace),
+                        &format!("Server {name} does not exist in namespace {}", meta.namespace),
                     )
                     .evidence(field(kind, meta, "spec.targetRef", format!("Server {name}")));
                 return Some(self.lacking(finding, (kind, meta), (Kind::Server, &meta.namespace, name)));
             }
             Refused::UnreadableParent | Refused::UnreadableTarget => {
-                ("it cannot read what that is attached to".to_owned(), ("spec", at.to_owned()))
+                ("it cannot read the object that it is attached to".to_owned(), ("spec", at.to_owned()))
             }
             Refused::Headless => (
-                "a Service without a ClusterIP takes no route; routes need a Service that has one".to_owned(),
+                "a Service without a ClusterIP accepts no route".to_owned(),
                 ("spec.parentRefs", at.to_owned()),
             ),
             Refused::NetworkRefused => (
@@ -194,22 +203,23 @@ impl Known<'_, '_> {
             ),
             Refused::Conflict { kind: first, namespace, name } => (
                 format!(
-                    "{} {namespace}/{name} is attached to the same, and goes first: GRPCRoute before HTTPRoute before TLSRoute before \
-                     TCPRoute",
+                    "{} {namespace}/{name} is attached to the same parent and takes precedence (GRPCRoute \
+                     before HTTPRoute before TLSRoute before TCPRoute)",
                     first.kind()
                 ),
                 ("spec.parentRefs", at.to_owned()),
             ),
             Refused::Later(first) => (
                 format!(
-                    "HTTPLocalRateLimitPolicy {} is attached to the same Server and is older, and only that one counts",
+                    "the older HTTPLocalRateLimitPolicy {} is attached to the same Server, and only that \
+                     one has an effect",
                     first.metadata.name
                 ),
                 ("spec.targetRef", format!("Server {}", first.spec.target_ref.name)),
             ),
             Refused::Overlap { network, cluster } => (
                 "its networks overlap those of the cluster; it is used nevertheless".to_owned(),
-                ("spec.networks", format!("{network}, and {cluster} is of the cluster")),
+                ("spec.networks", format!("{network}, which overlaps {cluster} of the cluster")),
             ),
         };
         let (path, said) = said;
@@ -222,18 +232,18 @@ impl Known<'_, '_> {
 
     fn would(&self, kind: Kind, meta: &Meta, at: &str, why: &str) -> Finding {
         let message =
-            format!("the policy controller wrote no status of it, and would not take it, for {at}: {why}");
+            format!("the policy controller wrote no status yet, and would not accept it for {at}: {why}");
         about(self.ctx, kind, meta, message).likely()
     }
 
-    /// The Server that a rate limit names.
+    /// The Server that a rate limit targets.
     fn target(&self, meta: &Meta) -> &str {
         let limits = self.statuses.objects().rate_limits.iter();
         let mut own = limits.filter(|limit| limit.metadata.key() == meta.key());
         own.next().map_or("", |limit| limit.spec.target_ref.name.as_str())
     }
 
-    /// With what may have been meant by a name that is none, and how to set it right.
+    /// Adds the objects that a wrong name may refer to, and the steps to correct it.
     fn lacking(&self, finding: Finding, (kind, meta): (Kind, &Meta), of: (Kind, &str, &str)) -> Finding {
         let (wanted, namespace, name) = of;
         let keys = self.keys(wanted);
@@ -243,24 +253,24 @@ impl Known<'_, '_> {
         let near = near.or_else(|| elsewhere().map(|(at, name)| ((*at).to_owned(), (*name).to_owned())));
         let near = near.map(|(namespace, name)| {
             let like = Meta { namespace: namespace.into(), name, ..Meta::default() };
-            field(wanted, &like, "metadata.name", "is there, and may be meant")
+            field(wanted, &like, "metadata.name", "exists, and may be the intended one")
         });
         finding.evidences(near).remedy(
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    "See which there are",
+                    "List the existing objects",
                     kubectl().namespace(namespace).words("get").arg(wanted.resource()),
                 )
                 .run(
                     StepKind::Command,
-                    "Name the one that is meant, or apply it as well",
+                    "Name the intended object, or apply the missing one too",
                     on("edit", kind, meta),
                 ),
         )
     }
 
-    /// Namespace and name of what there is of a kind.
+    /// Namespaces and names of the available objects of a kind.
     fn keys(&self, kind: Kind) -> Vec<(&str, &str)> {
         let objects = self.statuses.objects();
         match kind {
@@ -272,29 +282,30 @@ impl Known<'_, '_> {
 }
 
 fn corrected(kind: Kind, meta: &Meta) -> Remedy {
-    Remedy::new().run(StepKind::Command, "See what is written", on("get", kind, meta).words("-o yaml")).run(
+    Remedy::new().run(StepKind::Command, "Read the object", on("get", kind, meta).words("-o yaml")).run(
         StepKind::Command,
-        "Correct what it refers to",
+        "Correct the reference",
         on("edit", kind, meta),
     )
 }
 
-/// Parents of a kind of Linkerd's in a group in which there is no such kind: the policy controller passes them over, without a status.
+/// Parents of a Linkerd kind with a group that has no such kind: the policy controller ignores them,
+/// without a status.
 pub(super) fn of_group(ctx: &Context<'_>, kind: RouteKind, route: &Route) -> Vec<Finding> {
     let meta = &route.metadata;
     let lost = route.spec.parent_refs.iter().filter_map(|parent| Some((parent, misplaced(kind, parent)?)));
     lost.map(|(parent, (said, wanted))| {
         let of = parent.kind.as_deref().unwrap_or_default();
         let named = match &parent.group {
-            Some(_) => format!("parentRefs says {said}"),
-            None => format!("where parentRefs names no group {said} is meant"),
+            Some(_) => format!("parentRefs has {said}"),
+            None => format!("without a group, parentRefs means {said}"),
         };
         about(
             ctx,
             kind.kind(),
             meta,
             format!(
-                "nothing comes of it for {of} {}: {of} is a kind of group {wanted}, and {named}",
+                "it has no effect on {of} {}: {of} is a kind of group {wanted}, and {named}",
                 parent.name
             ),
         )
@@ -308,14 +319,14 @@ pub(super) fn of_group(ctx: &Context<'_>, kind: RouteKind, route: &Route) -> Vec
         .parameter(format!("{of} {}", parent.name))
         .remedy(Remedy::new().run(
             StepKind::Command,
-            format!("Name the group beside the kind: group: {wanted}"),
+            format!("Set the group of the kind: group: {wanted}"),
             on("edit", kind.kind(), meta),
         ))
     })
     .collect()
 }
 
-/// The group that a parent has and the one in which its kind is.
+/// The group of a parent, and the group that its kind belongs to.
 fn misplaced(kind: RouteKind, parent: &ParentRef) -> Option<(&str, &'static str)> {
     const GROUPS: [&str; 4] = ["", "core", "policy.linkerd.io", "gateway.networking.k8s.io"];
     let of = parent.kind.as_deref()?;

@@ -1,4 +1,4 @@
-//! For which namespaces and pods the API server calls the injector: its webhook, and the selectors of that.
+//! The injector's webhook, and the namespaces and pods that its selectors match.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use crate::objects::{
 
 /// The Service behind the injector's webhook.
 pub const SERVICE: &str = "linkerd-proxy-injector";
-/// The webhook's own name, the same in every release.
+/// The webhook's name in every release.
 const WEBHOOK: &str = "linkerd-proxy-injector.linkerd.io";
-/// The label that keeps a namespace away from Linkerd's webhooks.
+/// The label that excludes a namespace from Linkerd's webhooks.
 pub const WEBHOOKS_LABEL: &str = "config.linkerd.io/admission-webhooks";
 
-/// A clause of a webhook's selector that labels do not satisfy.
+/// A term of a webhook's selector that the labels do not match.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Clause {
-    /// One of the selector of namespaces, or where `of_objects` of that of objects.
+    /// A term of the namespaceSelector or, if `of_objects`, of the objectSelector.
     Of {
-        /// Whether it is about the labels of the pod.
+        /// Whether it applies to the pod's labels.
         of_objects: bool,
         /// The label.
         key: String,
         /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
         operator: String,
-        /// The values that it names.
+        /// Its values.
         values: Vec<String>,
     },
-    /// No webhook is known, and a default install leaves the namespace out.
+    /// No webhook is known, and a default install excludes the namespace.
     OfDefaultInstall,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Clause {
     }
 }
 
-/// The injector's webhook and the configuration that holds it; `None` where nothing registers it.
+/// The injector's webhook and its configuration; `None` if none is registered.
 pub fn webhook<'a>(
     configurations: &'a [WebhookConfiguration],
     control_plane: &str,
@@ -59,11 +59,11 @@ pub fn webhook<'a>(
         None => webhook.name == WEBHOOK,
     };
     let all = || configurations.iter().flat_map(|c| c.webhooks.iter().map(move |webhook| (c, webhook)));
-    // By the Service it calls; a renamed Service still leaves the webhook's own name.
+    // By the Service that it calls, else by the webhook's own name if the Service was renamed.
     all().find(|(_, webhook)| serves(webhook)).or_else(|| all().find(|(_, webhook)| webhook.name == WEBHOOK))
 }
 
-/// The clause of the webhook's selector that leaves a namespace out; without a webhook, that of a default install.
+/// The selector term that excludes a namespace; without a webhook, that of a default install.
 pub(super) fn left_out(namespace: &Namespace, webhook: Option<&Webhook>) -> Option<Clause> {
     let labels = with_name(namespace);
     let Some(webhook) = webhook else {
@@ -74,14 +74,15 @@ pub(super) fn left_out(namespace: &Namespace, webhook: Option<&Webhook>) -> Opti
     webhook.namespace_selector.as_ref().and_then(|selector| unmet(selector, &labels, false))
 }
 
-/// A namespace's labels with the one that every API server since 1.22 adds, which hand-written dumps may lack.
+/// A namespace's labels, plus the name label that API servers add since 1.22 and hand-written dumps may
+/// lack.
 fn with_name(namespace: &Namespace) -> Texts {
     let mut labels = namespace.metadata.labels.to_map();
     labels.entry("kubernetes.io/metadata.name".to_owned()).or_insert_with(|| namespace.metadata.name.clone());
     labels.into()
 }
 
-/// The first clause of a selector that labels do not satisfy.
+/// The first term of a selector that the labels do not match.
 pub(super) fn unmet(selector: &LabelSelector, labels: &Texts, of_objects: bool) -> Option<Clause> {
     let clause = |key: &str, operator: &str, values: Vec<String>| Clause::Of {
         of_objects,

@@ -1,10 +1,10 @@
-//! Policies that add up, as those of Kubernetes and of Cilium do: what one lets through passes, unless a rule denies it, and a pod
-//! is shut for everything else as soon as one shuts it.
+//! Additive policies, as those of Kubernetes and Cilium: traffic that one policy allows passes unless a
+//! rule denies it, and one policy is enough to isolate a pod.
 
 use super::form::{Action, Fits, Held, Rule};
 use super::{Decides, Direction, Passage};
 
-/// What they say of a connection. `fits` says whether a rule is about it.
+/// Evaluates the policies for a connection. `fits` decides whether a rule matches it.
 pub(super) fn passage<'a>(
     direction: Direction,
     holding: &[(&Held<'a>, Fits)],
@@ -36,7 +36,7 @@ pub(super) fn passage<'a>(
     }
     let shut = !shutting.is_empty();
     match through {
-        // Nothing lets it through, whatever else may be denied.
+        // No rule allows it, whatever else may be denied.
         None if shut && may_pass.is_empty() => Passage::Shut(shutting),
         None if shut => Passage::Unknown(may_pass),
         _ if !may_deny.is_empty() => Passage::Unknown(may_deny),
@@ -46,7 +46,7 @@ pub(super) fn passage<'a>(
     }
 }
 
-/// A policy and the field in it that decides.
+/// A policy and its deciding field.
 pub(super) fn decides<'a>(held: &Held<'a>, direction: Direction, field: &str, denies: bool) -> Decides<'a> {
     Decides { policy: held.policy, field: field.to_owned(), denies, said: held.in_words(direction) }
 }

@@ -1,5 +1,6 @@
-//! Policies of Calico in the neutral form: https://docs.tigera.io/calico/latest/reference/resources/networkpolicy. Policies stand in
-//! tiers and have an order; the first rule that fits decides. Those of Kubernetes stand among them, in the tier `default`.
+//! Calico policies in the neutral form:
+//! https://docs.tigera.io/calico/latest/reference/resources/networkpolicy. Policies are in tiers and have
+//! an order; the first matching rule decides. Kubernetes policies are among them, in the tier `default`.
 
 use std::net::IpAddr;
 
@@ -8,23 +9,23 @@ use super::{Direction, Known, Peer, account, kubernetes};
 use crate::model::networks::Network;
 use crate::objects::{CalicoEntity, CalicoPolicy, CalicoRule, CalicoTier, Pod, TargetPort};
 
-/// The tier of policies that name none, and of those of Kubernetes.
+/// The tier of policies without one, and of Kubernetes policies.
 const DEFAULT: &str = "default";
-/// Its place.
+/// The order of that tier.
 const DEFAULT_ORDER: f64 = 1_000_000.0;
-/// Labels that Calico gives pods, their namespaces and their service accounts.
+/// Labels that Calico adds to pods, their namespaces and their service accounts.
 const NAMESPACE: &str = "projectcalico.org/namespace";
 const ACCOUNT: &str = "projectcalico.org/serviceaccount";
 const ORCHESTRATOR: &str = "projectcalico.org/orchestrator";
 const NAME: &str = "projectcalico.org/name";
 
 const NOT_UNDERSTOOD: &str = "an expression that is not understood";
-const NO_POD: &str = "whether a NetworkSet or a HostEndpoint stands for it";
-/// The block that holds every address.
+const NO_POD: &str = "whether a NetworkSet or a HostEndpoint matches it";
+/// The block that contains every address.
 const EVERYWHERE: &str = "0.0.0.0/0";
-const ADDRESS: &str = "which address it has";
+const ADDRESS: &str = "its address";
 
-/// A place in the default tier.
+/// The default place in the default tier.
 pub(super) fn default_place() -> Place {
     Place {
         tier: Some(DEFAULT_ORDER),
@@ -35,7 +36,7 @@ pub(super) fn default_place() -> Place {
     }
 }
 
-/// What a policy says of a direction; `None` where it says nothing, or only to hosts.
+/// The rules of a policy in a direction; `None` if it has none, or only applies to hosts.
 pub(super) fn read<'a>(
     policy: &'a CalicoPolicy,
     direction: Direction,
@@ -79,7 +80,7 @@ fn place(policy: &CalicoPolicy, tiers: &[CalicoTier]) -> Place {
     }
 }
 
-/// A rule that decides something: `Log` decides nothing.
+/// A rule with a decision: `Log` has none.
 fn read_rule(rule: &CalicoRule, field: String) -> Option<Rule<'_>> {
     let action = match rule.action.as_str() {
         "Allow" => Action::Allow,
@@ -88,13 +89,13 @@ fn read_rule(rule: &CalicoRule, field: String) -> Option<Rule<'_>> {
         _ => return None,
     };
     let doubt = if rule.http {
-        Some("what it asks of requests (http)")
+        Some("its requirements for requests (http)")
     } else if !rule.source.ports.is_empty() || !rule.source.not_ports.is_empty() {
-        Some("which port connections come from")
+        Some("its source port")
     } else if rule.ip_version.is_some() {
-        Some("whether the connection is one of IPv4 or IPv6")
+        Some("the IP version of the connection")
     } else if rule.not_protocol.is_some() || !rule.destination.not_ports.is_empty() {
-        Some("what it leaves out (notPorts, notProtocol)")
+        Some("its exclusions (notPorts, notProtocol)")
     } else {
         None
     };
@@ -134,7 +135,7 @@ fn read_port(protocol: Option<String>, port: &TargetPort) -> Ports {
     Ports { protocol, which }
 }
 
-/// Whether it is about everybody.
+/// Whether a rule applies to all peers.
 pub(super) fn is_for_all(rule: &CalicoRule) -> bool {
     says_nothing(&rule.source) && says_nothing(&rule.destination)
 }
@@ -148,7 +149,7 @@ fn says_nothing(entity: &CalicoEntity) -> bool {
         && !entity.services
 }
 
-/// Whether a policy holds for a pod.
+/// Whether a policy selects a pod.
 pub(super) fn holds_for(policy: &CalicoPolicy, pod: &Pod, known: &Known<'_>) -> Fits {
     let spec = &policy.spec;
     if !policy.metadata.namespace.is_empty() && policy.metadata.namespace != pod.metadata.namespace {
@@ -160,7 +161,7 @@ pub(super) fn holds_for(policy: &CalicoPolicy, pod: &Pod, known: &Known<'_>) -> 
         .and(|| fits(known, &spec.service_account_selector, |key| of_account(pod, key)))
 }
 
-/// Whether a rule is about a connection between a pod that its policy holds for and a peer.
+/// Whether a rule matches a connection between a selected pod and a peer.
 pub(super) fn is_about(
     rule: &CalicoRule,
     direction: Direction,
@@ -205,7 +206,8 @@ fn is_entity(entity: &CalicoEntity, namespace: &str, end: Peer<'_>, known: &Know
     nets.and(|| not_nets).and(|| services).and(|| is_selected(entity, namespace, end, known))
 }
 
-/// Whether its expressions mean an end. As soon as one is there, a policy of a namespace means its own, unless it names others.
+/// Whether its expressions match an endpoint. With any expression, a policy of a namespace selects its own
+/// namespace unless it names others.
 fn is_selected(entity: &CalicoEntity, namespace: &str, end: Peer<'_>, known: &Known<'_>) -> Fits {
     let CalicoEntity { selector, not_selector, namespace_selector, .. } = entity;
     let texts = [selector, not_selector, namespace_selector];
@@ -237,7 +239,7 @@ fn holds(net: &str, address: IpAddr) -> bool {
         || net.parse::<IpAddr>().is_ok_and(|one| one == address)
 }
 
-/// The expressions of a policy.
+/// The selector expressions of a policy.
 pub(super) fn expressions(policy: &CalicoPolicy) -> impl Iterator<Item = &str> {
     let spec = &policy.spec;
     let ends = spec.ingress.iter().chain(&spec.egress).flat_map(|rule| [&rule.source, &rule.destination]);

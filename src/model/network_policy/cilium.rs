@@ -1,6 +1,6 @@
-//! Policies of Cilium in the neutral form: https://docs.cilium.io/en/stable/security/policy/language/. Pods are endpoints with
-//! labels of Kubernetes and of Cilium's own; hosts, API servers and what is outside are entities. Blocks of addresses never mean
-//! pods, nor do names of hosts that lead to one.
+//! Cilium policies in the neutral form: https://docs.cilium.io/en/stable/security/policy/language/. Pods
+//! are endpoints with labels of Kubernetes and of Cilium; hosts, API servers and outside addresses are
+//! entities. CIDR blocks never match pods, nor do host names that resolve to one.
 
 use std::net::IpAddr;
 
@@ -14,21 +14,21 @@ use crate::objects::{
     TargetPort, Word,
 };
 
-/// The label that Cilium gives endpoints for the namespace of their pod.
+/// Cilium's label for the namespace of an endpoint's pod.
 const NAMESPACE: &str = "io.kubernetes.pod.namespace";
-/// What it puts before labels of that namespace.
+/// The prefix of labels of that namespace.
 const OF_NAMESPACE: &str = "io.cilium.k8s.namespace.labels.";
 /// The label for the service account.
 const ACCOUNT: &str = "io.cilium.k8s.policy.serviceaccount";
 /// The label for the cluster.
 const CLUSTER: &str = "io.cilium.k8s.policy.cluster";
-/// What a key begins with whose labels Cilium does not take over from pods unless it is told to.
+/// Prefixes of pod labels that Cilium ignores by default.
 const LEFT_OUT: [&str; 3] = ["kubernetes.io/", "k8s.io/", "io.kubernetes."];
 
-const HOSTS: &str = "which host the connection comes from or goes to";
-const OUTSIDE: &str = "what is outside of the cluster to Cilium";
+const HOSTS: &str = "the host that the connection comes from or goes to";
+const OUTSIDE: &str = "the addresses that Cilium treats as outside of the cluster";
 
-/// What a policy says of a direction, for each of its rules that is about pods.
+/// The rules of a policy in a direction, one entry for each rule that selects pods.
 pub(super) fn read(policy: &CiliumPolicy, direction: Direction) -> Vec<Held<'_>> {
     policy.rules().filter_map(|(field, rule)| held(policy, field, rule, direction)).collect()
 }
@@ -39,7 +39,7 @@ fn held<'a>(
     rule: &'a CiliumRule,
     direction: Direction,
 ) -> Option<Held<'a>> {
-    // Without it the rule is about nodes.
+    // A rule without it selects nodes.
     let selector = rule.endpoint_selector.as_ref()?;
     let (allow, deny, asked) = match direction {
         Direction::Ingress => (&rule.ingress, &rule.ingress_deny, rule.enable_default_deny.ingress),
@@ -69,12 +69,12 @@ fn held<'a>(
     })
 }
 
-/// A rule for each of its lists of ports: each may ask something else of what is said there.
+/// One rule per list of ports: each may have its own requirements for requests.
 fn rules(side: &CiliumSide, field: String, action: Action) -> Vec<Rule<'_>> {
     let allows = action == Action::Allow;
     let asked = (allows && side.authentication.mode == "required")
         .then_some("Cilium's mutual authentication")
-        .or_else(|| (allows && side.requires).then_some("what it requires of the other end"));
+        .or_else(|| (allows && side.requires).then_some("its requirements for the peer"));
     let rule = |ports: Vec<Ports>, doubt: Option<&'static str>, field: String| Rule {
         field,
         action,
@@ -82,7 +82,7 @@ fn rules(side: &CiliumSide, field: String, action: Action) -> Vec<Rule<'_>> {
         peers: Peers::Cilium(side),
         doubt: doubt.or(asked),
     };
-    // A rule about nothing shuts its pods and lets nothing through; one about ICMP alone has no ports.
+    // An empty rule isolates its pods and allows nothing; an ICMP rule has no ports.
     if side.ports.is_empty() {
         return match !names_peers(side) || side.icmps {
             true => Vec::new(),
@@ -97,17 +97,17 @@ fn rules(side: &CiliumSide, field: String, action: Action) -> Vec<Rule<'_>> {
     .collect()
 }
 
-/// What is asked of what is said at a port, which the port alone does not tell.
+/// The requirements for requests on a port, which the port alone does not decide.
 fn asks(ports: &CiliumPorts) -> Option<&'static str> {
     let rules = &ports.rules;
     if rules.http || rules.kafka || rules.l7 || rules.l7proto {
-        return Some("what it asks of requests (rules)");
+        return Some("its requirements for requests (rules)");
     }
     if !rules.dns.is_empty() && !rules.dns.iter().any(|name| name.match_pattern == "*") {
-        return Some("which names it lets DNS be asked for (rules.dns)");
+        return Some("the names for which it allows DNS requests (rules.dns)");
     }
     let intercepted = ports.ends_tls || ports.begins_tls || ports.server_names || ports.listener;
-    intercepted.then_some("what Cilium's own proxy makes of it")
+    intercepted.then_some("the handling by Cilium's own proxy")
 }
 
 fn port(named: &CiliumPort) -> Ports {
@@ -137,12 +137,12 @@ fn names_peers(side: &CiliumSide) -> bool {
         || side.names
 }
 
-/// Whether it is about everybody.
+/// Whether a rule applies to all peers.
 pub(super) fn is_for_all(side: &CiliumSide) -> bool {
     !names_peers(side) || side.entities.iter().flatten().any(|entity| entity == "all")
 }
 
-/// Whether a rule is about a peer. `namespace` is that of the policy, empty where it is the cluster's.
+/// Whether a rule matches a peer. `namespace` is that of the policy, empty for a cluster-wide policy.
 pub(super) fn is_about(side: &CiliumSide, namespace: &str, peer: Peer<'_>, known: &Known<'_>) -> Fits {
     if is_for_all(side) {
         return Fits::Yes;
@@ -171,14 +171,14 @@ pub(super) fn is_about(side: &CiliumSide, namespace: &str, peer: Peer<'_>, known
     Fits::any(endpoints.chain(entities).chain(blocks).chain(plain).chain(others))
 }
 
-/// Blocks never mean endpoints; whether they mean nodes is a setting of Cilium's.
+/// Blocks never match endpoints; a setting of Cilium decides whether they match nodes.
 fn is_in(block: &CiliumBlock, peer: Peer<'_>) -> Fits {
     let holds = |address: IpAddr| {
         let within = |cidr: &str| {
             cidr.parse::<Network>().is_ok_and(|network| network.contains(address))
                 || cidr.parse::<IpAddr>().is_ok_and(|one| one == address)
         };
-        // A group of blocks is not read.
+        // Groups of blocks are not read.
         block.cidr.is_empty() || within(&block.cidr) && !block.except.iter().any(|cidr| within(cidr))
     };
     match peer {
@@ -186,7 +186,7 @@ fn is_in(block: &CiliumBlock, peer: Peer<'_>) -> Fits {
         Peer::Pod(pod) if pod.status.pod_ip.is_some_and(|address| !holds(address)) => Fits::No,
         Peer::Address(address) if !holds(address) => Fits::No,
         Peer::Pod(_) | Peer::Address(_) | Peer::Host | Peer::Anyone => {
-            Fits::Perhaps("whether the address counts as one outside of the cluster")
+            Fits::Perhaps("whether the address counts as outside of the cluster")
         }
     }
 }
@@ -220,7 +220,7 @@ fn is_endpoint(selector: &LabelSelector, namespace: &str, peer: Peer<'_>, known:
         .map(Word::as_str)
         .chain(selector.match_expressions.iter().map(|one| one.key.as_str()));
     let Some(pod) = in_network(peer) else {
-        // Such as `reserved:host`.
+        // For example `reserved:host`.
         return match keys.any(|key| key.starts_with("reserved:")) {
             true => Fits::Perhaps(HOSTS),
             false => Fits::No,
@@ -234,23 +234,23 @@ fn is_endpoint(selector: &LabelSelector, namespace: &str, peer: Peer<'_>, known:
             .chain(selector.match_expressions.iter().map(|one| one.key.as_str()));
         all.into_iter().any(|key| bare(key).is_some_and(|key| key.starts_with(prefix)))
     };
-    // Where nothing is said of namespaces, a policy of a namespace means its own.
+    // Without a namespace term, a policy of a namespace selects its own namespace.
     let here = if namespace.is_empty() || asks(NAMESPACE) || pod.metadata.namespace == namespace {
         Fits::Yes
     } else if asks(OF_NAMESPACE) {
-        Fits::Perhaps("whether labels of namespaces lead out of that of the policy, which goes by release")
+        Fits::Perhaps("whether namespace labels can select other namespaces, which depends on the release")
     } else {
         Fits::No
     };
     here.and(|| selects(selector, |key| label(pod, key, known)))
 }
 
-/// Whether a policy holds for a pod, which is in its namespace where it has one.
+/// Whether a policy selects a pod. A namespaced policy selects only pods of its namespace.
 pub(super) fn holds_for(selector: &LabelSelector, pod: &Pod, known: &Known<'_>) -> Fits {
     selects(selector, |key| label(pod, key, known))
 }
 
-/// A key without the source of the label; `None` where that is not Kubernetes.
+/// A label key without its source; `None` if the source is not Kubernetes.
 fn bare(key: &str) -> Option<&str> {
     match key.split_once(':') {
         None => Some(key),
@@ -259,7 +259,7 @@ fn bare(key: &str) -> Option<&str> {
     }
 }
 
-/// A label of the endpoint of a pod.
+/// A label of a pod's endpoint.
 fn label<'p>(pod: &'p Pod, key: &str, known: &'p Known<'_>) -> Label<'p> {
     let Some(key) = bare(key) else {
         return match key.starts_with("reserved:") {
@@ -273,9 +273,9 @@ fn label<'p>(pod: &'p Pod, key: &str, known: &'p Known<'_>) -> Label<'p> {
     match key {
         NAMESPACE => Label::Is(&pod.metadata.namespace),
         ACCOUNT => Label::Is(super::account(pod)),
-        CLUSTER => Label::Unknown("the name that Cilium has for the cluster"),
+        CLUSTER => Label::Unknown("Cilium's name of the cluster"),
         key if LEFT_OUT.iter().any(|prefix| key.starts_with(prefix)) => {
-            Label::Unknown("a label that Cilium leaves out unless it is told otherwise")
+            Label::Unknown("a label that Cilium ignores by default")
         }
         key => kubernetes::label(pod, key),
     }

@@ -1,9 +1,9 @@
-//! Whether network policies let a proxy connect to a component of the control plane.
+//! Whether network policies allow a proxy's connections to a component of the control plane.
 
 use super::{Direction, Passage, Peer, Policies, Port};
 use crate::objects::Pod;
 
-/// The best of several ways: one that is open is enough.
+/// The best of several results: one that is open is enough.
 pub fn best<'a>(passages: impl IntoIterator<Item = Passage<'a>>) -> Option<Passage<'a>> {
     let rank = |passage: &Passage<'_>| match passage {
         Passage::Open | Passage::Through(_) => 0,
@@ -13,8 +13,8 @@ pub fn best<'a>(passages: impl IntoIterator<Item = Passage<'a>>) -> Option<Passa
     passages.into_iter().min_by_key(rank)
 }
 
-/// What the policies say of connections of `client` to a port of the pods that serve it: out of the client, and in to the best of
-/// the pods. Nothing if there are no such pods.
+/// The result for connections of `client` to a port of the pods that serve it: egress of the client, and
+/// ingress of the best of these pods. `None` if there are no such pods.
 pub fn to_component<'a>(
     policies: &Policies<'a>,
     client: &Pod,

@@ -1,14 +1,15 @@
-//! Calico's expressions about labels: https://docs.tigera.io/calico/latest/reference/resources/networkpolicy#selectors. What is not
-//! understood fits perhaps. `||` binds loosest, then `&&`, then `!`.
+//! Calico's label expressions:
+//! https://docs.tigera.io/calico/latest/reference/resources/networkpolicy#selectors. An expression that is
+//! not understood may match. `||` binds loosest, then `&&`, then `!`.
 
 use super::form::{Fits, Label};
 
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
-    /// `all()`, and nothing.
+    /// `all()`, and the empty expression.
     All,
-    /// `global()`: what is in no namespace.
+    /// `global()`: objects without a namespace.
     Global,
     /// `has(key)`.
     Has(String),
@@ -22,12 +23,12 @@ pub enum Expression {
     Or(Vec<Expression>),
 }
 
-/// How a label is compared.
+/// A comparison of a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
     /// `==` and `in`.
     In,
-    /// `!=` and `not in`: also for a label that is not there.
+    /// `!=` and `not in`: also true for a missing label.
     NotIn,
     /// `contains`.
     Contains,
@@ -37,11 +38,11 @@ pub enum Operator {
     EndsWith,
 }
 
-/// How deep brackets may go.
+/// Maximum nesting of parentheses.
 const DEEPEST: usize = 32;
 
 impl Expression {
-    /// Reads one; `None` where it is not understood.
+    /// Parses an expression; `None` if it is not understood.
     pub fn parse(text: &str) -> Option<Expression> {
         let mut rest = Rest { text: text.trim(), depth: 0 };
         if rest.text.is_empty() {
@@ -51,11 +52,11 @@ impl Expression {
         rest.text.is_empty().then_some(expression)
     }
 
-    /// Whether labels fit it.
+    /// Whether labels match it.
     pub fn fits<'l>(&self, label: &impl Fn(&str) -> Label<'l>) -> Fits {
         match self {
             Expression::All => Fits::Yes,
-            // Pods are in namespaces.
+            // Pods always have a namespace.
             Expression::Global => Fits::No,
             Expression::Has(key) => match label(key) {
                 Label::Is(_) => Fits::Yes,
@@ -87,7 +88,7 @@ impl Operator {
     }
 }
 
-/// What is still to be read.
+/// The unparsed rest.
 struct Rest<'t> {
     text: &'t str,
     depth: usize,
@@ -168,7 +169,7 @@ impl<'t> Rest<'t> {
         Some(Expression::Compare(key, operator, values))
     }
 
-    /// Whether it goes on with this, which is read then.
+    /// Consumes `what` if the rest starts with it.
     fn takes(&mut self, what: &str) -> bool {
         match self.text.strip_prefix(what) {
             Some(rest) => {
@@ -179,14 +180,14 @@ impl<'t> Rest<'t> {
         }
     }
 
-    /// Whether it goes on with these words, with or without blanks between them.
+    /// Consumes these words if the rest starts with them, with or without blanks in between.
     fn word(&mut self, words: &[&str]) -> bool {
         let mut rest = self.text;
         for word in words {
             let Some(behind) = rest.trim_start().strip_prefix(word) else { return false };
             rest = behind;
         }
-        // The last one ends where no letter follows.
+        // The last word ends if no letter follows.
         if rest.starts_with(is_of_key) {
             return false;
         }
@@ -217,7 +218,7 @@ fn is_of_key(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// `Y`es, `N`o, `?`, and `!` where it is not understood.
+    /// `Y`es, `N`o, `?`, and `!` if it is not understood.
     fn said(text: &str) -> char {
         let label = |key: &str| match key {
             "app" => Label::Is("web-front"),
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_mean_what_calico_says() {
+    fn expressions_evaluate_as_in_calico() {
         for (text, expected) in [
             ("", 'Y'),
             ("all()", 'Y'),

@@ -1,5 +1,5 @@
-//! The neutral form of a policy, into which every kind is read: the pods that it holds for, whether it shuts them for what nothing
-//! lets through, and its rules. Whether something fits has three answers; what is not known is one of them.
+//! The neutral form of policies of every kind: the selected pods, whether the policy isolates them, and its
+//! rules. A match has three results: yes, no, and unknown.
 
 use std::cmp::Ordering;
 
@@ -9,19 +9,19 @@ use crate::objects::{
     NetworkPolicyRule, Pod, TargetPort,
 };
 
-/// Whether something fits.
+/// Whether something matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fits {
     /// It does.
     Yes,
     /// It does not.
     No,
-    /// It cannot be said, and why.
+    /// Unknown, and why.
     Perhaps(&'static str),
 }
 
 impl Fits {
-    /// Both.
+    /// Whether both match.
     pub fn and(self, other: impl FnOnce() -> Fits) -> Fits {
         match self {
             Fits::No => Fits::No,
@@ -33,7 +33,7 @@ impl Fits {
         }
     }
 
-    /// One of them at least; nothing fits none.
+    /// Whether at least one matches; `No` for none.
     pub fn any(all: impl IntoIterator<Item = Fits>) -> Fits {
         let mut said = Fits::No;
         for one in all {
@@ -62,7 +62,7 @@ impl From<bool> for Fits {
     }
 }
 
-/// A policy as it is written.
+/// A policy of any kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Policy<'a> {
     /// Of Kubernetes.
@@ -86,7 +86,7 @@ impl<'a> Policy<'a> {
         }
     }
 
-    /// Its name, and namespace where it has one.
+    /// Its name, and its namespace if it has one.
     pub fn meta(self) -> &'a Meta {
         match self {
             Policy::Kubernetes(policy) => &policy.metadata,
@@ -95,46 +95,46 @@ impl<'a> Policy<'a> {
         }
     }
 
-    /// What tells it from every other, in order.
+    /// A unique, ordered key.
     pub fn key(self) -> (Kind, &'a str, &'a str) {
         let (namespace, name) = self.meta().key();
         (self.kind(), namespace, name)
     }
 }
 
-/// What becomes of a connection that a rule fits.
+/// The action of a rule for a matching connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// It is let through.
+    /// The connection is allowed.
     Allow,
-    /// It is not.
+    /// The connection is denied.
     Deny,
     /// The next tier decides.
     Pass,
 }
 
-/// Ports that a rule names.
+/// The ports of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ports {
-    /// `TCP` or `UDP`; any where nothing is said.
+    /// `TCP` or `UDP`; any if not set.
     pub protocol: Option<String>,
-    /// Which.
+    /// The ports.
     pub which: Which,
 }
 
-/// Which ports.
+/// A set of ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
-    /// All of the transport.
+    /// All ports of the protocol.
     All,
     /// From the first to the last.
     Range(u16, u16),
-    /// Those that a container has by this name.
+    /// The container ports with this name.
     Named(String),
 }
 
 impl Ports {
-    /// Whether a port is one of them.
+    /// Whether a port is among them.
     pub fn hold(&self, port: Port<'_>) -> Fits {
         if self.protocol.as_ref().is_some_and(|protocol| !protocol.eq_ignore_ascii_case(port.protocol)) {
             return Fits::No;
@@ -153,7 +153,7 @@ impl Ports {
         }
     }
 
-    /// As a report names them: `6379`, `1-1024`, `redis`, `all`.
+    /// The text in reports: `6379`, `1-1024`, `redis`, `all`.
     pub fn in_words(&self) -> String {
         match &self.which {
             Which::All => "all".to_owned(),
@@ -163,7 +163,7 @@ impl Ports {
         }
     }
 
-    /// Of a port by number or name, and the last of a range.
+    /// From a port number or name, and the end of a range.
     pub fn of(protocol: Option<&str>, port: Option<&TargetPort>, last: Option<u16>) -> Ports {
         let which = match port {
             None => Which::All,
@@ -174,34 +174,34 @@ impl Ports {
     }
 }
 
-/// Whom a rule is about, as it is written.
+/// The peers of a rule, as written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Peers<'a> {
-    /// By Kubernetes' rules.
+    /// In the form of Kubernetes.
     Kubernetes(&'a NetworkPolicyRule),
-    /// By Cilium's.
+    /// In the form of Cilium.
     Cilium(&'a CiliumSide),
-    /// By Calico's, which are about the pod itself as well.
+    /// In the form of Calico, which can also restrict the pod itself.
     Calico(&'a CalicoRule),
 }
 
 /// A rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule<'a> {
-    /// Where it stands: `spec.ingress[0]`.
+    /// Its path: `spec.ingress[0]`.
     pub field: String,
-    /// What becomes of what fits it.
+    /// The action for matching connections.
     pub action: Action,
-    /// Its ports; all where there are none.
+    /// Its ports; all if empty.
     pub ports: Vec<Ports>,
-    /// Whom it is about.
+    /// Its peers.
     pub peers: Peers<'a>,
-    /// What it asks beside peers and ports that cannot be judged.
+    /// A further requirement that cannot be evaluated.
     pub doubt: Option<&'static str>,
 }
 
 impl Rule<'_> {
-    /// Whether it is about a port.
+    /// Whether it applies to a port.
     pub fn holds_port(&self, port: Port<'_>) -> Fits {
         match self.ports.as_slice() {
             [] => Fits::Yes,
@@ -209,7 +209,7 @@ impl Rule<'_> {
         }
     }
 
-    /// Whether it is about everybody.
+    /// Whether it applies to all peers.
     pub fn is_for_all(&self) -> bool {
         match self.peers {
             Peers::Kubernetes(rule) => rule.peers.is_empty(),
@@ -219,7 +219,7 @@ impl Rule<'_> {
     }
 }
 
-/// The pods that a policy holds for, as it is written.
+/// The pods that a policy selects, as written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Subject<'a> {
     /// By labels, in its namespace.
@@ -230,23 +230,23 @@ pub enum Subject<'a> {
     Calico(&'a CalicoPolicy),
 }
 
-/// Its place among policies that have an order.
+/// The place of a policy in the order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
-    /// The place of its tier; `None` where the tier is not known.
+    /// The order of its tier; `None` if the tier is unknown.
     pub tier: Option<f64>,
     /// The name of the tier.
     pub tier_name: String,
-    /// Whether what its tier is about and no rule of it fits is left to the next.
+    /// Whether the tier passes unmatched traffic to the next one.
     pub passes_on: bool,
-    /// Its place in the tier.
+    /// Its order in the tier.
     pub order: f64,
-    /// Its name, which decides between equal ones.
+    /// Its name, which decides between policies of the same order.
     pub name: String,
 }
 
 impl Place {
-    /// Which of two comes first.
+    /// Which of two places comes first.
     pub fn compare(&self, other: &Place) -> Ordering {
         let tier = |place: &Place| place.tier.unwrap_or(f64::INFINITY);
         tier(self)
@@ -257,33 +257,33 @@ impl Place {
     }
 }
 
-/// A policy, or a part of it with pods of its own, as far as one direction goes.
+/// A policy, or a part of it with its own selected pods, for one direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held<'a> {
     /// The policy.
     pub policy: Policy<'a>,
-    /// Where its rules stand: `spec.ingress`.
+    /// The path of its rules: `spec.ingress`.
     pub field: String,
-    /// Its pods.
+    /// The selected pods.
     pub subject: Subject<'a>,
-    /// Whether it shuts them for what nothing lets through.
+    /// Whether it isolates them, so that only allowed traffic passes.
     pub shuts: bool,
     /// Its rules, in order.
     pub rules: Vec<Rule<'a>>,
-    /// Its place, where policies have an order.
+    /// Its place, if policies have an order.
     pub place: Place,
 }
 
 impl<'a> Held<'a> {
-    /// What of a field of it cannot be said.
+    /// An unknown result because of a field.
     pub fn doubt(&self, field: &str, why: &'static str) -> Doubt<'a> {
         Doubt { policy: self.policy, field: field.to_owned(), why }
     }
 
-    /// What its rules name, in a line.
+    /// A one-line summary of its rules.
     pub fn in_words(&self, direction: Direction) -> String {
         if self.rules.is_empty() {
-            return "no rule: nothing is let through".to_owned();
+            return "no rule: nothing is allowed".to_owned();
         }
         let rule = |rule: &Rule<'_>| {
             let port = |ports: &Ports| {
@@ -311,18 +311,18 @@ impl<'a> Held<'a> {
     }
 }
 
-/// A label that a selector asks for.
+/// The value of a label that a selector requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Label<'a> {
     /// Its value.
     Is(&'a str),
-    /// There is none.
+    /// The label is missing.
     Absent,
-    /// It is not known, and why.
+    /// Unknown, and why.
     Unknown(&'static str),
 }
 
-/// Whether labels fit a selector, where not all of them are known.
+/// Whether labels match a selector, if some of the labels are unknown.
 pub fn selects<'l>(selector: &LabelSelector, label: impl Fn(&str) -> Label<'l>) -> Fits {
     let has = |key: &str, values: &dyn Fn(&str) -> bool, absent: Fits| match label(key) {
         Label::Is(value) => values(value).into(),
@@ -343,10 +343,10 @@ pub fn selects<'l>(selector: &LabelSelector, label: impl Fn(&str) -> Label<'l>) 
     labels.chain(expressions).fold(Fits::Yes, |all, one| all.and(|| one))
 }
 
-/// A pod that is a peer of the pod network; `None` for everything else.
+/// A peer that is a pod of the pod network; `None` for everything else.
 pub fn in_network<'a>(peer: Peer<'a>) -> Option<&'a Pod> {
     match peer {
-        // What shares the address of its node is no pod to a network.
+        // To a network, a host-network pod is its node.
         Peer::Pod(pod) if !pod.spec.host_network => Some(pod),
         Peer::Pod(_) | Peer::Address(_) | Peer::Host | Peer::Anyone => None,
     }

@@ -9,12 +9,12 @@ use super::{Direction, Known, Peer};
 use crate::model::networks::Network;
 use crate::objects::{IpBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyRule, Pod};
 
-/// The place that Calico gives policies of Kubernetes among its own.
+/// The order that Calico assigns to Kubernetes policies.
 const ORDER: f64 = 1000.0;
-/// What Calico puts before their names.
+/// The prefix that Calico adds to their names.
 const PREFIX: &str = "knp.default.";
 
-/// What a policy says of a direction; `None` where it says nothing.
+/// The rules of a policy in a direction; `None` if it does not apply to the direction.
 pub(super) fn read(policy: &NetworkPolicy, direction: Direction) -> Option<Held<'_>> {
     let (about, rules) = match direction {
         Direction::Ingress => (policy.spec.is_about_ingress(), &policy.spec.ingress),
@@ -49,7 +49,7 @@ fn ports(named: &crate::objects::NetworkPolicyPort) -> Ports {
     Ports::of(Some(protocol), named.port.as_ref(), named.end_port)
 }
 
-/// Whether a rule of a policy in `namespace` is about a peer.
+/// Whether a rule of a policy in `namespace` matches a peer.
 pub(super) fn is_about(rule: &NetworkPolicyRule, namespace: &str, peer: Peer<'_>, known: &Known<'_>) -> Fits {
     match (rule.peers.as_slice(), peer) {
         ([], _) => Fits::Yes,
@@ -64,7 +64,8 @@ fn is_peer(named: &NetworkPolicyPeer, namespace: &str, peer: Peer<'_>, known: &K
             Peer::Host => Fits::Yes,
             Peer::Anyone => Fits::Perhaps(super::WHOM),
             Peer::Address(address) => holds(block, address).into(),
-            // Most networks leave pods out of blocks, some do not: who wrote their range meant them.
+            // Most networks exclude pods from ipBlocks, some do not. A block that contains their range is
+            // assumed to include them.
             Peer::Pod(pod) => pod.status.pod_ip.is_some_and(|address| holds(block, address)).into(),
         };
     }

@@ -1,12 +1,12 @@
-//! Policies that have an order, as Calico's do: tier by tier, and in a tier policy by policy, the first rule that fits decides. What a
-//! policy of a tier is about and no rule of the tier fits is denied there, or left to the next tier. What every tier leaves
-//! alone is let through.
+//! Ordered policies, as those of Calico: tier by tier, and in a tier policy by policy, the first matching
+//! rule decides. Traffic that a policy of a tier selects but no rule matches is denied there, or passed to
+//! the next tier. Traffic that no tier selects is allowed.
 
 use super::added::decides;
 use super::form::{Action, Fits, Held, Rule};
 use super::{Decides, Direction, Doubt, Passage};
 
-/// What they say of a connection. `fits` says whether a rule is about it.
+/// Evaluates the policies for a connection. `fits` decides whether a rule matches it.
 pub(super) fn passage<'a>(
     direction: Direction,
     mut holding: Vec<(&Held<'a>, Fits)>,
@@ -14,12 +14,12 @@ pub(super) fn passage<'a>(
 ) -> Passage<'a> {
     holding.sort_by(|(a, _), (b, _)| a.place.compare(&b.place));
     let lost = holding.iter().filter(|(held, _)| held.place.tier.is_none());
-    let lost = lost.map(|(held, _)| held.doubt("spec.tier", "the place of its tier"));
+    let lost = lost.map(|(held, _)| held.doubt("spec.tier", "the order of its tier"));
     let lost: Vec<Doubt<'a>> = lost.collect();
     if !lost.is_empty() {
         return Passage::Unknown(lost);
     }
-    // What may be decided before something surely is.
+    // Possible earlier decisions.
     let mut perhaps: Vec<(Action, Doubt<'a>)> = Vec::new();
     let mut passed = None;
     for tier in holding.chunk_by(|(a, _), (b, _)| a.place.tier_name == b.place.tier_name) {
@@ -62,7 +62,7 @@ pub(super) fn passage<'a>(
     let_through(perhaps, passed)
 }
 
-/// It is let through in the end, unless something before may deny it, or leave it to what comes later.
+/// The final result is allow, unless an earlier rule may deny it or pass it on.
 fn let_through<'a>(perhaps: Vec<(Action, Doubt<'a>)>, by: Option<Decides<'a>>) -> Passage<'a> {
     let doubts: Vec<Doubt<'a>> = except(perhaps, Action::Allow);
     match by {
@@ -72,7 +72,7 @@ fn let_through<'a>(perhaps: Vec<(Action, Doubt<'a>)>, by: Option<Decides<'a>>) -
     }
 }
 
-/// It is denied in the end, unless something before may let it through, or leave it to what comes later.
+/// The final result is deny, unless an earlier rule may allow it or pass it on.
 fn shut<'a>(perhaps: Vec<(Action, Doubt<'a>)>, by: Vec<Decides<'a>>) -> Passage<'a> {
     let doubts = except(perhaps, Action::Deny);
     if doubts.is_empty() { Passage::Shut(by) } else { Passage::Unknown(doubts) }

@@ -1,4 +1,4 @@
-//! What policies of each kind say of connections, by the rules of their documentation.
+//! Evaluation of policies of each kind, by the rules of their documentation.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn letter(passage: &Passage<'_>) -> char {
     }
 }
 
-/// Policies of every kind, told apart by their group.
+/// Policies of every kind, separated by group.
 #[derive(Default)]
 struct World {
     kubernetes: Vec<NetworkPolicy>,
@@ -79,8 +79,8 @@ impl World {
         letter(&policies.passage(direction, pod, port, peer))
     }
 
-    /// What comes in to `shop/db` at 5432 from: a pod beside it, one of `tools`, one of a namespace that is not known, a host
-    /// network pod, an address, an API server, anyone.
+    /// Results for ingress to `shop/db` at 5432 from: a pod of its namespace, a pod of `tools`, a pod of an
+    /// unknown namespace, a host-network pod, an address, an API server, anyone.
     fn said(&self) -> String {
         let db = pod("shop", "db", "10.244.0.9");
         let (near, far) = (pod("shop", "web", "10.244.0.7"), pod("tools", "web", "10.244.1.7"));
@@ -101,7 +101,7 @@ impl World {
 }
 
 #[test]
-fn a_pod_is_open_until_a_policy_of_the_direction_holds_for_it() {
+fn pod_is_open_until_a_policy_selects_it() {
     let db = pod("shop", "db", "10.244.0.9");
     for (spec, ingress, egress) in [
         (json!({"podSelector": {}}), 'S', 'O'),
@@ -122,7 +122,7 @@ fn a_pod_is_open_until_a_policy_of_the_direction_holds_for_it() {
 }
 
 #[test]
-fn peers_of_kubernetes_are_pods_namespaces_and_blocks() {
+fn kubernetes_peers_are_pods_namespaces_and_blocks() {
     for (from, expected) in [
         (json!([]), "TTTTTTT"),
         (json!([{"podSelector": {}}]), "TSSSSSU"),
@@ -144,7 +144,7 @@ fn peers_of_kubernetes_are_pods_namespaces_and_blocks() {
 }
 
 #[test]
-fn rules_of_two_policies_are_added_up_and_hosts_are_held_by_none() {
+fn two_policies_are_additive_and_never_block_hosts() {
     let world = World::new()
         .kubernetes(json!({"podSelector": {}}))
         .kubernetes(json!({"podSelector": {}, "ingress": [{"ports": [{"port": 80}]}]}));
@@ -156,10 +156,10 @@ fn rules_of_two_policies_are_added_up_and_hosts_are_held_by_none() {
 }
 
 #[test]
-fn peers_of_cilium_are_endpoints_entities_and_blocks() {
+fn cilium_peers_are_endpoints_entities_and_blocks() {
     let of_team = json!({"matchLabels": {"k8s:io.cilium.k8s.namespace.labels.team": "a"}});
     for (namespace, side, expected) in [
-        // A rule about nothing shuts, and lets nothing through.
+        // An empty rule isolates and allows nothing.
         ("shop", json!({}), "SSSSSSS"),
         ("shop", json!({"fromEndpoints": []}), "SSSSSSU"),
         ("shop", json!({"fromEndpoints": [{}]}), "TSSSSSU"),
@@ -206,7 +206,7 @@ fn peers_of_cilium_are_endpoints_entities_and_blocks() {
 }
 
 #[test]
-fn what_cilium_denies_nothing_lets_through_and_it_adds_up_with_kubernetes() {
+fn cilium_deny_overrides_kubernetes_and_allows_add_up() {
     let all = json!({"endpointSelector": {}, "ingress": [{"fromEntities": ["all"]}]});
     let web = json!([{"fromEndpoints": [{"matchLabels": {"app": "web"}}]}]);
     let denied = World::new()
@@ -218,7 +218,7 @@ fn what_cilium_denies_nothing_lets_through_and_it_adds_up_with_kubernetes() {
         json!({"endpointSelector": {}, "ingressDeny": [{"toPorts": [{"ports": [{"port": "5432"}]}]}]}),
     );
     assert_eq!(denied.said(), "SSSSSSS");
-    // A rule that shuts nothing: what it denies is denied, and everything else is open.
+    // A rule that does not isolate: only denied traffic is denied.
     let denied = World::new().cilium(
         "shop",
         json!({"endpointSelector": {}, "ingressDeny": web, "enableDefaultDeny": {"ingress": false}}),
@@ -239,7 +239,7 @@ fn what_cilium_denies_nothing_lets_through_and_it_adds_up_with_kubernetes() {
 }
 
 #[test]
-fn names_of_hosts_are_outside_and_dns_is_let_be_asked_for_every_name_or_some() {
+fn host_names_are_outside_and_dns_rules_limit_names() {
     let (web, db) = (pod("shop", "web", "10.244.0.7"), pod("shop", "db", "10.244.0.9"));
     let world = |side: Value| World::new().cilium("shop", json!({"endpointSelector": {}, "egress": [side]}));
     let names = world(json!({"toFQDNs": [{"matchName": "example.com"}]}));
@@ -256,7 +256,7 @@ fn names_of_hosts_are_outside_and_dns_is_let_be_asked_for_every_name_or_some() {
 }
 
 #[test]
-fn rules_of_calico_are_about_both_ends() {
+fn calico_rules_match_both_ends() {
     for (namespace, rule, expected) in [
         ("shop", json!({"action": "Allow"}), "TTTTTTT"),
         ("shop", json!({"action": "Log"}), "SSSSSSS"),
@@ -296,7 +296,7 @@ fn rules_of_calico_are_about_both_ends() {
 }
 
 #[test]
-fn calico_goes_by_order_and_tier_and_kubernetes_stands_among_its_policies() {
+fn calico_order_and_tier_include_kubernetes_policies() {
     let allow = || json!([{"action": "Allow"}]);
     let deny = || json!([{"action": "Deny", "protocol": "TCP", "destination": {"ports": [5432]}}]);
     let with = |order: Option<u32>, tier: &str, ingress: Value| json!({"order": order, "tier": tier, "types": ["Ingress"], "ingress": ingress});
@@ -310,7 +310,7 @@ fn calico_goes_by_order_and_tier_and_kubernetes_stands_among_its_policies() {
     assert_eq!(world(None, Some(1)), 'S');
     assert_eq!(world(None, None), 'T', "by name");
 
-    // Kubernetes' policies let in at 1000, and what they do not let in is left to those behind them.
+    // Kubernetes policies allow at order 1000, and pass unmatched traffic to later policies.
     let open = json!({"podSelector": {}, "ingress": [{}]});
     let behind = World::new().kubernetes(open.clone()).calico("", "a", with(Some(2000), "", deny()));
     assert_eq!(first(behind.said()), 'T');
@@ -333,7 +333,7 @@ fn calico_goes_by_order_and_tier_and_kubernetes_stands_among_its_policies() {
     let lost = World::new().calico("", "a", with(None, "security", allow()));
     assert_eq!(first(lost.said()), 'U');
 
-    // What may fit before counts where it decides otherwise.
+    // A possible earlier match counts if it decides otherwise.
     let maybe =
         |action: &str| json!([{"action": action, "source": {"selector": "x like 'y'"}}, {"action": "Allow"}]);
     let said = |action| first(World::new().calico("", "a", with(None, "", maybe(action))).said());
@@ -347,7 +347,7 @@ fn calico_goes_by_order_and_tier_and_kubernetes_stands_among_its_policies() {
 }
 
 #[test]
-fn where_two_plugins_have_policies_only_what_both_say_is_said() {
+fn with_two_plugins_only_common_results_count() {
     let open = json!({"endpointSelector": {}, "ingress": [{"fromEntities": ["all"]}]});
     let said = |action: &str| {
         let rules = json!({"types": ["Ingress"], "ingress": [{"action": action}]});

@@ -1,7 +1,7 @@
-//! The chain of plugins a runtime really runs, multus included: the one call behind "is linkerd-cni run here?".
+//! The chain of plugins that a runtime runs, including multus: decides whether linkerd-cni runs on a node.
 //!
 //! multus either embeds the networks it runs (`delegates`) or names one (`clusterNetwork`); both are
-//! followed. Where a name cannot be resolved in the snapshot, the answer has a gap and is not complete.
+//! followed. If a name cannot be resolved in the snapshot, the answer has a gap and is not complete.
 
 use super::conflist::Plugin;
 use super::effective::Effective;
@@ -10,42 +10,42 @@ use super::files::DEFAULT_MULTUS_DIR;
 use super::runtime::RuntimeKind;
 use super::snapshot::{ConfFile, NodeSnapshot};
 
-/// What runs for a new pod on the node.
+/// The plugins that run for a new pod on the node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chain<'a> {
-    /// The runtime's choice that everything else follows from.
+    /// The runtime's file, from which everything else follows.
     pub effective: Effective<'a>,
     /// The linkerd-cni entries that run, in order.
     pub entries: Vec<ChainEntry<'a>>,
-    /// What the snapshot leaves open; if there are any, a missing entry is not proven.
+    /// References that could not be followed; with any gap, a missing entry is not proven.
     pub gaps: Vec<ChainGap>,
 }
 
-/// One linkerd-cni entry that runs, and the file it stands in.
+/// A linkerd-cni entry that runs, and its file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChainEntry<'a> {
     pub file: &'a ConfFile,
     pub entry: &'a LinkerdEntry,
 }
 
-/// Something that could not be followed.
+/// A reference that could not be followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainGap {
-    /// Absolute path of the file that leads there, or the directory.
+    /// Absolute path of the referring file, or the directory.
     pub path: String,
     pub why: String,
 }
 
 impl Chain<'_> {
-    /// Is it proven that linkerd-cni does not run? (`false` also when it cannot be told.)
+    /// Whether it is proven that linkerd-cni does not run; also `false` if unknown.
     pub fn proves_absence(&self) -> bool {
         self.entries.is_empty() && self.gaps.is_empty() && matches!(self.effective, Effective::File(_))
     }
 }
 
 impl NodeSnapshot {
-    /// The linkerd-cni entries that this runtime runs: in its file, in multus delegates, and in the networks
-    /// that multus looks up elsewhere.
+    /// The linkerd-cni entries that this runtime runs: in its file, in multus delegates, and in the
+    /// networks that multus looks up elsewhere.
     pub fn chain(&self, runtime: RuntimeKind) -> Chain<'_> {
         let effective = self.effective(runtime);
         let mut chain = Chain { effective: effective.clone(), entries: Vec::new(), gaps: Vec::new() };
@@ -56,12 +56,12 @@ impl NodeSnapshot {
                     self.follow(other, 0, &mut chain);
                 }
             }
-            // Nothing runs, which says nothing about the entry: the caller sees why in `effective`.
+            // No plugin runs, which does not depend on the entry: the caller finds the reason in
+            // `effective`.
             Effective::Broken { .. } | Effective::None { .. } => {}
             Effective::Disagree { .. } => chain.gaps.push(ChainGap {
                 path: self.conf_dir().to_owned(),
-                why: "the runtime is not known, and containerd and CRI-O would load different files"
-                    .to_owned(),
+                why: "the runtime is unknown, and containerd and CRI-O would load different files".to_owned(),
             }),
             Effective::Unknown { reason } => {
                 chain.gaps.push(ChainGap { path: self.conf_dir().to_owned(), why: reason });
@@ -81,7 +81,7 @@ impl NodeSnapshot {
         if depth >= 8 {
             chain
                 .gaps
-                .push(ChainGap { path: file.path(), why: "multus leads on more than 8 times".to_owned() });
+                .push(ChainGap { path: file.path(), why: "multus delegates more than 8 times".to_owned() });
             return;
         }
         for plugin in file.plugins().iter().filter(|plugin| plugin.is_multus()) {
@@ -93,13 +93,16 @@ impl NodeSnapshot {
                 Some(target) if target.path() != file.path() => self.follow(target, depth + 1, chain),
                 Some(_) | None => chain.gaps.push(ChainGap {
                     path: file.path(),
-                    why: format!("multus takes the network {network:?} from elsewhere (file or NetworkAttachmentDefinition)"),
+                    why: format!(
+                        "multus gets the network {network:?} from elsewhere (file or \
+                        NetworkAttachmentDefinition)"
+                    ),
                 }),
             }
         }
     }
 
-    /// The file behind multus' `clusterNetwork`: a path, a directory (its first file), or a network's name.
+    /// The file of multus' `clusterNetwork`: a path, a directory (its first file), or a network's name.
     fn cluster_network(&self, plugin: &Plugin, network: &str) -> Option<&ConfFile> {
         if network.starts_with('/') {
             let dir = network.trim_end_matches('/');

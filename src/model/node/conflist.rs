@@ -1,18 +1,18 @@
-//! One CNI configuration file: would the runtime's library load it, and which plugins does it name?
+//! One CNI configuration file: whether the runtime's library loads it, and its plugins.
 //!
-//! The verdict follows libcni: which files are accepted, and the words of its errors. The plugins are
-//! listed even where the verdict is no (a list without a name still shows its entries), multus delegates
-//! included, each with its JSON path and place.
+//! The verdict follows libcni: which files are accepted, and the error texts. The plugins are listed even
+//! if the file is rejected (a list without a name still shows its entries), including multus delegates,
+//! each with its JSON path and position.
 
 use super::entry::LinkerdEntry;
 use super::json::{Json, Located, Position, Span};
 use super::reader;
 
-/// How deep delegates are followed.
+/// Maximum depth of delegates.
 const MAX_DELEGATION: usize = 8;
-/// Plugins in one file, delegates included.
+/// Maximum number of plugins in one file, including delegates.
 const MAX_PLUGINS: usize = 512;
-/// The plugin type of Linkerd's entry: what runtimes match on.
+/// The plugin type of Linkerd's entry, by which runtimes find the plugin.
 pub(super) const LINKERD_CNI: &str = "linkerd-cni";
 const MULTUS: &str = "multus";
 
@@ -20,19 +20,19 @@ const MULTUS: &str = "multus";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Defect {
     pub kind: DefectKind,
-    /// In the words of the runtime's library, where it has any.
+    /// The error text of the runtime's library, if it has one.
     pub message: String,
     pub place: Option<Position>,
-    /// The part of the file it concerns.
+    /// The affected part of the file.
     pub json_path: Option<String>,
 }
 
 /// The kinds of defect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DefectKind {
-    /// Nothing in it, as during a non-atomic rewrite.
+    /// No content, as during a non-atomic rewrite.
     Empty,
-    /// Begins with a UTF-8 byte-order mark.
+    /// Starts with a UTF-8 byte-order mark.
     ByteOrderMark,
     /// Two-byte characters.
     Utf16,
@@ -48,16 +48,17 @@ pub enum DefectKind {
     NoPluginsKey,
     /// A plugin without `type`.
     MissingType,
-    /// Beyond 2 MiB: recent containerd refuses it, older ones and CRI-O do not.
+    /// Beyond 2 MiB: recent containerd rejects it, older versions and CRI-O do not.
     TooLarge,
-    /// Beyond what this program reads: whether the runtime loads it is unknown.
+    /// Beyond the limits of this program: whether the runtime loads it is unknown.
     TooComplex,
-    /// A link that leads nowhere, or another thing that cannot be read as a file.
+    /// A dangling link, or another object that cannot be read as a file.
     Unreadable,
 }
 
 impl DefectKind {
-    /// Known to be refused, as opposed to not judged or depending on the runtime's version.
+    /// Whether the runtime certainly rejects it, as opposed to unknown or dependent on the runtime's
+    /// version.
     pub fn is_certain(self) -> bool {
         match self {
             DefectKind::Empty
@@ -75,7 +76,7 @@ impl DefectKind {
     }
 }
 
-/// How the file is read: by its extension.
+/// The format of the file, from its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConfigKind {
     /// `.conflist`: a list of plugins.
@@ -87,14 +88,14 @@ pub enum ConfigKind {
 /// `cniVersion` and `cniVersions` of a configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CniVersions {
-    /// `cniVersion`; absent counts as 0.1.0.
+    /// `cniVersion`; absent means 0.1.0.
     pub declared: Option<String>,
-    /// `cniVersions`, honoured by CNI library 1.2 and newer.
+    /// `cniVersions`, supported by CNI library 1.2 and newer.
     pub list: Vec<String>,
     pub place: Option<Position>,
 }
 
-/// What a configuration file says, as far as it could be read.
+/// The readable contents of a configuration file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     pub kind: ConfigKind,
@@ -105,7 +106,7 @@ pub struct Config {
     pub plugins: Vec<Plugin>,
     /// The plugins of type `linkerd-cni` among them.
     pub linkerd_entries: Vec<LinkerdEntry>,
-    /// All keys of all objects stand in alphabetical order: the mark of the installer written in Go.
+    /// All keys of all objects are in alphabetical order: the mark of the installer written in Go.
     pub keys_sorted: bool,
     /// The file is one single line.
     pub minified: bool,
@@ -127,34 +128,35 @@ pub struct Plugin {
     pub depth: usize,
     /// Position among its siblings, 0-based.
     pub index: usize,
-    /// How many stand in its list, itself included.
+    /// The number of plugins in its list, including itself.
     pub siblings: usize,
-    /// Of a multus entry: the network it gets from elsewhere.
+    /// For multus: the network that it gets from elsewhere.
     pub cluster_network: Option<String>,
-    /// Of a multus entry: where it looks that network up.
+    /// For multus: the directory in which it looks up that network.
     pub conf_dir: Option<String>,
 }
 
 impl Plugin {
-    /// Is it Linkerd's?
+    /// Whether it is Linkerd's.
     pub fn is_linkerd(&self) -> bool {
         self.plugin_type.as_deref() == Some(LINKERD_CNI)
     }
 
-    /// Is it multus, which runs other plugins?
+    /// Whether it is multus, which runs other plugins.
     pub fn is_multus(&self) -> bool {
         self.plugin_type.as_deref() == Some(MULTUS)
     }
 }
 
-/// What a file's bytes amount to: the reading, and why a runtime would refuse it.
+/// The result of reading a file: its contents, and the reason why a runtime would reject it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reading {
     pub config: Option<Config>,
     pub defect: Option<Defect>,
 }
 
-/// Reads a (redacted) configuration file. `kind` is `None` for files no runtime loads: guessed then.
+/// Reads a (redacted) configuration file. `kind` is `None` for files that no runtime loads; it is then
+/// guessed.
 pub(super) fn read(bytes: &[u8], kind: Option<ConfigKind>) -> Reading {
     let tree = match reader::read(bytes) {
         Ok(tree) => tree,
@@ -278,7 +280,7 @@ fn is_flag(value: &Located) -> bool {
     }
 }
 
-/// libcni's rules for one plugin. Below it, Go's field names match in any case and `null` is nothing.
+/// libcni's rules for one plugin. Below it, Go matches field names in any case and ignores `null`.
 fn plugin_defect(plugin: &Located, json_path: &str, before: &str) -> Option<Defect> {
     let missing = || defect(DefectKind::MissingType, format!("{before}missing 'type'"), plugin, json_path);
     let field = |key: &str| plugin.get(key).filter(|value| value.value != Json::Null);
@@ -316,7 +318,7 @@ fn plugin_defect(plugin: &Located, json_path: &str, before: &str) -> Option<Defe
     }
 }
 
-/// A field of something, as a path; `.` is the document itself.
+/// The path of a field; `.` is the document itself.
 pub(super) fn join(path: &str, field: &str) -> String {
     if path == "." { field.to_owned() } else { format!("{path}.{field}") }
 }

@@ -1,8 +1,8 @@
-//! Which file the container runtime loads, by the rules of each runtime.
+//! The file that the container runtime loads, by the rules of each runtime.
 //!
-//! containerd takes the first file by byte order and fails if that one is bad; CRI-O skips what it cannot
-//! load or whose plugins it cannot find. Checked against go-cni and ocicni. What the snapshot leaves open
-//! is said: as an assumption where the choice stands anyhow, as unknown where it does not.
+//! containerd takes the first file by byte order and fails if it is bad. CRI-O skips files that it cannot
+//! load or whose plugins it cannot find. Checked against go-cni and ocicni. Missing information is
+//! reported: as an assumption if it does not change the result, otherwise as unknown.
 
 use super::conflist::{Defect, DefectKind};
 use super::facts::FileKind;
@@ -16,28 +16,28 @@ use super::snapshot::{ConfFile, Content, NodeSnapshot};
 pub enum Effective<'a> {
     /// It loads this file.
     File(Loaded<'a>),
-    /// It has to load this file and cannot: the node has no CNI configuration.
+    /// It has to load this file but cannot: the node has no CNI configuration.
     Broken { file: &'a ConfFile, why: Defect },
-    /// It has nothing to load.
+    /// It has no file to load.
     None { why: String },
-    /// The runtime is not known and the two families would choose differently.
+    /// The runtime is unknown, and the two families would load different files.
     Disagree { containerd: Box<Effective<'a>>, crio: Box<Effective<'a>> },
-    /// The snapshot does not say.
+    /// The snapshot is not sufficient.
     Unknown { reason: String },
 }
 
-/// A loaded file and what stands behind that answer.
+/// A loaded file and the assumptions behind the result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded<'a> {
     pub file: &'a ConfFile,
-    /// Further files that containerd loads as networks of their own (`max_conf_num` other than 1).
+    /// Further files that containerd loads as separate networks (`max_conf_num` other than 1).
     pub others: Vec<&'a ConfFile>,
-    /// What the snapshot does not prove, each a clause.
+    /// Assumptions that the snapshot does not prove, each a clause.
     pub assuming: Vec<String>,
 }
 
 impl<'a> Effective<'a> {
-    /// The file that is loaded; `None` for every other answer.
+    /// The loaded file; `None` for every other result.
     pub fn file(&self) -> Option<&'a ConfFile> {
         match self {
             Effective::File(loaded) => Some(loaded.file),
@@ -50,7 +50,8 @@ impl<'a> Effective<'a> {
 }
 
 impl NodeSnapshot {
-    /// Which file this runtime loads. For [`RuntimeKind::Unknown`] the snapshot's own word counts, else both.
+    /// The file that this runtime loads. For [`RuntimeKind::Unknown`], the snapshot's own information
+    /// counts, else both rules.
     pub fn effective(&self, runtime: RuntimeKind) -> Effective<'_> {
         let runtime = if runtime == RuntimeKind::Unknown { self.runtime_hint() } else { runtime };
         let files = match self.candidates() {
@@ -77,12 +78,12 @@ impl NodeSnapshot {
         }
     }
 
-    /// The files of the runtime's directory in byte order, if the snapshot knows them all.
+    /// The files of the runtime's directory in byte order, if all are known.
     fn candidates(&self) -> Result<Vec<&ConfFile>, Effective<'_>> {
         let dir = self.conf_dir();
         match self.lists_loadable(dir) {
             None => {
-                let reason = format!("the files of {dir} are not all known");
+                let reason = format!("the list of files in {dir} is incomplete");
                 return Err(Effective::Unknown { reason });
             }
             Some(false) => return Err(Effective::None { why: format!("{dir} does not exist") }),
@@ -90,13 +91,13 @@ impl NodeSnapshot {
         }
         let files = self.loadable_files();
         if files.is_empty() {
-            let why = format!("{dir} holds no file that ends in .conf, .conflist or .json");
+            let why = format!("{dir} contains no file with the extension .conf, .conflist or .json");
             return Err(Effective::None { why });
         }
         Ok(files)
     }
 
-    /// The first `max_conf_num` files; one that is bad spoils them all.
+    /// The first `max_conf_num` files; one bad file makes all of them fail.
     fn by_containerd<'a>(&'a self, files: &[&'a ConfFile]) -> Effective<'a> {
         let count = match self.max_conf_num().unwrap_or(1) {
             0 => files.len(),
@@ -113,7 +114,7 @@ impl NodeSnapshot {
         Effective::File(Loaded { file: files[0], others: files[1..count].to_vec(), assuming })
     }
 
-    /// The first file that loads, or the one whose network `cni_default_network` names.
+    /// The first loadable file, or the one whose network `cni_default_network` names.
     fn by_crio<'a>(&'a self, files: &[&'a ConfFile]) -> Effective<'a> {
         let wanted = self.dirs.as_ref().and_then(|dirs| dirs.cni_default_network.as_deref());
         let wanted = wanted.filter(|name| !name.is_empty());
@@ -128,7 +129,7 @@ impl NodeSnapshot {
                 }
                 Judged::Open(why) => {
                     let reason = format!(
-                        "CRI-O skips what it cannot load, and of {} that is open: {why}",
+                        "CRI-O skips files that it cannot load, which is unknown for {}: {why}",
                         file.path()
                     );
                     return Effective::Unknown { reason };
@@ -149,14 +150,14 @@ impl NodeSnapshot {
         }
         let why = match (wanted, skipped.is_empty()) {
             (Some(wanted), _) => {
-                format!("no loadable file holds the network {wanted:?} that cni_default_network names")
+                format!("no loadable file contains the network {wanted:?} of cni_default_network")
             }
             (None, _) => format!("CRI-O skips every file ({})", skipped.join("; ")),
         };
         Effective::None { why }
     }
 
-    /// The first plugin CRI-O would not find or not accept, and what is not known about the others.
+    /// The first plugin that CRI-O would not find or accept, and the unknowns about the others.
     fn lacking_plugins(&self, file: &ConfFile) -> (Option<String>, Vec<String>) {
         let mut unsure = Vec::new();
         let mut types: Vec<&str> = file
@@ -193,18 +194,18 @@ impl NodeSnapshot {
 enum Judged {
     Good,
     Bad(Defect),
-    /// The snapshot does not say: why.
+    /// Unknown, and why.
     Open(String),
 }
 
-/// Would a runtime's library load this file?
+/// Whether a runtime's library would load this file.
 fn judge(file: &ConfFile) -> Judged {
     if let Some(size) = file.index.as_ref().and_then(|row| row.size)
         && size > MAX_CONF as u64
     {
         return Judged::Bad(Defect {
             kind: DefectKind::TooLarge,
-            message: format!("{size} bytes; recent containerd refuses files over {MAX_CONF}"),
+            message: format!("{size} bytes; recent containerd rejects files over {MAX_CONF}"),
             place: None,
             json_path: None,
         });
@@ -219,7 +220,7 @@ fn judge(file: &ConfFile) -> Judged {
     }
 }
 
-/// As [`judge`]; CRI-O knows no limit of size.
+/// As [`judge`], but without a size limit, as CRI-O.
 fn judge_for_crio(file: &ConfFile) -> Judged {
     match judge(file) {
         Judged::Bad(defect) if defect.kind == DefectKind::TooLarge => {

@@ -1,7 +1,7 @@
-//! Linkerd's own entry in a CNI configuration, field by field with the place of each.
+//! Linkerd's own entry in a CNI configuration, field by field, with positions.
 //!
-//! Types are as strict as the plugin's: a string where it wants a number makes it fail, so that is kept as
-//! [`Field::Wrong`] rather than read with good will.
+//! Types are as strict as the plugin's: a string instead of a number makes the plugin fail, so it is kept
+//! as [`Field::Wrong`] and not converted.
 
 use super::conflist::{self, Plugin, join};
 use super::json::{Json, Located, Position, Span};
@@ -10,14 +10,14 @@ use crate::redact::Marker;
 /// One field of the entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Field<T> {
-    /// Not there, or null.
+    /// Missing, or null.
     #[default]
     Absent,
     Set {
         value: T,
         place: Position,
     },
-    /// There, but of a type the plugin refuses.
+    /// Present, but of a type that the plugin rejects.
     Wrong {
         /// As written, shortened.
         found: String,
@@ -26,7 +26,7 @@ pub enum Field<T> {
 }
 
 impl<T> Field<T> {
-    /// The value, when it is there and well-typed.
+    /// The value, if present and well-typed.
     pub fn value(&self) -> Option<&T> {
         match self {
             Field::Set { value, .. } => Some(value),
@@ -34,7 +34,7 @@ impl<T> Field<T> {
         }
     }
 
-    /// Where it stands, when it is there.
+    /// Its position, if present.
     pub fn place(&self) -> Option<Position> {
         match self {
             Field::Set { place, .. } | Field::Wrong { place, .. } => Some(*place),
@@ -43,14 +43,14 @@ impl<T> Field<T> {
     }
 }
 
-/// What stands in `policy.k8s_auth_token`. The plugin never reads it; old installers put a token there.
+/// The contents of `policy.k8s_auth_token`. The plugin never reads it; old installers wrote a token there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PolicyToken {
-    /// A JWT was there; the first twelve hex digits of its hash.
+    /// A JWT; the first twelve hex digits of its hash.
     Jwt { sha256_prefix: String },
-    /// The installer's placeholder, not filled in.
+    /// The installer's placeholder, not replaced.
     Placeholder(String),
-    /// Something else was there and was redacted.
+    /// Another value, which was redacted.
     Other,
     /// An empty string.
     Empty,
@@ -59,16 +59,16 @@ pub enum PolicyToken {
 /// The entry of type `linkerd-cni`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkerdEntry {
-    /// `plugins[1]`, `delegates[0].plugins[3]`; `.` when the file holds nothing else.
+    /// `plugins[1]`, `delegates[0].plugins[3]`; `.` if the file contains only the entry.
     pub json_path: String,
-    /// The whole object, for naming the lines to delete.
+    /// The whole object, to name the lines to delete.
     pub span: Span,
-    /// Where `type` stands: what a finding points at.
+    /// The position of `type`, which findings point to.
     pub type_place: Option<Position>,
     /// Position among its siblings, 0-based.
     pub index: usize,
     pub siblings: usize,
-    /// How many multus entries are above it.
+    /// The number of multus entries above it.
     pub depth: usize,
     pub name: Field<String>,
     pub cni_version: Field<String>,
@@ -88,10 +88,10 @@ pub struct LinkerdEntry {
     /// Absent in entries of charts before 2024.4.1.
     pub iptables_mode: Field<String>,
     pub ipv6: Field<bool>,
-    /// `policy` is there: a chart before 2025.1.1.
+    /// Whether `policy` is present, as in charts before 2025.1.1.
     pub has_policy: bool,
     pub policy_token: Field<PolicyToken>,
-    /// The whole entry, redacted, to compare with another.
+    /// The whole redacted entry, for comparison.
     pub value: serde_json::Value,
 }
 
@@ -101,12 +101,12 @@ impl LinkerdEntry {
         join(&self.json_path, field)
     }
 
-    /// Where to point: `type`, else the object.
+    /// The position to point to: `type`, else the object.
     pub fn place(&self) -> Position {
         self.type_place.unwrap_or(self.span.start)
     }
 
-    /// Every field that the plugin would refuse, as path, what was found, and place.
+    /// Every field that the plugin would reject: path, value found, and position.
     pub fn wrong_fields(&self) -> Vec<(String, String, Position)> {
         let mut wrong = Vec::new();
         let mut note = |field: &str, found: Option<(String, Position)>| {
@@ -149,7 +149,7 @@ impl LinkerdEntry {
         "ipv6",
     ];
 
-    /// The entry in a text: one by itself, as in the ConfigMap of installers, or the first in a list.
+    /// The entry in a text: a single entry, as in the installer's ConfigMap, or the first one in a list.
     pub fn of_text(text: &str) -> Option<LinkerdEntry> {
         let config = conflist::read(text.as_bytes(), None).config?;
         config.linkerd_entries.into_iter().next()
@@ -222,7 +222,7 @@ fn boolean(value: &Located) -> Option<bool> {
     }
 }
 
-/// Runtimes write lists anew before a plugin sees them, which turns `2102.0` into `2102`.
+/// Runtimes rewrite lists before a plugin reads them, which turns `2102.0` into `2102`.
 fn integer(value: &Located) -> Option<i64> {
     let Json::Number(text) = &value.value else { return None };
     if let Ok(whole) = text.parse() {

@@ -1,7 +1,8 @@
-//! The small JSON and text files of a snapshot as types: meta, directories, listing, binaries, host, runtime.
+//! The small JSON and text files of a snapshot as types: meta, directories, listing, binaries, host,
+//! runtime.
 //!
-//! Shapes only; reading them, leniently, is the business of `parse`. Written they become the format itself, so that what
-//! is taken on a node and what is read of it are one definition. An optional field that is not there is unknown.
+//! Only the types; `parse` reads them leniently. Serialized, they are the snapshot format itself, so
+//! writing and reading share one definition. A missing optional field means unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,18 +12,18 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::token::Claims;
 
-/// `meta.json`: where the snapshot comes from and what it lacks.
+/// `meta.json`: the origin of the snapshot, and its missing parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Meta {
-    /// `node-snapshot/<n>`; `None` when the file is not there.
+    /// `node-snapshot/<n>`; `None` if the file is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     #[serde(rename = "nodeUID", skip_serializing_if = "Option::is_none")]
     pub node_uid: Option<String>,
-    /// When the evidence was taken. Judge expiry against this, not against the clock.
+    /// When the evidence was taken. Evaluate expiry against this time, not against the clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collected_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +32,7 @@ pub struct Meta {
     pub host_root: Option<String>,
     /// Paths that could not be read, and why.
     pub errors: Vec<PathError>,
-    /// Files of the snapshot that were cut.
+    /// Truncated files of the snapshot.
     pub truncated: BTreeSet<String>,
     /// Files that exist on the node but were left out, by snapshot path.
     #[serde(serialize_with = "left_out", skip_serializing_if = "BTreeMap::is_empty")]
@@ -42,7 +43,7 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// Written by a later format than this program knows: what it does not know may be missing.
+    /// Whether it was written in a newer format, of which unknown parts may be missing.
     pub fn is_newer_format(&self) -> bool {
         self.schema
             .as_deref()
@@ -52,7 +53,7 @@ impl Meta {
     }
 }
 
-/// Something that could not be read while the snapshot was taken.
+/// A read error while the snapshot was taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PathError {
@@ -60,7 +61,7 @@ pub struct PathError {
     pub error: String,
 }
 
-/// `cni/dirs.json`: which directories the runtime uses.
+/// `cni/dirs.json`: the directories that the runtime uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dirs {
@@ -72,7 +73,7 @@ pub struct Dirs {
     pub max_conf_num: Option<u64>,
     /// CRI-O's `cni_default_network`.
     pub cni_default_network: Option<String>,
-    /// Directories that were looked at: path to whether it exists. One that is not here was not looked at.
+    /// Inspected directories, and whether each exists. Others were not inspected.
     #[serde(rename = "dirs", serialize_with = "looked_at")]
     pub looked_at: BTreeMap<String, bool>,
 }
@@ -104,7 +105,7 @@ pub struct IndexEntry {
     pub link_target: Option<String>,
 }
 
-/// What a directory entry is.
+/// The type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileKind {
@@ -129,7 +130,7 @@ pub struct KubeconfigFacts {
     pub mtime: Option<Timestamp>,
     /// Why the file could not be read as a kubeconfig; the rest is then unknown.
     pub parse_error: Option<String>,
-    /// `server` of the cluster that the linkerd-cni context names.
+    /// `server` of the cluster in the linkerd-cni context.
     pub server: Option<String>,
     pub current_context: Option<String>,
     pub contexts: Vec<String>,
@@ -138,18 +139,19 @@ pub struct KubeconfigFacts {
     pub ca_sha256: Option<String>,
     pub insecure: Option<bool>,
     pub token_claims: Option<Claims>,
-    /// First twelve hex digits of the token's SHA-256; the same number stands in the marker of a copy.
+    /// First twelve hex digits of the token's SHA-256; the marker of a redacted copy contains the same
+    /// digits.
     pub token_sha256_prefix: Option<String>,
-    /// Why there are no claims although there is a token: not a JWT, or a broken one.
+    /// Why a token has no readable claims: not a JWT, or invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_error: Option<String>,
-    /// Whether the user signs in with a token at all; `None` when the snapshot does not say.
+    /// Whether the user authenticates with a token; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub has_token: Option<bool>,
 }
 
 impl KubeconfigFacts {
-    /// Is there a token? From what the snapshot says, else from what it holds of one.
+    /// Whether it has a token: as stated by the snapshot, else from the token's other facts.
     pub fn token_present(&self) -> Option<bool> {
         if self.token_claims.is_some() || self.token_sha256_prefix.is_some() || self.token_error.is_some() {
             return Some(true);
@@ -164,7 +166,7 @@ impl KubeconfigFacts {
 pub struct PluginBins {
     /// Sorted by directory and name.
     pub entries: Vec<BinEntry>,
-    /// What the linkerd-cni binary answered to `CNI_COMMAND=VERSION`.
+    /// The answer of the linkerd-cni binary to `CNI_COMMAND=VERSION`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linkerd_cni_version: Option<VersionAnswer>,
 }
@@ -193,7 +195,7 @@ pub struct VersionAnswer {
     pub supported_versions: Vec<String>,
 }
 
-/// `host/binaries.json`: what the runtime finds on its PATH.
+/// `host/binaries.json`: binaries on the runtime's PATH.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HostBinaries {
@@ -201,14 +203,14 @@ pub struct HostBinaries {
     pub runtime_path: Option<String>,
     /// `environ` (read from the process) or `default` (guessed).
     pub path_source: Option<String>,
-    /// Every name that was looked for.
+    /// Every name that was searched.
     #[serde(serialize_with = "looked_for")]
     pub binaries: BTreeMap<String, Option<HostBinary>>,
     pub proxy_env: BTreeMap<String, String>,
 }
 
 impl HostBinaries {
-    /// The PATH was read from the runtime's process, not guessed.
+    /// Whether the PATH was read from the runtime's process, not guessed.
     pub fn path_is_certain(&self) -> bool {
         self.path_source.as_deref() == Some("environ")
     }
@@ -219,10 +221,10 @@ impl HostBinaries {
 pub struct HostBinary {
     pub name: String,
     pub path: String,
-    /// Where its symbolic links lead, in order.
+    /// The targets of its symbolic links, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<String>,
-    /// What `--version` printed; for iptables the parenthesis names the backend.
+    /// Output of `--version`; for iptables, the parentheses contain the backend.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -252,26 +254,26 @@ impl OsRelease {
     }
 }
 
-/// `host/lsm.json`: security modules, as the file says.
+/// `host/lsm.json`: security modules, as in the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Lsm {
     pub selinux: Option<String>,
     pub apparmor: Option<String>,
 }
 
-/// `runtime/info.json`: what the runtime says of its own CNI state.
+/// `runtime/info.json`: the runtime's report of its own CNI state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeInfo {
     pub name: Option<String>,
     pub version: Option<String>,
-    /// containerd's `lastCNILoadStatus`: `OK`, or the error it met.
+    /// containerd's `lastCNILoadStatus`: `OK`, or the error.
     #[serde(rename = "lastCNILoadStatus")]
     pub last_cni_load_status: Option<String>,
     pub conf_dir: Option<String>,
     pub bin_dirs: Vec<String>,
     pub max_conf_num: Option<u64>,
-    /// The files the runtime says it loaded.
+    /// The files that the runtime reports as loaded.
     #[serde(rename = "networks", serialize_with = "networks")]
     pub loaded_files: Vec<String>,
 }
@@ -283,19 +285,19 @@ pub struct Logs {
     pub kubelet: Option<Vec<String>>,
 }
 
-/// Something in the snapshot that could not be read as it should, with its place.
+/// A problem in the snapshot itself, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// Snapshot path.
     pub file: String,
-    /// 1-based; `None` when it concerns the whole file.
+    /// 1-based; `None` for the whole file.
     pub line: Option<usize>,
     /// 1-based, in bytes.
     pub column: Option<usize>,
     pub message: String,
 }
 
-/// Rows of the format from what is a map here.
+/// Writes a map as the rows of the format.
 fn rows<S: Serializer, R: Serialize>(
     rows: impl ExactSizeIterator<Item = R>,
     to: S,

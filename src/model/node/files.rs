@@ -1,13 +1,13 @@
-//! The raw files of one node: their limits, and which names are refused.
+//! The raw files of one node: their limits, and the rejected names.
 
 use jiff::Timestamp;
 
-/// What is assumed of evidence that does not say.
+/// Assumptions for evidence that lacks them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Defaults {
     /// The directory a bare copy of `net.d` was taken from.
     pub conf_dir: String,
-    /// When the evidence was taken, where the caller knows and the evidence does not say.
+    /// When the evidence was taken, if only the caller knows.
     pub collected_at: Option<Timestamp>,
 }
 
@@ -17,32 +17,34 @@ impl Default for Defaults {
     }
 }
 
-/// Where runtimes look unless told otherwise.
+/// The runtimes' default directory.
 pub(super) const DEFAULT_CONF_DIR: &str = "/etc/cni/net.d";
-/// Where multus looks for the networks it delegates to, unless told otherwise.
+/// multus' default directory for delegated networks.
 pub const DEFAULT_MULTUS_DIR: &str = "/etc/cni/multus/net.d";
 
-/// One CNI configuration file, bytes. containerd refuses larger ones.
+/// Size limit of one CNI configuration file in bytes. containerd rejects larger ones.
 pub(crate) const MAX_CONF: usize = 2 << 20;
-/// All of them together, bytes.
+/// Size limit of all of them together in bytes.
 pub(crate) const MAX_CONF_ALL: usize = 16 << 20;
-/// How many of them.
+/// Maximum number of them.
 pub(crate) const MAX_CONF_FILES: usize = 256;
-/// A JSON file of the snapshot itself, bytes (a listing of a full plugin directory stays far below).
+/// Size limit of a JSON file of the snapshot itself in bytes (a listing of a full plugin directory is far
+/// smaller).
 pub(super) const MAX_FACTS: usize = 4 << 20;
-/// A small text file (`os-release`, `uname`), bytes; `modules.txt` may hold all of `modules.builtin`.
+/// Size limit of a small text file (`os-release`, `uname`) in bytes; `modules.txt` may contain all of
+/// `modules.builtin`.
 pub(crate) const MAX_TEXT: usize = 256 << 10;
-/// A log before it is filtered, bytes.
+/// Size limit of a log before filtering, in bytes.
 pub(crate) const MAX_RAW_LOG: usize = 16 << 20;
-/// A log after it was filtered: bytes and lines.
+/// Limits of a log after filtering: bytes and lines.
 pub(super) const MAX_LOG: usize = 1 << 20;
 pub(super) const MAX_LOG_LINES: usize = 2000;
-/// Rows of a listing or a report of what is missing.
+/// Maximum number of rows in a listing or in a list of missing parts.
 pub(super) const MAX_ROWS: usize = 10_000;
-/// Errors that `meta.json` gains.
+/// Maximum number of errors added to `meta.json`.
 pub(super) const MAX_NOTES: usize = 64;
 
-/// A file name that can be shown and joined to a path.
+/// Whether a file name can safely be shown and joined to a path.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 255
@@ -51,12 +53,12 @@ pub(crate) fn is_plain_name(name: &str) -> bool {
         && !name.chars().any(|c| c == '/' || c == '\\' || c.is_control() || is_bidi(c))
 }
 
-/// An absolute directory without `.` and `..`.
+/// Whether it is an absolute directory without `.` and `..`.
 pub(crate) fn is_plain_dir(dir: &str) -> bool {
     dir.len() <= 1024 && dir.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_plain_name))
 }
 
-/// Characters that make a terminal show a name in another order than it has.
+/// Characters that make a terminal reorder a name.
 fn is_bidi(c: char) -> bool {
     matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}')
 }
@@ -71,15 +73,16 @@ pub(super) fn unescape_dir(component: &str) -> String {
     component.replace("%2F", "/").replace("%2f", "/")
 }
 
-/// The extension as the runtimes see it: what follows the last dot, in exactly this spelling.
+/// Whether runtimes load files with this extension: the text after the last dot, case-sensitive.
 pub(crate) fn has_loadable_extension(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "conf" | "conflist" | "json"))
 }
 
-/// Words that make an inert file worth keeping.
+/// Words that make an inert file relevant.
 const MENTIONS: [&str; 3] = ["linkerd-cni", "multus", "cilium"];
 
-/// Is a file of a configuration directory kept: one that runtimes consider, or that speaks of what matters here?
+/// Whether a file of a configuration directory is kept: runtimes consider it, or it mentions a relevant
+/// word.
 pub(crate) fn is_worth_copying(name: &str, content: &[u8]) -> bool {
     let mentions = |word: &str| {
         name.contains(word) || content.windows(word.len()).any(|window| window == word.as_bytes())

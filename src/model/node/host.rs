@@ -39,7 +39,7 @@ pub(super) fn lsm(value: &Value) -> Lsm {
     Lsm { selinux: shown(&value["selinux"]), apparmor: shown(&value["apparmor"]) }
 }
 
-/// Both what this project's snapshot writes and the answer of `crictl info`, whose keys vary in case and depth.
+/// Reads both the snapshot's own format and the output of `crictl info`, whose keys vary in case and depth.
 pub(crate) fn runtime_info(value: &Value) -> RuntimeInfo {
     let mut flat = Vec::new();
     flatten(value, 0, &mut flat);

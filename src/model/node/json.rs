@@ -1,6 +1,6 @@
-//! A JSON document in which every value knows where it stands.
+//! A JSON document with the position of every value.
 
-/// A place in a file, as the original has it.
+/// A position in the original file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// 1-based.
@@ -17,14 +17,14 @@ impl std::fmt::Display for Position {
     }
 }
 
-/// From the first to the last byte of a value.
+/// The first to the last byte of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     pub start: Position,
     pub end: Position,
 }
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Located {
     pub span: Span,
@@ -52,7 +52,7 @@ pub struct Member {
 }
 
 impl Located {
-    /// The member that Go reads under this name: the last one, spelling before mere letters.
+    /// The member that Go reads under this name: the last one, exact spelling before other case.
     pub fn get(&self, key: &str) -> Option<&Located> {
         let Json::Object(members) = &self.value else { return None };
         let last = |same: &dyn Fn(&str) -> bool| members.iter().rev().find(|member| same(&member.key));
@@ -61,7 +61,7 @@ impl Located {
             .map(|member| &member.value)
     }
 
-    /// The member with exactly this name; the last one of several.
+    /// The last member with exactly this name.
     pub fn get_exact(&self, key: &str) -> Option<&Located> {
         let Json::Object(members) = &self.value else { return None };
         members.iter().rev().find(|member| member.key == key).map(|member| &member.value)
@@ -83,7 +83,7 @@ impl Located {
         }
     }
 
-    /// The same value without places; of duplicate members the last one.
+    /// The value without positions; of duplicate members, the last one.
     pub fn to_value(&self) -> serde_json::Value {
         use serde_json::Value;
         match &self.value {
@@ -98,7 +98,7 @@ impl Located {
         }
     }
 
-    /// Go's word for the kind of value, as its error messages have it.
+    /// Go's name for the kind of value in error messages.
     pub fn kind(&self) -> &'static str {
         match self.value {
             Json::Null => "null",

@@ -1,7 +1,7 @@
-//! Facts of a raw kubeconfig: what it points at and whose token it holds, without the token.
+//! Facts of a raw kubeconfig: its server and the identity of its token, without the token.
 //!
-//! Runs before redaction, so nothing here may end up in a message but names, numbers and places. The
-//! reader's own error texts quote the file and are not used.
+//! Runs before redaction, so messages may contain only names, numbers and positions. The parser's own error
+//! texts quote the file and are not used.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,9 +10,9 @@ use serde::Deserialize;
 use super::facts::KubeconfigFacts;
 use crate::{kubeconfig, token};
 
-/// The context that the plugin asks for by name.
+/// The context that the plugin uses.
 const CONTEXT: &str = "linkerd-cni-context";
-/// Does a file look like a kubeconfig?
+/// Whether a file looks like a kubeconfig.
 pub(crate) fn is_kubeconfig(name: &str, content: &[u8]) -> bool {
     let has = |word: &[u8]| content.windows(word.len()).any(|window| window == word);
     name.to_ascii_lowercase().contains("kubeconfig")
@@ -62,7 +62,7 @@ struct User {
 
 /// Reads a raw kubeconfig found at `path` on the node.
 pub(crate) fn facts(path: &str, content: &[u8]) -> KubeconfigFacts {
-    // A copy may come with its token masked already.
+    // The token in a copy may already be masked.
     let size = crate::redact::original_len(content) as u64;
     let mut facts = KubeconfigFacts { path: path.to_owned(), size: Some(size), ..Default::default() };
     match kubeconfig::parse::<Raw>(content) {
@@ -91,7 +91,7 @@ fn fill(facts: &mut KubeconfigFacts, raw: &Raw) {
     let context = named(&raw.contexts, Some(CONTEXT))
         .or_else(|| named(&raw.contexts, raw.current_context.as_deref()))
         .and_then(|at| raw.contexts.as_ref()?.get(at)?.context.as_ref());
-    // A context that names nothing that is there still leaves the only cluster and user to report on.
+    // If the context names a missing cluster or user, the only one is reported instead.
     let pick = |rows: &'_ Option<Vec<Named>>, name: Option<&str>| named(rows, name).unwrap_or(0);
     let cluster_at = pick(&raw.clusters, context.and_then(|context| context.cluster.as_deref()));
     let user_at = pick(&raw.users, context.and_then(|context| context.user.as_deref()));
@@ -114,7 +114,7 @@ fn fill(facts: &mut KubeconfigFacts, raw: &Raw) {
     let Some(secret) = secret else { return };
     if let Some(marker) = crate::redact::Marker::whole(secret.as_bytes()) {
         facts.token_sha256_prefix = marker.sha256_prefix;
-        facts.token_error = Some("redacted before it was read: its claims are not known".to_owned());
+        facts.token_error = Some("redacted before it was read, so its claims are unknown".to_owned());
         return;
     }
     match token::decode(secret) {
@@ -122,7 +122,7 @@ fn fill(facts: &mut KubeconfigFacts, raw: &Raw) {
             facts.token_claims = Some(claims);
             facts.token_sha256_prefix = Some(token::sha256_prefix(secret.as_bytes()));
         }
-        // Not hashed: what is no JWT could be short enough to guess.
+        // Not hashed: a value that is not a JWT could be short enough to guess.
         Err(error) => facts.token_error = Some(error.to_string()),
     }
 }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_installer_writes_becomes_facts() {
+    fn installer_kubeconfig_becomes_facts() {
         let secret = mk_token(&mk_bound(), "signature");
         let content = mk_kubeconfig(&secret);
         assert!(is_kubeconfig("x", content.as_bytes()));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_says_where_and_quotes_nothing() {
+    fn unreadable_file_has_a_position_and_no_quote() {
         let secret = mk_token(&mk_bound(), "signature");
         for broken in
             [format!("users: [{{token: {secret}"), format!("a: b: {secret}"), format!("users: {secret}")]
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_is_no_jwt_is_neither_shown_nor_hashed() {
+    fn invalid_token_is_neither_shown_nor_hashed() {
         let facts = facts("/x", mk_kubeconfig("hunter2").as_bytes());
         assert_eq!((facts.token_present(), facts.token_sha256_prefix.as_deref()), (Some(true), None));
         assert_eq!(facts.token_error.as_deref(), Some("not three dot-joined parts"));

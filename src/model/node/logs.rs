@@ -1,27 +1,27 @@
-//! Log texts: only the lines that speak of CNI, the last ones, redacted.
+//! Log texts: the last lines about CNI, redacted.
 
 use super::files::{MAX_LOG, MAX_LOG_LINES, MAX_RAW_LOG};
 use crate::redact;
 
-/// What makes a line of a journal worth keeping, in lower case. Words of iptables that stand alone on a line are among
-/// them: a lock is said to be of xtables, a rule to have failed.
+/// Lower-case words of journal lines that are kept, including words of iptables messages on lines of their
+/// own: about the xtables lock, or a failed rule.
 pub(crate) const JOURNAL_WORDS: [&str; 7] =
     ["cni", "nsenter", "iptables", "ip6tables", "xtables", "rule_append", "networkpluginnotready"];
 
-/// A filtered log, and whether something was cut for its size.
+/// A filtered log, and whether it was truncated.
 pub(crate) struct Filtered {
     pub bytes: Vec<u8>,
     pub cut: bool,
 }
 
-/// Redacts first (a key spans lines that a filter would tear apart), then filters, then cuts.
+/// Redacts first (a key spans several lines, which a filter would separate), then filters, then truncates.
 pub(crate) fn filter(raw: &[u8], words: &[&str]) -> Filtered {
     let mut cut = false;
     let mut tail = raw;
     if raw.len() > MAX_RAW_LOG {
         cut = true;
         tail = &raw[raw.len() - MAX_RAW_LOG..];
-        // Not from the middle of a line.
+        // Starts at a complete line.
         tail = tail.iter().position(|byte| *byte == b'\n').map_or(&[], |at| &tail[at + 1..]);
     }
     let clean = redact::free_bytes(tail);
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_lines_about_cni_stay_and_the_last_ones_win() {
+    fn only_the_last_lines_about_cni_are_kept() {
         let filtered = filter(b"hello\nCNI config load failed\nnsenter: failed\nbye\n", &JOURNAL_WORDS);
         assert_eq!(filtered.bytes, b"CNI config load failed\nnsenter: failed\n");
         assert!(!filtered.cut);

@@ -1,17 +1,17 @@
-//! The three answers a snapshot can give about one thing on a node.
+//! The three possible answers of a snapshot about one object on a node.
 
-/// Found, looked for and not there, or not looked for at all.
+/// Found, searched and absent, or not searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looked<T> {
     Found(T),
-    /// Looked for and not there.
+    /// Searched and absent.
     Absent,
-    /// Nobody looked: neither there nor absent. Says what would have had to be captured.
+    /// Not searched, so unknown. Names the missing evidence.
     NotLookedFor(&'static str),
 }
 
 impl<T> Looked<T> {
-    /// The thing, when it was found.
+    /// The object, if found.
     pub fn found(self) -> Option<T> {
         match self {
             Looked::Found(thing) => Some(thing),
@@ -19,7 +19,7 @@ impl<T> Looked<T> {
         }
     }
 
-    /// Known to be absent (not merely not found).
+    /// Whether it is known to be absent, as opposed to not found.
     pub fn is_absent(&self) -> bool {
         matches!(self, Looked::Absent)
     }

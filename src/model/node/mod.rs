@@ -1,10 +1,10 @@
-//! What is known of one node: the files of its snapshot, normalised and parsed.
+//! The model of one node: the files of its snapshot, normalised and parsed.
 //!
-//! [`normalise`] turns whatever people bring (a snapshot, a folder, a bare copy of `net.d`) into the
-//! redacted snapshot format; [`NodeSnapshot::parse`] turns that into types and never fails, since trouble
-//! in the files is evidence too. Checks only ever see `parse(normalise(x))`, so that a live run and a
-//! bundle agree. This module reads no disk, knows no cluster and passes no judgement on Linkerd: it says
-//! what the runtime loads and what stands there.
+//! [`normalise`] turns any provided evidence (a snapshot, a folder, a bare copy of `net.d`) into the
+//! redacted snapshot format; [`NodeSnapshot::parse`] turns that into types and never fails, because
+//! problems in the files are evidence too. Checks only see `parse(normalise(x))`, so live runs and bundles
+//! agree. This module reads no disk, knows no cluster and does not judge Linkerd's state: it returns what
+//! the runtime loads and the contents of the files.
 
 mod chain;
 mod conflist;
@@ -41,7 +41,7 @@ pub use normalise::normalise;
 pub use runtime::{Runtime, RuntimeKind};
 pub use snapshot::{ConfFile, Content, KubeconfigLookup, NodeSnapshot};
 
-// What taking a snapshot shares with reading one: limits, names, what is kept of a file.
+// Shared by taking and reading a snapshot: limits, names, and which parts of a file are kept.
 #[cfg(target_os = "linux")]
 pub(crate) use {
     files::{

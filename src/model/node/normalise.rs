@@ -1,7 +1,8 @@
-//! From whatever was brought to the snapshot format: sanitised names, bounded sizes, nothing secret.
+//! Converts provided evidence to the snapshot format: sanitised names, bounded sizes, no secrets.
 //!
-//! Idempotent, and the only way into the model: live evidence, a bundle and a hand-made copy all pass here.
-//! What is left out is written into `meta.json`, since a file that is known to exist must not look absent.
+//! Idempotent, and the only way into the model: live evidence, bundles and hand-made copies all pass
+//! through here. Files that are left out are recorded in `meta.json`, because a file that exists must not
+//! look absent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +36,7 @@ const JSON_FILES: [&str; 7] = [
 const TEXT_FILES: [&str; 3] = ["host/os-release", "host/uname", "host/modules.txt"];
 const LOGS: [&str; 2] = ["logs/runtime.txt", "logs/kubelet.txt"];
 
-/// Brings raw node evidence into the redacted snapshot format, version 1.
+/// Converts raw node evidence to the redacted snapshot format, version 1.
 pub fn normalise(raw: &NodeFiles, defaults: &Defaults) -> NodeFiles {
     let node = plain_node(&raw.node);
     let mut work = Work::new(raw, defaults);
@@ -48,7 +49,7 @@ pub fn normalise(raw: &NodeFiles, defaults: &Defaults) -> NodeFiles {
     NodeFiles { node, files: work.files }
 }
 
-/// A node's name as it may be shown and joined to a path.
+/// A node's name that can safely be shown and joined to a path.
 fn plain_node(name: &str) -> String {
     let clean = redact::text(name);
     let clean: String = clean
@@ -103,14 +104,14 @@ impl Work {
         }
     }
 
-    /// Each raw file under its path in the snapshot; names that cannot be used are noted and left out.
+    /// Each raw file under its snapshot path; unusable names are noted and left out.
     fn placed<'a>(&mut self, raw: &'a NodeFiles) -> Vec<(String, &'a [u8])> {
         let mut placed = BTreeMap::new();
         for (path, bytes) in &raw.files {
             let relative = path.strip_prefix("./").unwrap_or(path);
-            // A name that holds a token would carry it into every path that is shown.
+            // A name that contains a token would carry it into every path that is shown.
             if !relative.split('/').all(files::is_plain_name) || redact::text(relative) != relative {
-                self.note(path, "a name that is not used: it is not a plain relative path");
+                self.note(path, "the name is not used, because it is not a plain relative path");
                 continue;
             }
             let target = if self.is_snapshot { Some(relative.to_owned()) } else { self.place_bare(relative) };
@@ -118,7 +119,7 @@ impl Work {
                 placed.entry(target).or_insert(bytes.as_slice());
             }
         }
-        // A copy of directories, even when laid out like a snapshot: what is not in it was not there.
+        // A copy of directories, even if structured like a snapshot: missing files did not exist.
         let copied = !raw.files.contains_key(META) && !raw.files.contains_key(INDEX);
         if copied {
             self.listed = placed.keys().filter_map(|path| self.dir_of(path)).collect();
@@ -126,7 +127,7 @@ impl Work {
         placed.into_iter().collect()
     }
 
-    /// Where a file of a bare copy belongs: of `net.d` itself, or of a tree that holds one.
+    /// The snapshot path of a file of a bare copy: from `net.d` itself, or from a tree that contains one.
     fn place_bare(&self, path: &str) -> Option<String> {
         let Some((dir, name)) = path.rsplit_once('/') else { return Some(format!("{NET_D}{path}")) };
         match dir {
@@ -147,7 +148,7 @@ impl Work {
         }
     }
 
-    /// The node's directory that a snapshot path stands for.
+    /// The node's directory for a snapshot path.
     fn dir_of(&self, path: &str) -> Option<String> {
         if path.starts_with(NET_D) {
             return Some(self.conf_dir.clone());
@@ -182,7 +183,7 @@ impl Work {
         }
     }
 
-    /// The bare name, when the path is that of a copied configuration file.
+    /// The bare name, if the path is that of a copied configuration file.
     fn conf_name(&self, path: &str) -> Option<String> {
         if let Some(name) = path.strip_prefix(NET_D) {
             return (!name.contains('/')).then(|| name.to_owned());
@@ -193,28 +194,29 @@ impl Work {
 
     fn bounded(&mut self, path: &str, bytes: &[u8], limit: usize) {
         if bytes.len() > limit {
-            self.note(path, format!("{} bytes, more than the {limit} that are read", bytes.len()));
+            self.note(path, format!("{} bytes exceed the limit of {limit}", bytes.len()));
         } else {
             self.files.insert(path.to_owned(), redact::fact_bytes(bytes).into_owned());
         }
     }
 
-    /// A file of a configuration directory: a configuration, a kubeconfig, or something else.
+    /// A file of a configuration directory: a configuration, a kubeconfig, or another file.
     fn conf(&mut self, path: &str, name: &str, bytes: &[u8]) {
         let loadable = files::has_loadable_extension(name);
         if kubeconfig::is_kubeconfig(name, &bytes[..bytes.len().min(MAX_CONF)]) {
             if let Some(dir) = self.dir_of(path) {
                 self.read.push(kubeconfig::facts(&format!("{dir}/{name}"), bytes));
             }
-            // A raw kubeconfig is never kept; one with a configuration's extension is one to the runtime.
+            // A raw kubeconfig is never kept; with a configuration's extension, the runtime treats it as a
+            // configuration.
             if !loadable {
                 return;
             }
         }
         let over = if bytes.len() > MAX_CONF {
-            Some(format!("{} bytes, more than the {MAX_CONF} that are read", bytes.len()))
+            Some(format!("{} bytes exceed the limit of {MAX_CONF}", bytes.len()))
         } else if self.conf_files >= MAX_CONF_FILES || self.conf_bytes + bytes.len() > MAX_CONF_ALL {
-            Some(format!("beyond {MAX_CONF_FILES} files or {MAX_CONF_ALL} bytes in all"))
+            Some(format!("beyond the limit of {MAX_CONF_FILES} files or {MAX_CONF_ALL} bytes in total"))
         } else {
             None
         };
@@ -234,7 +236,7 @@ impl Work {
         }
     }
 
-    /// Facts taken here join those that were brought, which were taken on the node and count first.
+    /// Merges facts from copies into provided facts, which were taken on the node and take precedence.
     fn facts(&mut self) {
         if self.read.is_empty() {
             return;
@@ -244,7 +246,7 @@ impl Work {
             None => Vec::new(),
             Some(Ok(rows)) => rows,
             Some(Err(error)) => {
-                self.note(FACTS, format!("replaced, since it is not a JSON array: {error}"));
+                self.note(FACTS, format!("replaced, because it is not a JSON array: {error}"));
                 Vec::new()
             }
         };
@@ -275,7 +277,7 @@ impl Work {
         self.files.insert(path.to_owned(), redact::fact_bytes(&bytes).into_owned());
     }
 
-    /// `meta.json`: as brought when there is nothing to add, else with what was left out here.
+    /// `meta.json`: unchanged if nothing was left out, else with the files that were left out.
     fn meta(&mut self, node: &str, brought: Option<&[u8]>, defaults: &Defaults) {
         let parsed = brought
             .filter(|bytes| bytes.len() <= MAX_FACTS)
@@ -321,12 +323,13 @@ impl Work {
     }
 }
 
-/// Adds what a copy says to a row that was brought and leaves it open: a shell can take the claims out of a token,
-/// and leaves the rest to be read from its copy, in which the token is masked.
+/// Adds facts from a copy to unknown fields of a provided row: a shell can extract a token's claims, and
+/// leaves other facts to the copy, in which the token is masked.
 fn complete(row: &mut Value, taken: Value) {
     let (Value::Object(row), Value::Object(taken)) = (row, taken) else { return };
     let says = |key: &str| row.get(key).is_some_and(|value| !value.is_null());
-    // Where the file could not be read as it was, its copy is no better, though masking may have made it readable.
+    // If the original could not be parsed, its copy is not better, although masking may have made it
+    // readable.
     if says("parseError") {
         return;
     }
@@ -343,7 +346,7 @@ fn complete(row: &mut Value, taken: Value) {
     }
 }
 
-/// Appends rows that are not there yet.
+/// Appends missing rows.
 fn add_rows(meta: &mut Map<String, Value>, key: &str, rows: impl Iterator<Item = Value>) {
     let rows: Vec<Value> = rows.collect();
     if rows.is_empty() {

@@ -1,4 +1,4 @@
-//! From normalised files to types. Never fails: what cannot be read becomes a [`Problem`] with its place.
+//! Parses normalised files to types. Never fails: unreadable parts become a [`Problem`] with a position.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ impl Reader<'_> {
         });
     }
 
-    /// A JSON file; `None` when it is not there or cannot be read.
+    /// A JSON file; `None` if it is missing or unreadable.
     fn json(&mut self, path: &str) -> Option<Value> {
         let bytes = self.files.get(path)?;
         match serde_json::from_slice(bytes) {
@@ -74,7 +74,7 @@ impl Reader<'_> {
                     file: path.to_owned(),
                     line: Some(error.line()),
                     column: Some(redact::original_column(line, error.column().max(1))),
-                    // serde's own words may quote the file, which is redacted by now.
+                    // serde's error may quote the file, which is already redacted.
                     message: format!("not JSON: {error}"),
                 });
                 None
@@ -86,13 +86,13 @@ impl Reader<'_> {
         self.files.get(path).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// The rows of an array; a value of another kind is a problem.
+    /// The rows of an array; any other value is a problem.
     fn rows(&mut self, path: &str, value: &Value) -> Vec<Value> {
         match value {
             Value::Array(rows) => rows.clone(),
             Value::Null => Vec::new(),
             Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-                self.problem(path, "an array was expected");
+                self.problem(path, "expected an array");
                 Vec::new()
             }
         }
@@ -130,13 +130,10 @@ impl Reader<'_> {
         if let Some(own) = meta.node.as_deref()
             && own != node
         {
-            self.problem(path, format!("says that it is of node {own}, but stands under {node}"));
+            self.problem(path, format!("belongs to node {own}, but is stored under {node}"));
         }
         if meta.is_newer_format() {
-            self.problem(
-                path,
-                "written by a newer format than node-snapshot/1: what is new in it is not read",
-            );
+            self.problem(path, "written in a newer format than node-snapshot/1: new parts are not read");
         }
         meta
     }
@@ -173,7 +170,7 @@ impl Reader<'_> {
                 Some(entry) => index.push(entry),
                 None => {
                     *incomplete = true;
-                    self.problem(path, format!("row {number} has no usable name and directory"));
+                    self.problem(path, format!("row {number} has no valid name and directory"));
                 }
             }
         }
@@ -206,7 +203,7 @@ impl Reader<'_> {
         Some(known)
     }
 
-    /// One row; fields of a wrong type are left out, so that the rest still says that the file is there.
+    /// One row. Fields of a wrong type are left out, so that the rest still shows that the file exists.
     fn kubeconfig_row(&mut self, path: &str, number: usize, row: Value) -> Option<KubeconfigFacts> {
         let Value::Object(fields) = row else { return None };
         let mut usable = serde_json::Map::new();
@@ -223,7 +220,7 @@ impl Reader<'_> {
         (!facts.path.is_empty()).then_some(facts)
     }
 
-    /// Every file that the listing, the copies or the record of what was left out know of.
+    /// Every file known from the listing, the copies or the record of files that were left out.
     fn conf_files(&mut self, conf_dir: &str, snapshot: &NodeSnapshot) -> Vec<ConfFile> {
         let mut rows: BTreeMap<(String, String), (Option<IndexEntry>, Option<Content>)> = BTreeMap::new();
         for row in snapshot.index.iter().flatten() {
@@ -233,7 +230,7 @@ impl Reader<'_> {
         for (path, bytes) in self.files {
             let Some(place) = conf_place(path, conf_dir) else { continue };
             let content = if cut(path) {
-                Content::NotCaptured("cut when it was collected".to_owned())
+                Content::NotCaptured("truncated when it was collected".to_owned())
             } else {
                 captured(bytes.clone(), &place.1)
             };
@@ -293,13 +290,13 @@ impl Reader<'_> {
             proxy_env: texts(&value["proxyEnv"]),
         };
         for (number, row) in self.rows(path, &value["binaries"]).iter().enumerate() {
-            // `path: null` means absent; no `path` at all means nothing.
+            // `path: null` means absent; a missing `path` has no meaning.
             let (Some(name), Some(found)) = (text(&row["name"]), row.get("path")) else {
                 self.problem(path, format!("row {number} has no name or no path"));
                 continue;
             };
             if !found.is_null() && !found.is_string() {
-                self.problem(path, format!("row {number}: path is neither text nor null"));
+                self.problem(path, format!("row {number}: path is neither a string nor null"));
                 continue;
             }
             let binary = text(found).map(|path| HostBinary {
@@ -345,7 +342,7 @@ pub(super) fn list(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(text).collect()
 }
 
-/// A map of texts; numbers and booleans as they are written.
+/// A map of strings; numbers and booleans are kept as written.
 fn texts(value: &Value) -> BTreeMap<String, String> {
     let shown = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),
@@ -371,7 +368,7 @@ fn index_entry(row: &Value, conf_dir: &str) -> Option<IndexEntry> {
         Value::Null => conf_dir.to_owned(),
         dir => plain_dir(dir)?,
     };
-    // Two levels deep: a name may hold one directory.
+    // Two levels: a name may contain one directory.
     let name = text(&row["name"]).filter(|name| name.split('/').all(files::is_plain_name))?;
     let kind = match row["type"].as_str() {
         Some("file") | None => FileKind::File,

@@ -1,18 +1,18 @@
-//! A JSON reader that accepts what the runtimes' own parser accepts and knows the place of everything.
+//! A JSON reader that accepts the same input as the runtimes' own parser and records positions.
 //!
-//! CNI configurations are read by Go's `encoding/json`, whose verdict differs from `serde_json`'s: bad
-//! UTF-8 and lone surrogates inside strings are accepted, nesting may be deep. YAML readers with spans
-//! differ the other way (they accept a byte-order mark and refuse duplicate keys). So the verdict and the
-//! locations come from this one reader; a property test holds it against `serde_json` where the two must
-//! agree. Places are those of the original file: the length in a redaction marker is counted in.
+//! CNI configurations are read by Go's `encoding/json`, whose verdict differs from `serde_json`'s: invalid
+//! UTF-8 and lone surrogates in strings are accepted, and nesting may be deep. YAML readers with spans
+//! differ in the opposite way (they accept a byte-order mark and reject duplicate keys). So this reader
+//! provides both the verdict and the positions; a property test compares it with `serde_json` where the two
+//! must agree. Positions are those of the original file: the length in a redaction marker is counted in.
 
 use super::conflist::{Defect, DefectKind};
 use super::json::{Json, Located, Member, Position, Span};
 use crate::redact::{Marker, markers};
 
-/// Go stops at 10,000; no real configuration comes near this.
+/// Maximum depth. Go's limit is 10,000; real configurations are far below.
 const MAX_DEPTH: usize = 200;
-/// Values in one file; a configuration has some hundred.
+/// Maximum number of values in one file; a configuration has some hundred.
 const MAX_VALUES: usize = 100_000;
 
 /// Reads one JSON document by Go's rules.
@@ -53,7 +53,7 @@ impl Reader<'_> {
         Defect { kind, message: message.into(), place: Some(self.places.place(self.at)), json_path: None }
     }
 
-    /// What Go says of the byte at hand.
+    /// Go's error for the current byte.
     fn unexpected(&self, context: &str) -> Defect {
         let Some(byte) = self.peek() else {
             return self.defect(DefectKind::Syntax, "unexpected end of JSON input");
@@ -68,7 +68,7 @@ impl Reader<'_> {
             b'\'' => r"'\''".to_owned(),
             b'"' => "'\"'".to_owned(),
             _ if byte.is_ascii_control() => format!("'{}'", char::from(byte).escape_default()),
-            // Go shows a byte as the character with that number.
+            // Go shows a byte as the character with that code.
             _ => format!("'{}'", char::from(byte)),
         };
         self.defect(kind, format!("invalid character {shown} {context}"))
@@ -275,7 +275,7 @@ impl Reader<'_> {
         Ok(code)
     }
 
-    /// A `\u` escape, or a pair of them; a lone half becomes the replacement character, as in Go.
+    /// A `\u` escape, or a pair of them; a lone surrogate becomes the replacement character, as in Go.
     fn unicode(&mut self) -> Result<char, Defect> {
         let high = self.hex()?;
         if !(0xD800..0xDC00).contains(&high) || !self.bytes[self.at..].starts_with(b"\\u") {
@@ -293,7 +293,7 @@ impl Reader<'_> {
     }
 }
 
-/// Offsets of a redacted file turned into places of the original.
+/// Converts offsets of a redacted file to positions in the original.
 struct Places {
     /// Offset of the first byte of each line.
     lines: Vec<usize>,
@@ -316,7 +316,7 @@ impl Places {
         }
     }
 
-    /// The offset in the original; inside a marker, where the secret began.
+    /// The offset in the original; inside a marker, the start of the secret.
     fn original(&self, offset: usize) -> usize {
         let mut original = 0;
         let mut done = 0;

@@ -1,23 +1,23 @@
-//! Which container runtime a node has, as far as the choice of the CNI file depends on it.
+//! A node's container runtime, as far as it affects the choice of the CNI file.
 
 /// The runtime families that choose a CNI configuration differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuntimeKind {
     /// containerd (go-cni): the first file, good or bad.
     Containerd,
-    /// CRI-O (ocicni): the first file that loads and whose plugins are all there.
+    /// CRI-O (ocicni): the first file that loads and whose plugins all exist.
     Crio,
     /// Docker through dockershim (Kubernetes up to 1.23); chooses as CRI-O does.
     Dockershim,
-    /// Another one, or not known: both rules are evaluated.
+    /// Another runtime, or unknown: both rules are evaluated.
     Unknown,
 }
 
-/// `status.nodeInfo.containerRuntimeVersion`, taken apart.
+/// The parts of `status.nodeInfo.containerRuntimeVersion`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runtime {
     pub kind: RuntimeKind,
-    /// As written after `://`; `None` when nothing stands there.
+    /// The text after `://`; `None` if missing.
     pub version: Option<String>,
 }
 
@@ -29,7 +29,8 @@ impl RuntimeKind {
 }
 
 impl Runtime {
-    /// From `containerd://1.7.25` and its like; anything unknown is [`RuntimeKind::Unknown`], never an error.
+    /// Parses `containerd://1.7.25` and the like; unknown runtimes are [`RuntimeKind::Unknown`], never an
+    /// error.
     pub fn parse(text: &str) -> Runtime {
         let (name, version) = text.trim().split_once("://").unwrap_or((text.trim(), ""));
         let kind = match name.to_ascii_lowercase().as_str() {

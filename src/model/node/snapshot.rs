@@ -1,7 +1,7 @@
-//! The typed snapshot of one node and the questions checks ask of it.
+//! The typed snapshot of one node and the questions that checks need answered.
 //!
-//! "Looked for and absent" and "not looked for" are different answers everywhere; nothing here turns one
-//! into the other.
+//! "Searched and absent" and "not searched" are always different answers, and are never converted into each
+//! other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::files::{DEFAULT_CONF_DIR, has_loadable_extension};
 use super::looked::Looked;
 use super::runtime::RuntimeKind;
 
-/// Everything a snapshot says of one node. A part that is `None` is not in the snapshot.
+/// All contents of a snapshot. A part that is `None` is not in the snapshot.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NodeSnapshot {
     pub node: String,
@@ -23,24 +23,24 @@ pub struct NodeSnapshot {
     pub dirs: Option<Dirs>,
     /// The listing of the configuration directories; `None` for a bare copy.
     pub index: Option<Vec<IndexEntry>>,
-    /// Some rows of the listing could not be read: nothing can be said to be absent from it.
+    /// Whether rows of the listing are unreadable, so that it cannot prove absence.
     pub index_incomplete: bool,
-    /// Every known file of every configuration directory, sorted by directory and name, in bytes.
+    /// Every known file of every configuration directory, sorted by directory and name in byte order.
     pub conf_files: Vec<ConfFile>,
-    /// `None` when no kubeconfig was looked for.
+    /// `None` if no kubeconfig was searched.
     pub kubeconfigs: Option<Vec<KubeconfigFacts>>,
     pub bins: Option<PluginBins>,
     pub host_binaries: Option<HostBinaries>,
     pub os_release: Option<OsRelease>,
     pub uname: Option<String>,
-    /// Names of loaded or built-in kernel modules among those that matter.
+    /// Names of the relevant kernel modules that are loaded or built in.
     pub modules: Option<BTreeSet<String>>,
     pub sysctl: Option<BTreeMap<String, String>>,
     pub lsm: Option<Lsm>,
     pub runtime_info: Option<RuntimeInfo>,
     pub logs: Logs,
-    /// What could not be read in the snapshot itself. A broken CNI configuration is not among these: that is
-    /// evidence, see [`ConfFile::defect`].
+    /// Problems in the snapshot itself. Broken CNI configurations are evidence and not listed here, see
+    /// [`ConfFile::defect`].
     pub problems: Vec<Problem>,
 }
 
@@ -50,23 +50,23 @@ pub struct ConfFile {
     /// Absolute directory on the node.
     pub dir: String,
     pub name: String,
-    /// Its row in the listing; `None` means that mode, owner and times are unknown.
+    /// Its row in the listing; with `None`, mode, owner and times are unknown.
     pub index: Option<IndexEntry>,
     pub content: Content,
 }
 
-/// What is known of a file's content.
+/// The known content of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     Captured {
         /// Redacted, otherwise as on the node.
         bytes: Vec<u8>,
-        /// What it says; `None` when it is not JSON.
+        /// The parsed configuration; `None` if it is not JSON.
         config: Option<Box<Config>>,
-        /// Why a runtime would refuse it; for files that no runtime loads, why it could not.
+        /// Why a runtime would reject it; for files that no runtime loads, why it could not be loaded.
         defect: Option<Defect>,
     },
-    /// The file is known to exist, its content is not in the snapshot: why.
+    /// The file exists, but its content is not in the snapshot; the reason.
     NotCaptured(String),
 }
 
@@ -76,18 +76,18 @@ impl ConfFile {
         format!("{}/{}", self.dir.trim_end_matches('/'), self.name)
     }
 
-    /// Do runtimes consider it, going by its name and kind? (`.bak`, `.cilium_bak` and the like are inert.)
+    /// Whether runtimes consider it, by name and type. (`.bak`, `.cilium_bak` and the like are inert.)
     pub fn is_loadable(&self) -> bool {
         let directory = self.index.as_ref().is_some_and(|row| row.kind == FileKind::Dir);
         has_loadable_extension(&self.name) && !directory
     }
 
-    /// How runtimes read it; `None` for inert files.
+    /// The format in which runtimes read it; `None` for inert files.
     pub fn kind(&self) -> Option<ConfigKind> {
         kind_of(&self.name)
     }
 
-    /// What it says, when captured and JSON.
+    /// Its configuration, if captured and JSON.
     pub fn config(&self) -> Option<&Config> {
         match &self.content {
             Content::Captured { config, .. } => config.as_deref(),
@@ -95,7 +95,7 @@ impl ConfFile {
         }
     }
 
-    /// Why it cannot be loaded; `None` also when its content was not captured.
+    /// Why it cannot be loaded; also `None` if its content was not captured.
     pub fn defect(&self) -> Option<&Defect> {
         match &self.content {
             Content::Captured { defect, .. } => defect.as_ref(),
@@ -103,7 +103,8 @@ impl ConfFile {
         }
     }
 
-    /// Its linkerd-cni entries at any depth. `Err` says why nobody can tell: not captured, or not JSON.
+    /// Its linkerd-cni entries at any depth. `Err` explains why they are unknown: not captured, or not
+    /// JSON.
     pub fn linkerd_entries(&self) -> Result<&[LinkerdEntry], String> {
         match &self.content {
             Content::NotCaptured(why) => Err(format!("{}: content not captured ({why})", self.path())),
@@ -115,12 +116,12 @@ impl ConfFile {
         }
     }
 
-    /// Every plugin at any depth; empty when nothing could be read.
+    /// Every plugin at any depth; empty if nothing could be read.
     pub fn plugins(&self) -> &[Plugin] {
         self.config().map_or(&[], |config| &config.plugins)
     }
 
-    /// Does its text hold this word? `None` when the content was not captured.
+    /// Whether its text contains this word; `None` if the content was not captured.
     pub fn mentions(&self, word: &str) -> Option<bool> {
         match &self.content {
             Content::Captured { bytes, .. } => {
@@ -130,7 +131,7 @@ impl ConfFile {
         }
     }
 
-    /// One line of it (1-based), redacted, for quoting.
+    /// One redacted line (1-based), for quoting.
     pub fn line(&self, number: usize) -> Option<String> {
         match &self.content {
             Content::Captured { bytes, .. } => {
@@ -142,7 +143,7 @@ impl ConfFile {
     }
 }
 
-/// How a runtime reads a file of this name.
+/// The format in which a runtime reads a file of this name.
 pub(super) fn kind_of(name: &str) -> Option<ConfigKind> {
     match name.rsplit_once('.')?.1 {
         "conflist" => Some(ConfigKind::List),
@@ -155,28 +156,28 @@ pub(super) fn kind_of(name: &str) -> Option<ConfigKind> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum KubeconfigLookup<'a> {
     Facts(&'a KubeconfigFacts),
-    /// Its directory was looked at and it is not there.
+    /// Its directory was inspected, and it does not exist.
     Absent {
         path: String,
     },
-    /// Nobody looked, or it was not read.
+    /// Not searched, or not read.
     NotLookedFor {
         path: String,
         why: String,
     },
-    /// The entry names none.
+    /// The entry has no path.
     NoPath,
 }
 
 impl NodeSnapshot {
-    /// The directory the runtime reads, as far as known; else the usual one.
+    /// The directory that the runtime reads, if known; else the default.
     pub fn conf_dir(&self) -> &str {
         let said = self.dirs.as_ref().and_then(|dirs| dirs.conf_dir.as_deref());
         let told = self.runtime_info.as_ref().and_then(|info| info.conf_dir.as_deref());
         said.or(told).unwrap_or(DEFAULT_CONF_DIR)
     }
 
-    /// Nothing in the snapshot says which directory the runtime reads.
+    /// Whether the snapshot does not contain the runtime's directory, so that the default is assumed.
     pub fn conf_dir_is_assumed(&self) -> bool {
         let told = self.runtime_info.as_ref().is_some_and(|info| info.conf_dir.is_some());
         !told && self.dirs.as_ref().is_none_or(|dirs| dirs.conf_dir.is_none())
@@ -188,13 +189,13 @@ impl NodeSnapshot {
         self.conf_files.iter().filter(|file| file.dir == dir && file.is_loadable()).collect()
     }
 
-    /// The file at an absolute path, when the snapshot knows of it.
+    /// The file at an absolute path, if known.
     pub fn conf_file(&self, path: &str) -> Option<&ConfFile> {
         let (dir, name) = path.rsplit_once('/')?;
         self.conf_files.iter().find(|file| file.name == name && file.dir == dir)
     }
 
-    /// Is every file name of this directory known? `Some(false)`: the directory does not exist.
+    /// Whether every file name of this directory is known. `Some(false)`: the directory does not exist.
     pub fn lists(&self, dir: &str) -> Option<bool> {
         let dir = dir.trim_end_matches('/');
         if self.meta.errors.iter().any(|error| error.path.trim_end_matches('/') == dir) {
@@ -211,13 +212,13 @@ impl NodeSnapshot {
         }
         let looked = self.dirs.as_ref().is_some_and(|dirs| dirs.looked_at.get(dir) == Some(&true));
         let rows = index.iter().any(|row| row.dir == dir);
-        // Without a list of directories, a listing is that of the runtime's own.
+        // Without a list of directories, a listing belongs to the runtime's own directory.
         let only = self.dirs.as_ref().is_none_or(|dirs| dirs.looked_at.is_empty()) && dir == self.conf_dir();
         (looked || rows || only && index.is_empty()).then_some(true)
     }
 
-    /// As [`NodeSnapshot::lists`], for the files that runtimes consider: a snapshot copies all of those, so
-    /// without a listing the copies are the listing.
+    /// As [`NodeSnapshot::lists`], for files that runtimes consider. A snapshot copies all of these, so
+    /// without a listing the copies are complete.
     pub fn lists_loadable(&self, dir: &str) -> Option<bool> {
         let dir = dir.trim_end_matches('/');
         let unread = self.meta.errors.iter().any(|error| error.path.trim_end_matches('/') == dir);
@@ -226,7 +227,7 @@ impl NodeSnapshot {
         self.lists(dir).or((copied && !unread).then_some(true))
     }
 
-    /// Is there something at this absolute path? Answers only for the configuration directories.
+    /// Whether an absolute path exists. Only for configuration directories.
     pub fn exists(&self, path: &str) -> Looked<()> {
         let Some((dir, name)) = path.rsplit_once('/') else {
             return Looked::NotLookedFor("the path is not absolute");
@@ -244,7 +245,7 @@ impl NodeSnapshot {
         }
     }
 
-    /// The kubeconfig that this entry's `kubernetes.kubeconfig` names.
+    /// The kubeconfig of this entry's `kubernetes.kubeconfig`.
     pub fn kubeconfig_of(&self, entry: &LinkerdEntry) -> KubeconfigLookup<'_> {
         match entry.kubeconfig.value() {
             None => KubeconfigLookup::NoPath,
@@ -258,8 +259,8 @@ impl NodeSnapshot {
         if let Some(facts) = known.iter().find(|facts| same_path(&facts.path, path)) {
             return KubeconfigLookup::Facts(facts);
         }
-        // A copy of a directory that does not say which one it was: the entry does, since the installer writes
-        // both into the same.
+        // A copy of an unnamed directory: the entry names it, because the installer writes both into the
+        // same directory.
         let name = path.rsplit('/').next().unwrap_or(path);
         let beside = format!("{}/{name}", self.conf_dir());
         if self.conf_dir_is_assumed()
@@ -268,27 +269,27 @@ impl NodeSnapshot {
             return KubeconfigLookup::Facts(facts);
         }
         let path = path.to_owned();
-        // A row that could not be read might have been this one.
+        // An unreadable row might be this one.
         if self.problems.iter().any(|problem| problem.file == "cni/kubeconfig.facts.json") {
             let why = "cni/kubeconfig.facts.json could not be read in full".to_owned();
             return KubeconfigLookup::NotLookedFor { path, why };
         }
         match self.exists(&path) {
-            // People leave kubeconfigs out of a copy that they hand on, since there is a token in them: only a listing
-            // shows that one was not there, or a copy that holds another.
+            // Kubeconfigs contain a token and are often left out of shared copies. Only a listing, or a
+            // copy with another kubeconfig, shows that one did not exist.
             Looked::Absent if self.index.is_none() && self.kubeconfigs.is_none() => {
-                let why = "a copy of its directory may well leave kubeconfigs out".to_owned();
+                let why = "copies of its directory often leave out kubeconfigs".to_owned();
                 KubeconfigLookup::NotLookedFor { path, why }
             }
             Looked::Absent => KubeconfigLookup::Absent { path },
             Looked::Found(()) => {
-                KubeconfigLookup::NotLookedFor { path, why: "it is there, but was not read".to_owned() }
+                KubeconfigLookup::NotLookedFor { path, why: "it exists, but was not read".to_owned() }
             }
             Looked::NotLookedFor(why) => KubeconfigLookup::NotLookedFor { path, why: why.to_owned() },
         }
     }
 
-    /// One of the iptables names or `nsenter` on the runtime's PATH.
+    /// One of the iptables binaries or `nsenter` on the runtime's PATH.
     pub fn binary(&self, name: &str) -> Looked<&HostBinary> {
         match self.host_binaries.as_ref().map(|host| host.binaries.get(name)) {
             None => Looked::NotLookedFor("host/binaries.json is not in the snapshot"),
@@ -298,20 +299,20 @@ impl NodeSnapshot {
         }
     }
 
-    /// Where the runtime looks for plugins; empty when nobody said.
+    /// The runtime's plugin directories; empty if unknown.
     pub fn plugin_dirs(&self) -> Vec<&str> {
         let told = self.runtime_info.as_ref().map(|info| &info.bin_dirs).filter(|dirs| !dirs.is_empty());
         let dirs = self.dirs.as_ref().and_then(|dirs| dirs.bin_dirs.as_ref()).or(told);
         dirs.into_iter().flatten().map(String::as_str).collect()
     }
 
-    /// containerd's `max_conf_num`: how many files it loads, 0 for all of them. `None` when nobody said.
+    /// containerd's `max_conf_num`: the number of files it loads, 0 for all. `None` if unknown.
     pub fn max_conf_num(&self) -> Option<u64> {
         let told = self.runtime_info.as_ref().and_then(|info| info.max_conf_num);
         self.dirs.as_ref().and_then(|dirs| dirs.max_conf_num).or(told)
     }
 
-    /// A plugin binary in the directories where the runtime looks for plugins.
+    /// A plugin binary in the runtime's plugin directories.
     pub fn plugin_binary(&self, name: &str) -> Looked<&BinEntry> {
         let Some(bins) = &self.bins else {
             return Looked::NotLookedFor("cni/bin.json is not in the snapshot");
@@ -328,7 +329,7 @@ impl NodeSnapshot {
         Looked::Absent
     }
 
-    /// A plugin binary outside the directories where the runtime looks.
+    /// A plugin binary in other directories.
     pub fn plugin_binary_elsewhere(&self, name: &str) -> Option<&BinEntry> {
         match self.plugin_binary(name) {
             Looked::Found(_) | Looked::NotLookedFor(_) => None,
@@ -336,7 +337,7 @@ impl NodeSnapshot {
         }
     }
 
-    /// What the linkerd-cni binary answered to `CNI_COMMAND=VERSION`.
+    /// The answer of the linkerd-cni binary to `CNI_COMMAND=VERSION`.
     pub fn linkerd_cni_version(&self) -> Option<&VersionAnswer> {
         self.bins.as_ref()?.linkerd_cni_version.as_ref()
     }
@@ -350,7 +351,7 @@ impl NodeSnapshot {
         }
     }
 
-    /// The runtime as the snapshot itself tells it, for when the cluster does not.
+    /// The runtime according to the snapshot, for use if the cluster does not name it.
     pub fn runtime_hint(&self) -> RuntimeKind {
         let name = self.runtime_info.as_ref().and_then(|info| info.name.as_deref());
         match name.map_or(RuntimeKind::Unknown, RuntimeKind::parse) {
@@ -364,7 +365,7 @@ impl NodeSnapshot {
         }
     }
 
-    /// Every linkerd-cni entry in every file of every directory, inert files included.
+    /// Every linkerd-cni entry in every file of every directory, including inert files.
     pub fn all_linkerd_entries(&self) -> Vec<(&ConfFile, &LinkerdEntry)> {
         let entries = |file: &'_ ConfFile| file.linkerd_entries().map(<[LinkerdEntry]>::len).unwrap_or(0);
         let files = self.conf_files.iter().filter(|file| entries(file) > 0);
@@ -376,7 +377,7 @@ impl NodeSnapshot {
     }
 }
 
-/// The same path, doubled and trailing slashes aside.
+/// Whether two paths are equal, ignoring doubled and trailing slashes.
 fn same_path(one: &str, other: &str) -> bool {
     let parts =
         |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();

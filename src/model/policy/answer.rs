@@ -1,4 +1,5 @@
-//! The answer for one port: what takes it, what is spoken on it, who is let in.
+//! The policy of one port: the Server or default policy that takes it, its protocol, and the authorized
+//! clients.
 
 use super::authentication::{IdentityMatch, NetworkMatch};
 use super::default::DefaultPolicy;
@@ -8,31 +9,31 @@ use crate::objects::{AuthorizationPolicy, HTTPLocalRateLimitPolicy, Server, Serv
 /// The policy of one port of a workload.
 #[derive(Debug, Clone)]
 pub struct Inbound<'a> {
-    /// What takes the port.
+    /// The Server or default policy that takes the port.
     pub taken_by: TakenBy<'a>,
-    /// What is spoken on it.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// Who is let in to all of it; in the order of their names.
+    /// Authorizations for the whole port, in the order of their names.
     pub authorizations: Vec<Authorization<'a>>,
-    /// The routes of it, the first that fits decides; they count only where HTTP or gRPC is spoken or detected.
+    /// Its routes; the first match decides. They apply only if the protocol is HTTP, gRPC or detected.
     pub routes: Vec<InboundRoute<'a>>,
-    /// How much it takes; counts only where HTTP is spoken or detected.
+    /// Its rate limit; applies only if the protocol is HTTP or detected.
     pub rate_limit: Option<RateLimit<'a>>,
 }
 
-/// What takes a port.
+/// The object or default that takes a port.
 #[derive(Debug, Clone, Copy)]
 pub enum TakenBy<'a> {
     /// A Server.
     Server(&'a Server),
-    /// No Server: the default policy, after what the workload's annotations make of it.
+    /// No Server: the default policy, as modified by the workload's annotations.
     Default(DefaultPolicy),
 }
 
-/// What is spoken on a port.
+/// The protocol of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// Found out from what clients send.
+    /// Detected from the client's first bytes.
     Detect,
     /// HTTP/1.
     Http1,
@@ -40,14 +41,14 @@ pub enum Protocol {
     Http2,
     /// gRPC.
     Grpc,
-    /// Not looked into.
+    /// Not parsed.
     Opaque,
-    /// TLS of the application's own.
+    /// The application's own TLS.
     Tls,
 }
 
 impl Protocol {
-    /// As people write it.
+    /// The text in reports.
     pub fn word(self) -> &'static str {
         match self {
             Protocol::Detect => "detected",
@@ -60,18 +61,18 @@ impl Protocol {
     }
 }
 
-/// Somebody who is let in.
+/// An authorization of clients.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Authorization<'a> {
-    /// What lets them in.
+    /// The object or default that authorizes them.
     pub by: AuthorizedBy<'a>,
-    /// Where they come from.
+    /// The networks that clients come from.
     pub networks: Vec<NetworkMatch>,
-    /// What they show.
+    /// The required identity.
     pub who: Who,
 }
 
-/// What lets somebody in.
+/// The source of an authorization.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AuthorizedBy<'a> {
     /// A default policy, or the access policy of a Server.
@@ -84,23 +85,23 @@ pub enum AuthorizedBy<'a> {
     Server(&'a ServerAuthorization),
 }
 
-/// What clients show.
+/// The identity that an authorization requires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Who {
-    /// Nothing.
+    /// None.
     Anybody,
-    /// That they speak Linkerd's TLS.
+    /// Any identity of the mesh.
     Meshed,
     /// One of these identities.
     Identities(Vec<IdentityMatch>),
 }
 
-/// How many requests a port takes.
+/// The rate limit of a port.
 #[derive(Debug, Clone)]
 pub struct RateLimit<'a> {
-    /// What says so.
+    /// The object that sets it.
     pub by: &'a HTTPLocalRateLimitPolicy,
-    /// For clients that are named: how many requests in a second, and their identities.
+    /// Limits for named clients: requests per second, and their identities.
     pub overrides: Vec<(u32, Vec<String>)>,
 }
 
@@ -117,8 +118,8 @@ impl AuthorizedBy<'_> {
 }
 
 impl Authorization<'_> {
-    /// Whether it lets in a client with an identity, or without one, that comes from an address; an address that is not known
-    /// counts as one that fits.
+    /// Whether it authorizes a client by identity, if it has one, and address. An unknown address counts as
+    /// a match.
     pub fn admits(&self, identity: Option<&str>, address: Option<std::net::IpAddr>) -> bool {
         let from =
             address.is_none_or(|address| self.networks.iter().any(|network| network.contains(address)));

@@ -1,4 +1,4 @@
-//! What clients show: an identity, and the network that they come from; and what the objects that name them come to.
+//! Identities and networks of clients, and the authentications that name them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,17 +9,17 @@ use super::controller::Controller;
 use super::parse::Broken;
 use crate::objects::{EgressNetwork, MeshTLSAuthentication, Network, NetworkAuthentication};
 
-/// Identities: one, or all that end alike.
+/// A pattern for identities: one identity, or a common suffix.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IdentityMatch {
-    /// Exactly this one.
+    /// Exactly this identity.
     Exact(String),
-    /// All that end in these parts; all there are where there is none.
+    /// All identities that end in these parts; all identities if empty.
     Suffix(Vec<String>),
 }
 
 impl IdentityMatch {
-    /// As it is written in policies. `*` counts only alone and as the first part.
+    /// Parses an identity of a policy. `*` is a wildcard only alone and as the first part.
     pub fn of(text: &str) -> IdentityMatch {
         match text.strip_prefix("*.") {
             _ if text == "*" => IdentityMatch::Suffix(Vec::new()),
@@ -28,7 +28,7 @@ impl IdentityMatch {
         }
     }
 
-    /// Whether it means this identity.
+    /// Whether it matches an identity.
     pub fn matches(&self, identity: &str) -> bool {
         match self {
             IdentityMatch::Exact(exact) => exact == identity,
@@ -51,22 +51,22 @@ impl fmt::Display for IdentityMatch {
     }
 }
 
-/// A network without some that lie in it.
+/// A network with exceptions.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NetworkMatch {
     /// The network.
     pub net: IpNet,
-    /// What is left out.
+    /// The excluded networks.
     pub except: Vec<IpNet>,
 }
 
 impl NetworkMatch {
-    /// All of a network.
+    /// A network without exceptions.
     pub fn all(net: IpNet) -> NetworkMatch {
         NetworkMatch { net, except: Vec::new() }
     }
 
-    /// Everywhere.
+    /// All addresses.
     pub fn everywhere() -> Vec<NetworkMatch> {
         vec![
             NetworkMatch::all(IpNet::V4(ipnet::Ipv4Net::default())),
@@ -74,19 +74,19 @@ impl NetworkMatch {
         ]
     }
 
-    /// As it is written in policies.
+    /// Parses a network of a policy.
     pub(super) fn of(network: &Network) -> Result<NetworkMatch, Broken> {
         let except = network.except.iter().map(|text| cidr(text)).collect::<Result<_, _>>()?;
         Ok(NetworkMatch { net: cidr(&network.cidr)?, except })
     }
 
-    /// What an EgressNetwork names; `None` where it means everything but the networks of the cluster.
+    /// The networks of an EgressNetwork; `None` if it means everything outside of the cluster's networks.
     pub(super) fn of_egress(network: &EgressNetwork) -> Result<Option<Vec<NetworkMatch>>, Broken> {
         network.spec.networks.as_ref().map(|named| named.iter().map(NetworkMatch::of).collect()).transpose()
     }
 
-    /// How many addresses it has, as the controller counts them to tell the smaller of two: without what is left out, without the
-    /// first and the last of a network of IPv4, and round and round in 64 bits.
+    /// The number of addresses, as the controller counts them to compare two networks: without exceptions,
+    /// without the first and last address of an IPv4 network, and wrapping at 64 bits.
     pub(super) fn size(&self) -> u64 {
         let of = |net: &IpNet| match net {
             IpNet::V4(net) => match 1u64 << (32 - net.prefix_len()) {
@@ -103,7 +103,7 @@ impl NetworkMatch {
         of(&self.net).wrapping_sub(except)
     }
 
-    /// Whether an address lies in it.
+    /// Whether it contains an address.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.net.contains(&address) && !self.except.iter().any(|except| except.contains(&address))
     }
@@ -124,13 +124,13 @@ fn cidr(text: &str) -> Result<IpNet, Broken> {
     let address = text.parse::<IpAddr>().map(IpNet::from);
     address
         .or_else(|_| text.parse::<IpNet>())
-        .map_err(|_| Broken::of(format!("{text:?} is no CIDR and no address")))
+        .map_err(|_| Broken::of(format!("{text:?} is neither a CIDR nor an address")))
 }
 
-/// The identities that a MeshTLSAuthentication means.
+/// The identities of a MeshTLSAuthentication.
 ///
 /// # Errors
-/// Why the controller passes it over: `Ok` of the outer part means that it could be read.
+/// The outer error: it cannot be read. The inner error: why the controller ignores it.
 pub(super) fn identities(
     object: &MeshTLSAuthentication,
     controller: &Controller,
@@ -148,7 +148,7 @@ pub(super) fn identities(
             matches.push(IdentityMatch::of(&controller.namespace_identities(&reference.name)));
         } else {
             return Ok(Err(format!(
-                "it refers to a {}, and only ServiceAccounts and Namespaces count",
+                "it refers to a {}, but only ServiceAccounts and Namespaces are supported",
                 reference.kind
             )));
         }
@@ -156,10 +156,10 @@ pub(super) fn identities(
     Ok(if matches.is_empty() { Err("it names no identity".to_owned()) } else { Ok(matches) })
 }
 
-/// The networks that a NetworkAuthentication means.
+/// The networks of a NetworkAuthentication.
 ///
 /// # Errors
-/// Why the controller passes it over: `Ok` of the outer part means that it could be read.
+/// The outer error: it cannot be read. The inner error: why the controller ignores it.
 pub(super) fn networks(object: &NetworkAuthentication) -> Result<Result<Vec<NetworkMatch>, String>, Broken> {
     let matches = object.spec.networks.iter().map(NetworkMatch::of).collect::<Result<Vec<_>, _>>()?;
     Ok(if matches.is_empty() { Err("it names no network".to_owned()) } else { Ok(matches) })

@@ -1,4 +1,4 @@
-//! The policy controller as it runs: what its arguments say, and what its release does that others do not.
+//! The policy controller: the settings in its arguments, and the behavior of its release.
 
 use ipnet::IpNet;
 
@@ -7,10 +7,10 @@ use crate::knowledge::Knowledge;
 use crate::objects::{Container, Workload};
 use crate::version::{Contains, LinkerdVersion};
 
-/// The container that the controller runs in, of the Deployment of the destination service.
+/// The controller's container in the Deployment of the destination service.
 const CONTAINER: &str = "policy";
 const DEPLOYMENT: &str = "linkerd-destination";
-/// The arguments that the controller takes if it is given none.
+/// The controller's default arguments.
 const CLUSTER_DOMAIN: &str = "cluster.local";
 const CLUSTER_NETWORKS: &str = "10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16";
 const EGRESS_NAMESPACE: &str = "linkerd-egress";
@@ -20,55 +20,55 @@ const EGRESS_NAMESPACE: &str = "linkerd-egress";
 pub struct Controller {
     /// The namespace of the control plane.
     pub namespace: String,
-    /// The trust domain: the end of every identity.
+    /// The trust domain: the suffix of every identity.
     pub identity_domain: String,
     /// The domain of Services.
     pub cluster_domain: String,
     /// The networks of the cluster.
     pub cluster_networks: Vec<IpNet>,
-    /// Where the kubelet's probes come from; none means that probes are let in by nothing of their own.
+    /// The networks of kubelet probes; if empty, probes are not allowed automatically.
     pub probe_networks: Vec<IpNet>,
-    /// The ports that are opaque to clients where nothing else is said; inbound they count for nothing.
+    /// The ports that are opaque to clients by default; they do not apply to inbound connections.
     pub opaque_ports: Vec<u16>,
-    /// The namespace of the EgressNetworks that hold for clients of all namespaces without ones of their own.
+    /// The namespace of shared EgressNetworks, which apply to clients of namespaces without their own.
     pub egress_namespace: String,
-    /// What holds where no Server takes a port.
+    /// The default policy of ports without a Server.
     pub default_policy: DefaultPolicy,
-    /// What this release does that others do not.
+    /// The behavior of the release.
     pub quirks: Quirks,
 }
 
-/// What releases do differently.
+/// Differences in behavior between releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quirks {
-    /// One object that cannot be read leaves all of its kind unread.
+    /// One unreadable object leaves all objects of its kind unread.
     pub broken_voids_kind: bool,
-    /// Of several Servers that select one port the oldest takes it; else any may.
+    /// Of several Servers for one port the oldest takes it; otherwise the choice is random.
     pub servers_by_age: bool,
-    /// The named ports of init containers, native sidecars with them, are known.
+    /// Named ports of init containers, including native sidecars, are supported.
     pub init_container_ports: bool,
-    /// Calls of the address of a Service, at a port that it does not declare, are refused.
+    /// Calls to an undeclared port of a Service's address are rejected.
     pub refuses_undeclared_ports: bool,
-    /// The time limits of rules of HTTPRoutes of the Gateway API count.
+    /// Rule timeouts of Gateway API HTTPRoutes have an effect.
     pub gateway_timeouts: bool,
-    /// Circuit breaking knows the mode `unified`, and endpoints that fail can be given less to do.
+    /// Circuit breaking supports the mode `unified` and reduced load for failing endpoints.
     pub unified_accrual: bool,
-    /// The appProtocol of a Service's port says how it is treated, and TCPRoutes count at opaque ports.
+    /// The appProtocol of a Service's port sets its treatment, and TCPRoutes apply to opaque ports.
     pub app_protocol: bool,
-    /// Annotations limit the time of requests and say what is tried again.
+    /// Annotations set timeouts and retries.
     pub limit_annotations: bool,
-    /// GRPCRoutes count for calls.
+    /// GRPCRoutes apply to calls.
     pub grpc_calls: bool,
-    /// EgressNetworks, TLSRoutes and TCPRoutes count for calls.
+    /// EgressNetworks, TLSRoutes and TCPRoutes apply to calls.
     pub egress: bool,
-    /// One Server whose podSelector is not valid makes destination give out no endpoint.
+    /// One Server with an invalid podSelector makes destination return no endpoints.
     pub selector_drops_endpoints: bool,
     /// Servers of other namespaces make a port opaque for clients.
     pub opaque_across_namespaces: bool,
 }
 
 impl Quirks {
-    /// Those of a version; where it does not tell, or is not known, those of the newest release.
+    /// The quirks of a version; those of the newest release if the version is unknown or not conclusive.
     pub fn of(version: Option<&LinkerdVersion>, knowledge: &Knowledge) -> Quirks {
         let known = knowledge.policy_controller();
         let lacks = |since: Contains| since == Contains::No;
@@ -92,22 +92,22 @@ impl Quirks {
     }
 }
 
-/// Why the controller's settings are not known.
+/// Why the controller's settings are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotReadable {
-    /// No Deployment has the container.
+    /// No Deployment contains the container.
     #[error("no Deployment {DEPLOYMENT} with a container {CONTAINER}")]
     Absent,
-    /// An argument cannot be read; the controller would not start with it.
+    /// An invalid argument, with which the controller would not start.
     #[error("the policy controller's argument {0} cannot be read")]
     Argument(String),
 }
 
 impl Controller {
-    /// The controller of a control plane.
+    /// Reads the controller of a control plane.
     ///
     /// # Errors
-    /// It is not there, or an argument cannot be read.
+    /// If it does not exist, or an argument is invalid.
     pub fn of(deployments: &[Workload], namespace: &str, quirks: Quirks) -> Result<Controller, NotReadable> {
         let deployment = deployments
             .iter()
@@ -141,7 +141,7 @@ impl Controller {
         })
     }
 
-    /// The controller of a control plane whose settings are unknown: those of the chart.
+    /// The chart's default settings, for a control plane whose settings are unknown.
     pub fn with_defaults(namespace: &str, quirks: Quirks) -> Controller {
         Controller {
             namespace: namespace.to_owned(),
@@ -164,7 +164,7 @@ impl Controller {
         format!("{account}.{namespace}{}", self.identity_suffix())
     }
 
-    /// What the identities of all service accounts end in.
+    /// The suffix of all service accounts' identities.
     pub fn identity_suffix(&self) -> String {
         format!(".serviceaccount.identity.{}.{}", self.namespace, self.identity_domain)
     }
@@ -175,7 +175,7 @@ impl Controller {
     }
 }
 
-/// The value of an argument that is written as `--flag=value`, or as two.
+/// The value of an argument written as `--flag=value` or as two arguments.
 fn argument<'a>(container: &'a Container, flag: &str) -> Option<&'a str> {
     let mut words = container.args.iter();
     while let Some(word) = words.next() {

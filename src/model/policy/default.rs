@@ -1,9 +1,9 @@
-//! The policies that hold where no Server takes a port, and that Servers can name as theirs.
+//! The default policies of ports without a Server, which are also the access policies of Servers.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What a port without a Server lets in; the same words are the access policy of a Server.
+/// The default policy of a port without a Server, or the access policy of a Server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DefaultPolicy {
     /// `all-unauthenticated`
@@ -20,7 +20,7 @@ pub enum DefaultPolicy {
     Audit,
 }
 
-/// Every default policy, with its word.
+/// Every default policy, with its name.
 const WORDS: [(&str, DefaultPolicy); 6] = [
     ("all-unauthenticated", DefaultPolicy::AllUnauthenticated),
     ("all-authenticated", DefaultPolicy::AllAuthenticated),
@@ -31,12 +31,12 @@ const WORDS: [(&str, DefaultPolicy); 6] = [
 ];
 
 impl DefaultPolicy {
-    /// The word for it.
+    /// Its name.
     pub fn as_str(self) -> &'static str {
         WORDS.iter().find(|(_, policy)| *policy == self).map_or("", |(word, _)| word)
     }
 
-    /// The same for meshed clients alone; `deny` and `audit` stay what they are.
+    /// The same policy limited to meshed clients; `deny` and `audit` are unchanged.
     pub fn authenticated(self) -> DefaultPolicy {
         match self {
             DefaultPolicy::AllUnauthenticated => DefaultPolicy::AllAuthenticated,
@@ -45,20 +45,20 @@ impl DefaultPolicy {
         }
     }
 
-    /// Whether only meshed clients are let in.
+    /// Whether it allows only meshed clients.
     pub fn is_authenticated(self) -> bool {
         matches!(self, DefaultPolicy::AllAuthenticated | DefaultPolicy::ClusterAuthenticated)
     }
 
-    /// Whether only clients of the cluster's networks are let in.
+    /// Whether it allows only clients of the cluster's networks.
     pub fn is_cluster_only(self) -> bool {
         matches!(self, DefaultPolicy::ClusterUnauthenticated | DefaultPolicy::ClusterAuthenticated)
     }
 }
 
-/// A word that is no default policy. It must be written exactly.
+/// A name that is not a default policy. It must match exactly.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no default policy")]
+#[error("{0:?} is not a default policy")]
 pub struct NoDefaultPolicy(pub String);
 
 impl FromStr for DefaultPolicy {

@@ -1,8 +1,9 @@
-//! Linkerd's policy as its controller decides it: inbound, which Server or default takes a port of a pod, who is let in by
-//! what, and what of that which people wrote counts for nothing; outbound, where calls go. The answer is the one that the controller would give the
-//! proxy, for the release that runs; recorded answers of real controllers are the test.
+//! Linkerd's policy as its controller evaluates it. Inbound: the Server or default that takes a pod's port,
+//! the authorized clients, and the objects without effect. Outbound: the destinations of calls. The results
+//! equal the controller's answers to proxies, for the installed release; recorded answers of real
+//! controllers are the tests.
 //!
-//! Pure over objects and settings. Whether that is what people meant is for checks to say.
+//! Depends only on objects and settings. Checks decide whether a result is a problem.
 
 mod answer;
 mod authentication;

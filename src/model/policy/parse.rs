@@ -1,5 +1,5 @@
-//! What the policy controller cannot read at all. Objects pass the API server's schema and still break its reader; what follows
-//! depends on the release.
+//! Objects that the policy controller cannot read although they pass the API server's schema. The
+//! consequence depends on the release.
 
 use crate::objects::{LabelSelector, Server, ServerPort};
 
@@ -20,19 +20,19 @@ pub(super) enum Port<'a> {
     Name(&'a str),
 }
 
-/// What a Server says of its port.
+/// Reads the port of a Server.
 pub(super) fn port(server: &Server) -> Result<Port<'_>, Broken> {
     match &server.spec.port {
         Some(ServerPort::Number(number)) => match u16::try_from(*number) {
             Ok(port) if port > 0 => Ok(Port::Number(port)),
-            _ => Err(Broken::of(format!("port {number} is none"))),
+            _ => Err(Broken::of(format!("port {number} is not valid"))),
         },
         Some(ServerPort::Name(name)) => Ok(Port::Name(name)),
         None => Err(Broken::of("it has no port")),
     }
 }
 
-/// Whether a selector of labels has what the controller takes.
+/// Whether the controller accepts a label selector.
 pub(super) fn selector(selector: &LabelSelector) -> Result<(), Broken> {
     match &selector.match_labels.no_text {
         Some(label) => {
@@ -42,7 +42,7 @@ pub(super) fn selector(selector: &LabelSelector) -> Result<(), Broken> {
     }
 }
 
-/// Ports as annotations list them: `25,100-200`. One bad part empties the list.
+/// Parses the ports of an annotation: `25,100-200`. One invalid part empties the list.
 pub(super) fn ports(text: &str) -> Option<Vec<(u16, u16)>> {
     let one = |text: &str| text.trim().parse::<u16>().ok().filter(|port| *port > 0);
     let mut ranges = Vec::new();

@@ -1,4 +1,5 @@
-//! Whether a request gets in: the route that it takes, and who that lets in, as the proxy decides with what the controller told it.
+//! Decides whether a request is allowed: its route and the authorized clients, as the proxy decides with
+//! the controller's answer.
 
 use std::net::IpAddr;
 
@@ -8,41 +9,41 @@ use super::answer::{Authorization, Inbound, Protocol};
 use super::routes::InboundRoute;
 use crate::objects::{MethodMatch, RouteMatch};
 
-/// What comes of a request or connection.
+/// The result of a request or connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
-    /// It is let in.
+    /// Allowed.
     Admitted,
-    /// Nothing lets it in: status 403, or the connection ends.
+    /// Not authorized: status 403, or a closed connection.
     Refused,
-    /// No route takes it: status 404.
+    /// No matching route: status 404.
     NoRoute,
 }
 
-/// A client as far as policy looks at it.
+/// A client as policy models it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Client<'c> {
-    /// Its identity in the mesh; `None` for clients without a proxy.
+    /// Its mesh identity; `None` for clients without a proxy.
     pub identity: Option<&'c str>,
-    /// Where it comes from; what is not known counts as what fits.
+    /// Its address; an unknown one counts as a match.
     pub address: Option<IpAddr>,
 }
 
 impl Inbound<'_> {
-    /// What comes of `GET path` without a header that a route asks for.
+    /// The result of `GET path` without headers that a route requires.
     pub fn get(&self, path: &str, client: Client<'_>) -> Entry {
         let admits = |one: &Authorization<'_>| one.admits(client.identity, client.address);
         let at_port = self.authorizations.iter().any(admits);
         if matches!(self.protocol, Protocol::Opaque | Protocol::Tls) {
             return if at_port { Entry::Admitted } else { Entry::Refused };
         }
-        // Of the routes that take it, the one with the most special match; probes are named exactly.
+        // Of the matching routes, the most specific one; probes match exactly.
         let taking = self.routes.iter().filter_map(|route| Some((special(route, path)?, route)));
         let Some((_, route)) = taking.max_by_key(|(special, _)| *special) else { return Entry::NoRoute };
         if at_port || route.authorizations.iter().any(admits) { Entry::Admitted } else { Entry::Refused }
     }
 
-    /// What comes of a connection on which nothing is known of requests: whether any route or the port itself lets it in.
+    /// The result of a connection with unknown requests: whether the port or any route allows it.
     pub fn connect(&self, client: Client<'_>) -> Entry {
         let by_route = self.routes.iter().filter(|route| route.probe_paths.is_empty());
         let mut all = self.authorizations.iter().chain(by_route.flat_map(|route| &route.authorizations));
@@ -54,7 +55,8 @@ impl Inbound<'_> {
     }
 }
 
-/// How special the match is by which a route takes a path: an exact path before prefixes, longer ones first; `None` where it does not.
+/// The specificity of a route's match for a path: exact paths before prefixes, longer prefixes first;
+/// `None` without a match.
 fn special(route: &InboundRoute<'_>, path: &str) -> Option<usize> {
     let Some((_, object)) = route.route else {
         return match route.probe_paths.as_slice() {
@@ -64,7 +66,7 @@ fn special(route: &InboundRoute<'_>, path: &str) -> Option<usize> {
     };
     let rules = object.spec.rules.iter();
     let each = rules.filter_map(|rule| match rule.matches.as_slice() {
-        // A rule that says nothing takes everything.
+        // A rule without matches matches everything.
         [] => Some(1),
         matches => matches.iter().filter_map(|one| matched(one, path)).max(),
     });

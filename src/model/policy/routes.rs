@@ -1,4 +1,4 @@
-//! Routes as the policy controller reads them for Servers: whether it can, what they are attached to, and what of that it accepted.
+//! Routes as the policy controller reads them for Servers: readability, parents, and acceptance.
 
 use http::{HeaderName, HeaderValue, StatusCode};
 use regex::Regex;
@@ -10,7 +10,7 @@ use crate::objects::{
     ValueMatch,
 };
 
-/// Which kind of route it is.
+/// The kind of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RouteKind {
     /// `HTTPRoute` of the Gateway API.
@@ -46,7 +46,7 @@ impl RouteKind {
         self.kind().info().group
     }
 
-    /// Whether it is one of the kinds that an HTTP port has.
+    /// Whether it is one of the kinds for HTTP ports.
     pub fn is_http(self) -> bool {
         matches!(self, RouteKind::Http | RouteKind::LinkerdHttp)
     }
@@ -55,34 +55,34 @@ impl RouteKind {
 /// A route of a port.
 #[derive(Debug, Clone)]
 pub struct InboundRoute<'a> {
-    /// What it is; `None` for what holds where no route is attached.
+    /// The route; `None` for the default without attached routes.
     pub route: Option<(RouteKind, &'a Route)>,
-    /// Who is let in by it.
+    /// The clients that it authorizes.
     pub authorizations: Vec<Authorization<'a>>,
-    /// For the route of the kubelet's probes, their paths; empty for any other.
+    /// The paths of kubelet probes if it is the probe route, otherwise empty.
     pub probe_paths: Vec<String>,
 }
 
-/// A route of which the controller could read everything.
+/// A route that the controller could read completely.
 #[derive(Debug, Clone)]
 pub(super) struct ReadRoute<'a> {
     pub(super) kind: RouteKind,
     pub(super) route: &'a Route,
-    /// The Servers that it names.
+    /// The Servers among its parents.
     pub(super) servers: Vec<&'a str>,
-    /// Of all Servers those at which it is accepted.
+    /// The Servers that accept it.
     pub(super) accepted: Vec<&'a str>,
 }
 
 impl<'a> ReadRoute<'a> {
-    /// Whether it is a route of a Server.
+    /// Whether it is attached to a Server.
     pub(super) fn is_of(&self, server: &str) -> bool {
         self.servers.contains(&server) && self.accepted.contains(&server)
     }
 }
 
-/// Reads a route as the inbound side does. The outer error is an object that cannot be read at all, the inner one says why the
-/// controller passes it over, good parents and all.
+/// Reads a route for the inbound side. The outer error: the object cannot be read at all. The inner error:
+/// why the controller ignores it, including valid parents.
 pub(super) fn read<'a>(kind: RouteKind, route: &'a Route) -> Result<Result<ReadRoute<'a>, String>, Broken> {
     let filters = || route.spec.rules.iter().flat_map(|rule| &rule.filters);
     match kind {
@@ -90,7 +90,7 @@ pub(super) fn read<'a>(kind: RouteKind, route: &'a Route) -> Result<Result<ReadR
         _ => filters().try_for_each(|filter| of_known_type(kind, filter))?,
     }
     if !is_of_the_mesh(route) {
-        // A route of Gateways alone: what Linkerd cannot do with it is no matter of Linkerd's.
+        // For a route of Gateways only, Linkerd's limitations do not matter.
         return Ok(Ok(ReadRoute { kind, route, servers: Vec::new(), accepted: Vec::new() }));
     }
     Ok(servers(route).and_then(|servers| {
@@ -108,13 +108,13 @@ pub(super) fn read<'a>(kind: RouteKind, route: &'a Route) -> Result<Result<ReadR
     }))
 }
 
-/// Whether a route names anything whose traffic Linkerd routes or lets in.
+/// Whether a route has a parent whose traffic Linkerd routes or authorizes.
 pub fn is_of_the_mesh(route: &Route) -> bool {
     let kinds = [("", "Service"), ("policy.linkerd.io", "Server"), ("policy.linkerd.io", "EgressNetwork")];
     route.spec.parent_refs.iter().any(|parent| kinds.iter().any(|(group, kind)| parent.is_a(group, kind)))
 }
 
-/// The Servers that a route names.
+/// The Servers among a route's parents.
 fn servers(route: &Route) -> Result<Vec<&str>, String> {
     let mut servers = Vec::new();
     for parent in &route.spec.parent_refs {
@@ -126,13 +126,13 @@ fn servers(route: &Route) -> Result<Vec<&str>, String> {
         }
         if parent.port.is_some() {
             return Err(format!(
-                "it names a port of its parent Server {}, which has one anyway",
+                "it names a port of its parent Server {}, which is not allowed for Servers",
                 parent.name
             ));
         }
         if parent.section_name.is_some() {
             return Err(format!(
-                "it names a sectionName of its parent Server {}, which has none",
+                "it names a sectionName of its parent Server {}, which Servers do not have",
                 parent.name
             ));
         }
@@ -146,12 +146,12 @@ fn has_what_it_says(filter: &RouteFilter) -> Result<(), Broken> {
         "RequestHeaderModifier" => filter.request_header_modifier.is_some(),
         "ResponseHeaderModifier" => filter.response_header_modifier.is_some(),
         "RequestRedirect" => filter.request_redirect.is_some(),
-        other => return Err(Broken::of(format!("filter type {other:?} is not known"))),
+        other => return Err(Broken::of(format!("unknown filter type {other:?}"))),
     };
-    if there { Ok(()) } else { Err(Broken::of(format!("its filter {} says nothing", filter.kind))) }
+    if there { Ok(()) } else { Err(Broken::of(format!("its filter {} is empty", filter.kind))) }
 }
 
-/// Types that newer releases of the Gateway API added, such as `CORS`, are none of those that the controller can read.
+/// The controller cannot read filter types that newer releases of the Gateway API added, such as `CORS`.
 fn of_known_type(kind: RouteKind, filter: &RouteFilter) -> Result<(), Broken> {
     let known: &[&str] = match kind {
         RouteKind::Grpc => {
@@ -169,14 +169,11 @@ fn of_known_type(kind: RouteKind, filter: &RouteFilter) -> Result<(), Broken> {
     if known.contains(&filter.kind.as_str()) {
         return Ok(());
     }
-    Err(Broken::of(format!(
-        "filter type {:?} is newer than what the policy controller can read",
-        filter.kind
-    )))
+    Err(Broken::of(format!("filter type {:?} is too new for the policy controller", filter.kind)))
 }
 
 fn pattern(text: &str) -> Result<(), String> {
-    Regex::new(text).map(drop).map_err(|_| format!("{text:?} is no regular expression"))
+    Regex::new(text).map(drop).map_err(|_| format!("{text:?} is not a regular expression"))
 }
 
 fn is_pattern(said: &ValueMatch) -> bool {
@@ -233,7 +230,7 @@ pub(super) fn filtered(kind: RouteKind, filter: &RouteFilter) -> Result<(), Stri
         None if of_known_type(kind, filter).is_err() => {
             Err(format!("filter {} is not supported by Linkerd", filter.kind))
         }
-        None => Err("a filter says nothing".to_owned()),
+        None => Err("a filter is empty".to_owned()),
     }
 }
 
@@ -246,19 +243,19 @@ fn modified(modifier: &HeaderModifier) -> Result<(), String> {
 }
 
 fn header_name(name: &str) -> Result<(), String> {
-    HeaderName::try_from(name).map(drop).map_err(|_| format!("{name:?} is no name of a header"))
+    HeaderName::try_from(name).map(drop).map_err(|_| format!("{name:?} is not a valid header name"))
 }
 
 fn header_value(name: &str, value: &str) -> Result<(), String> {
-    HeaderValue::try_from(value).map(drop).map_err(|_| format!("what header {name} holds cannot be sent"))
+    HeaderValue::try_from(value).map(drop).map_err(|_| format!("the value of header {name} is not valid"))
 }
 
 fn redirected(redirect: &Redirect) -> Result<(), String> {
     if let Some(path) = &redirect.path {
         match path.replace_full_path.as_deref().or(path.replace_prefix_match.as_deref()) {
-            None => return Err("a redirect says that it changes the path, and not to what".to_owned()),
+            None => return Err("a redirect changes the path but does not set the new path".to_owned()),
             Some(path) if !path.starts_with('/') => {
-                return Err(format!("redirects to path {path:?}, which does not begin with /"));
+                return Err(format!("it redirects to path {path:?}, which does not begin with /"));
             }
             Some(_) => {}
         }
@@ -267,7 +264,7 @@ fn redirected(redirect: &Redirect) -> Result<(), String> {
         .status_code
         .map(|code| u16::try_from(code).ok().and_then(|code| StatusCode::from_u16(code).ok()));
     if status == Some(None) {
-        Err("a redirect has a status that HTTP does not know".to_owned())
+        Err("a redirect has a status that is not valid in HTTP".to_owned())
     } else {
         Ok(())
     }

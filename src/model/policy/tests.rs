@@ -1,4 +1,4 @@
-//! Shapes that the recordings do not hold, each as the controller's source decides it.
+//! Cases that the recordings do not contain, decided by the controller's source.
 
 use std::net::SocketAddr;
 
@@ -52,7 +52,7 @@ metadata: {name: web, namespace: shop, labels: {app: web, linkerd.io/control-pla
 spec: {containers: [{name: app, ports: [{name: http, containerPort: 8080}]}]}
 ";
 
-/// What takes port 8080 of the pod, and the names of what lets clients in.
+/// The Server or default of the pod's port 8080, and the names of its authorizations.
 fn taken(text: &str, voids: bool) -> (String, Vec<String>) {
     let (servers, pods): (Vec<Server>, Vec<Pod>) = (objects(text, "Server"), objects(POD, "Pod"));
     let server_authorizations = objects(text, "ServerAuthorization");
@@ -87,7 +87,7 @@ fn server(selector: &str) -> String {
 }
 
 #[test]
-fn requirements_that_no_schema_refuses_and_the_controller_cannot_use_select_nothing() {
+fn invalid_requirements_select_nothing() {
     for (selector, selects) in [
         ("{matchExpressions: [{key: app, operator: Exists}]}", true),
         ("{matchExpressions: [{key: app, operator: Exists, values: []}]}", false),
@@ -105,7 +105,7 @@ fn requirements_that_no_schema_refuses_and_the_controller_cannot_use_select_noth
 }
 
 #[test]
-fn a_label_that_is_no_text_makes_a_server_one_that_cannot_be_read() {
+fn server_with_a_non_string_label_is_unreadable() {
     let both = format!(
         "{}---\nkind: Server\nmetadata: {{name: api, namespace: shop}}\nspec: {{podSelector: {{matchLabels: {{version: 2}}}}, port: 80}}\n",
         server("{}")
@@ -115,7 +115,7 @@ fn a_label_that_is_no_text_makes_a_server_one_that_cannot_be_read() {
 }
 
 #[test]
-fn a_reference_to_an_identity_without_a_name_cannot_be_read() {
+fn identity_reference_without_a_name_is_unreadable() {
     let text = |name: &str| {
         format!(
             "{}---
@@ -142,7 +142,7 @@ spec: {{identityRefs: [{{kind: Namespace{name}}}]}}
 }
 
 #[test]
-fn network_authentications_are_read_up_to_one_that_names_no_network() {
+fn network_authentications_after_an_empty_one_are_unread() {
     let text = |needs: &str| {
         format!(
             "{}---
@@ -172,7 +172,7 @@ spec: {{networks: [{{cidr: 10.0.0.0/8}}]}}
 }
 
 #[test]
-fn a_limit_that_is_no_number_of_32_bits_cannot_be_read() {
+fn rate_limit_beyond_32_bits_is_unreadable() {
     let limits: Vec<HTTPLocalRateLimitPolicy> = objects(
         "
 kind: HTTPLocalRateLimitPolicy
@@ -212,7 +212,7 @@ impl World {
         )
     }
 
-    /// `Accepted` of the first route, where a status of it is written.
+    /// `Accepted` of the first route, if it has such a status.
     fn accepted(&self, voids: bool) -> Option<String> {
         let writes = Writes {
             grpc_routes: true,
@@ -255,7 +255,7 @@ spec: {clusterIP: 10.0.0.1, clusterIPs: [10.0.0.1, \"fd00::1\"], ports: [{port: 
 }
 
 #[test]
-fn of_a_port_for_two_protocols_the_application_protocol_that_is_said_counts() {
+fn app_protocol_counts_on_a_tcp_and_udp_port() {
     let world = World::of(
         "
 kind: Service
@@ -267,7 +267,7 @@ spec: {clusterIP: 10.0.0.1, ports: [{port: 53, protocol: UDP}, {port: 53, protoc
 }
 
 #[test]
-fn of_two_egress_networks_the_one_with_fewer_addresses_counts_exceptions_left_out() {
+fn smaller_egress_network_takes_precedence() {
     let world = World::of(
         "
 kind: EgressNetwork
@@ -284,7 +284,7 @@ spec: {trafficPolicy: Allow, networks: [{cidr: 192.0.0.0/10}]}
 }
 
 #[test]
-fn an_egress_network_that_cannot_be_read_is_none_and_may_take_the_others_with_it() {
+fn unreadable_egress_network_may_void_the_others() {
     let world = World::of(
         "
 kind: EgressNetwork
@@ -309,7 +309,7 @@ spec: {parentRefs: [{group: policy.linkerd.io, kind: EgressNetwork, name: good, 
 }
 
 #[test]
-fn one_route_that_cannot_be_read_leaves_its_kind_unread_in_older_releases() {
+fn unreadable_route_voids_its_kind_in_older_releases() {
     let world = World::of(
         "
 kind: Service
@@ -337,7 +337,7 @@ spec: {rules: [{filters: [{type: RequestRedirect}]}]}
 }
 
 #[test]
-fn a_route_without_a_port_counts_where_the_service_accepted_it_at_any() {
+fn route_without_a_port_applies_if_any_port_accepted_it() {
     let world = World::of(
         "
 kind: HTTPRoute
@@ -358,7 +358,7 @@ status:
 }
 
 #[test]
-fn an_external_workload_is_taken_by_servers_for_such() {
+fn external_workload_is_selected_by_its_servers() {
     let text = "
 kind: Server
 metadata: {name: vm, namespace: shop}

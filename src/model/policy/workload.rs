@@ -1,5 +1,5 @@
-//! What the policy controller reads of a pod or an ExternalWorkload: labels, ports by name, probes, and three annotations. Those
-//! of the namespace it never reads.
+//! The inputs of the policy controller from a pod or ExternalWorkload: labels, named ports, probes, and
+//! three annotations. It never reads the namespace's annotations.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -10,18 +10,18 @@ use super::default::DefaultPolicy;
 use super::parse;
 use crate::objects::{Container, ExternalWorkload, Meta, Pod, ProbePort};
 
-/// The label of injected pods; that it is there is enough, whatever it says.
+/// The label of injected pods; any value counts.
 pub(super) const MESHED: &str = "linkerd.io/control-plane-ns";
 const DEFAULT_POLICY: &str = "config.linkerd.io/default-inbound-policy";
 const OPAQUE: &str = "config.linkerd.io/opaque-ports";
 const REQUIRE_IDENTITY: &str = "config.linkerd.io/proxy-require-identity-inbound-ports";
 
-/// Ports as an annotation lists them.
+/// The ports of an annotation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ports(Vec<(u16, u16)>);
 
 impl Ports {
-    /// Those of an annotation; none where one part of it is no port.
+    /// Parses an annotation; empty if one part is invalid.
     fn of(meta: &Meta, annotation: &str) -> Ports {
         meta.annotation(annotation).map(listed_ports).unwrap_or_default()
     }
@@ -32,48 +32,48 @@ impl Ports {
     }
 }
 
-/// A pod or an ExternalWorkload, as the policy controller sees it.
+/// A pod or an ExternalWorkload, as the policy controller models it.
 #[derive(Debug, Clone)]
 pub struct Workload<'a> {
     /// Name, namespace, labels.
     pub meta: &'a Meta,
     /// Whether it is outside of the cluster.
     pub external: bool,
-    /// What replicas have in common.
+    /// The settings that replicas share.
     settings: Arc<Settings<'a>>,
 }
 
-/// What the policy controller reads of a pod or an ExternalWorkload beside its name and its labels.
+/// The policy controller's inputs from a pod or an ExternalWorkload, other than name and labels.
 #[derive(Debug, Clone)]
 pub struct Settings<'a> {
-    /// Names of ports, sorted; several containers may use one name.
+    /// Named ports, sorted; several containers may use the same name.
     pub ports: Box<[(&'a str, u16)]>,
-    /// Ports and the paths that the kubelet asks of them, sorted.
+    /// Ports and probed paths, sorted.
     pub probes: Box<[(u16, String)]>,
-    /// Ports that are not looked into.
+    /// Opaque ports.
     pub opaque: Ports,
-    /// Ports that meshed clients alone may use, where no Server takes them.
+    /// Ports that only meshed clients may use, unless a Server selects them.
     pub requires_identity: Ports,
-    /// What its own annotation says, where that is one of the known words.
+    /// The default policy of its own annotation, if valid.
     pub default_policy: Option<DefaultPolicy>,
 }
 
-/// The ports that the value of an annotation lists; none where one part of it is no port.
+/// The ports of an annotation's value; empty if one part is invalid.
 pub fn listed_ports(value: &str) -> Ports {
     Ports(parse::ports(value).unwrap_or_default())
 }
 
-/// What the kubelet asks of a port.
+/// A kubelet probe of a port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Probed {
-    /// `GET` of a path, as the kubelet writes it, and whether the probe leaves out the slash at its start: the controller takes such a
-    /// path as it is, so that what it lets in is never asked for.
+    /// `GET` of a path, and whether the probe's path lacks the leading slash. The kubelet adds it, but the
+    /// controller does not, so the path that it allows is never requested.
     Http(String, bool),
-    /// The health of a service over gRPC, of which the controller knows nothing.
+    /// The health of a service over gRPC, which the controller does not support.
     Grpc,
 }
 
-/// What the kubelet asks of a pod, by port.
+/// The kubelet probes of a pod, by port.
 pub fn probes_of(pod: &Pod) -> BTreeSet<(u16, Probed)> {
     let over_http = |container| {
         probe_ports(container).map(|(port, path)| {
@@ -97,15 +97,15 @@ impl<'a> Deref for Workload<'a> {
 }
 
 impl<'a> Workload<'a> {
-    /// A pod; `None` where the controller does not know it, because it is not injected.
+    /// A pod; `None` if it is not injected, because the controller then ignores it.
     pub fn of_pod(pod: &'a Pod, quirks: Quirks) -> Option<Workload<'a>> {
         pod.metadata.label(MESHED)?;
         let settings = Arc::new(Settings::of_pod(pod, quirks));
         Some(Workload { meta: &pod.metadata, external: false, settings })
     }
 
-    /// The pods that the controller knows, which are those that are injected, each with what it sees. Neighbours are often
-    /// replicas, whose containers and annotations are kept in one place: those are read once.
+    /// The injected pods, each with the controller's view. Consecutive replicas with equal containers and
+    /// annotations are read once.
     pub fn of_pods(pods: impl Iterator<Item = &'a Pod>, quirks: Quirks) -> Vec<(&'a Pod, Workload<'a>)> {
         let mut all: Vec<(&'a Pod, Workload<'a>)> =
             Vec::with_capacity(pods.size_hint().1.unwrap_or_default());
@@ -135,7 +135,7 @@ impl<'a> Workload<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// The ports of a name.
+    /// The ports with a name.
     pub fn ports_named(&self, name: &str) -> impl Iterator<Item = u16> {
         self.ports.iter().filter(move |(known, _)| *known == name).map(|(_, port)| *port)
     }
@@ -145,7 +145,7 @@ impl<'a> Settings<'a> {
         self.ports.iter().filter(move |(_, known)| *known == port).map(|(name, _)| *name)
     }
 
-    /// The paths that the kubelet asks of a port.
+    /// The probed paths of a port.
     pub fn probed_paths(&self, port: u16) -> impl Iterator<Item = &str> {
         self.probes.iter().filter(move |(known, _)| *known == port).map(|(_, path)| path.as_str())
     }
@@ -163,7 +163,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// What its annotations say.
+    /// Reads its annotations.
     fn of(meta: &Meta) -> Settings<'a> {
         Settings {
             ports: Box::default(),
@@ -179,7 +179,7 @@ fn is_tcp(protocol: Option<&str>) -> bool {
     protocol.is_none_or(|protocol| protocol.is_empty() || protocol.eq_ignore_ascii_case("TCP"))
 }
 
-/// The ports that a container names.
+/// The named ports of a container.
 fn tcp_ports(container: &Container) -> impl Iterator<Item = (&str, u16)> {
     let named = container.ports.iter().filter(|port| is_tcp(Some(&port.protocol)) && !port.name.is_empty());
     named.filter(|port| port.container_port > 0).map(|port| (port.name.as_str(), port.container_port))
@@ -191,7 +191,7 @@ fn http_probes(container: &Container) -> impl Iterator<Item = (u16, String)> {
         .filter_map(|(port, path)| path.parse::<http::Uri>().ok().map(|uri| (port, uri.path().to_owned())))
 }
 
-/// The ports and paths of probes over HTTP, as they are written.
+/// The ports and paths of HTTP probes, as written.
 fn probe_ports(container: &Container) -> impl Iterator<Item = (u16, &str)> {
     container.http_probes().filter_map(|probe| {
         let port = match probe.port.as_ref()? {

@@ -1,5 +1,5 @@
-//! Waivers by what they accept and where, so that a finding is compared only with those that may be about it: objects of a
-//! cluster can hold thousands.
+//! Waivers indexed by check and scope, so that a finding is compared only with candidates: a cluster's
+//! objects can hold thousands of waivers.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,19 +9,19 @@ use super::{Waiver, What, matches, object_texts, problem_of};
 use crate::checks;
 use crate::finding::{Finding, Subject, WaivedBy};
 
-/// How many problems say what a name may have been meant for.
+/// Maximum number of problems with a suggestion.
 const HINTED: usize = 100;
 
 /// The waivers of a run.
 pub struct Waivers<'a> {
     all: &'a [Waiver],
-    /// What is wrong with each by itself.
+    /// The problem with each waiver on its own.
     problems: Vec<Option<&'static str>>,
     by_check: HashMap<&'static str, ByScope<'a>>,
     by_fingerprint: HashMap<&'a str, Vec<usize>>,
 }
 
-/// The waivers of one check, by what their scope names without a wildcard.
+/// The waivers of one check, by the names without a wildcard in their scope.
 #[derive(Default)]
 struct ByScope<'a> {
     objects: HashMap<&'a str, Vec<usize>>,
@@ -30,7 +30,7 @@ struct ByScope<'a> {
 }
 
 impl<'a> Waivers<'a> {
-    /// Of these, at a moment.
+    /// Indexes waivers at a moment.
     pub fn new(all: &'a [Waiver], at: Timestamp) -> Waivers<'a> {
         let mut ids: BTreeMap<&str, &'static str> = BTreeMap::new();
         if !all.is_empty() {
@@ -68,7 +68,7 @@ impl<'a> Waivers<'a> {
         waivers
     }
 
-    /// The waivers that are about each subject of a finding, in their order.
+    /// The waivers that match each subject of a finding, in order.
     fn about<'f>(&self, finding: &'f Finding) -> impl Iterator<Item = (&'f Subject, Vec<usize>)> {
         let print = (!self.by_fingerprint.is_empty()).then(|| finding.fingerprint().0);
         let whole =
@@ -76,7 +76,7 @@ impl<'a> Waivers<'a> {
         finding.subjects.iter().map(move |subject| (subject, self.about_subject(finding, subject, whole)))
     }
 
-    /// The same of one subject; `whole` are about all of them, but for their scope.
+    /// The same for one subject; `whole` are candidates for all subjects.
     fn about_subject(&self, finding: &Finding, subject: &Subject, whole: &[usize]) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         if let Some(of_check) = self.by_check.get(finding.check) {
@@ -110,7 +110,7 @@ impl<'a> Waivers<'a> {
         accepted
     }
 
-    /// What is wrong with waivers, after everything was judged.
+    /// The problems with waivers, after all findings are known.
     pub fn problems(&self, findings: &[Finding]) -> Vec<Finding> {
         if self.all.is_empty() {
             return Vec::new();
@@ -131,20 +131,20 @@ impl<'a> Waivers<'a> {
     }
 }
 
-/// The name that a waiver may have been meant for.
+/// Suggests the name that a waiver may have meant.
 fn hint(waiver: &Waiver, problem: &str, findings: &[Finding]) -> String {
     match (problem, &waiver.what) {
         ("waiver-unknown-check", What::Check(word)) => {
             let nearest = crate::nearest::closest(word, checks::all().map(|check| check.id));
             nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default()
         }
-        // One on an object holds there, whatever else is found.
+        // A waiver on an object applies there, whatever else is found.
         ("waiver-unused", _) if waiver.by.line > 0 => nearest(waiver, findings).unwrap_or_default(),
         _ => String::new(),
     }
 }
 
-/// What was found of a waiver's check nearest to where it holds, where its scope holds nothing of it.
+/// The finding of a waiver's check nearest to its scope, if the scope matches none.
 fn nearest(waiver: &Waiver, findings: &[Finding]) -> Option<String> {
     let everywhere = Waiver { scope: super::Scope::default(), ..waiver.clone() };
     let everywhere = [everywhere];
@@ -172,6 +172,6 @@ fn nearest(waiver: &Waiver, findings: &[Finding]) -> Option<String> {
             return None;
         }
         let near = crate::nearest::closest(&pattern.replace('*', ""), texts.iter().map(String::as_str))?;
-        Some(format!("; {what} that was found is {near}, was it meant?"))
+        Some(format!("; did you mean {what} {near}, which has such a finding?"))
     })
 }

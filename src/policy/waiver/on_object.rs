@@ -1,4 +1,4 @@
-//! Waivers that stand on the object that they are for, as an annotation: a list without scopes, since each holds where it stands.
+//! Waivers in an annotation of the object that they apply to: a list without scopes.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ use crate::objects::{
 };
 use crate::yaml;
 
-/// The annotation under which an object says what is accepted of it.
+/// The annotation with an object's waivers.
 const IGNORE: &str = "meshdoctor.io/ignore";
 
-/// The most waivers on one object; what is behind them accepts nothing.
+/// Maximum number of waivers on one object; further ones have no effect.
 const MOST: usize = 100;
 
-/// What objects themselves say is accepted of them: namespaces, of everything in them; workloads, Services and pods that nothing made,
-/// of themselves.
+/// Reads the waivers on objects. On a namespace they apply to everything in it; on workloads, Services and
+/// pods without an owner, to the object itself.
 pub fn on_objects(cluster: &Cluster) -> Vec<Waiver> {
     let mut all = Vec::new();
     let mut take = |kind: Kind, meta: &Meta| {
@@ -41,7 +41,8 @@ pub fn on_objects(cluster: &Cluster) -> Vec<Waiver> {
     all
 }
 
-/// A pod that nothing made is an object like any other. What stands on another one goes with it, and is told once for what made it.
+/// A pod without an owner counts as an object. Waivers on other pods are lost with the pod, and are
+/// reported once for the owner.
 fn on_pods(cluster: &Cluster) -> Vec<Waiver> {
     let owners = Owners::new(objects::<ReplicaSet>(cluster), objects::<Job>(cluster));
     let mut told = BTreeSet::new();
@@ -56,7 +57,7 @@ fn on_pods(cluster: &Cluster) -> Vec<Waiver> {
         let name = format!("{} {}/{}", owner.kind, owner.namespace, owner.name);
         if told.insert(name.clone()) {
             let why = format!(
-                "the pod is one that {name} made: what stands on it goes with the pod, and accepts nothing"
+                "the pod is one that {name} created: the annotation is lost with the pod and accepts nothing"
             );
             let scope = Scope { object: Some(name), ..Scope::default() };
             all.push(none(What::Misplaced(why), scope, place(Kind::Pod, &pod.metadata)));
@@ -65,13 +66,13 @@ fn on_pods(cluster: &Cluster) -> Vec<Waiver> {
     all
 }
 
-/// A waiver that accepts nothing, and where it stands.
+/// A waiver that accepts nothing, with its location.
 fn none(what: What, scope: Scope, file: String) -> Waiver {
     let by = WaivedBy { reason: String::new(), owner: String::new(), expires: String::new(), file, line: 0 };
     Waiver { what, scope, by, expires: Date::MAX }
 }
 
-/// An object as scopes name it.
+/// An object's name in scopes.
 fn named(kind: Kind, meta: &Meta) -> String {
     match meta.namespace.is_empty() {
         true => format!("{} {}", kind.info().kind, meta.name),
@@ -113,13 +114,14 @@ fn of_object(kind: Kind, meta: &Meta, text: &str) -> Vec<Waiver> {
     };
     let of = |entry: Entry| {
         let entry = match entry.scope {
-            // It stands where it holds.
+            // The location is the scope.
             Some(_) => return unreadable("a waiver on an object has no scope of its own".to_owned()),
             None => Entry { scope: Some(scope.clone()), ..entry },
         };
         waiver(&place, 0, entry).unwrap_or_else(unreadable)
     };
-    let beyond = (entries.len() > MOST)
-        .then(|| unreadable(format!("it holds {} waivers; only the first {MOST} count", entries.len())));
+    let beyond = (entries.len() > MOST).then(|| {
+        unreadable(format!("the annotation has {} waivers; only the first {MOST} apply", entries.len()))
+    });
     entries.into_iter().take(MOST).map(of).chain(beyond).collect()
 }

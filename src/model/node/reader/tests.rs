@@ -8,7 +8,7 @@ fn mk_error(text: &[u8]) -> (String, usize, usize) {
 }
 
 #[test]
-fn errors_read_like_those_of_the_runtimes_and_have_a_place() {
+fn errors_match_go_and_have_a_position() {
     assert_eq!(
         mk_error(b"{\n  \"a\": 1,\n}"),
         ("invalid character '}' looking for beginning of object key string".into(), 3, 1)
@@ -27,7 +27,7 @@ fn errors_read_like_those_of_the_runtimes_and_have_a_place() {
 }
 
 #[test]
-fn what_go_accepts_is_accepted() {
+fn input_accepted_by_go_is_accepted() {
     assert_eq!(read(b"\"a\xFFb\"").unwrap().as_str(), Some("a\u{FFFD}b"));
     assert_eq!(read(br#""\ud800x""#).unwrap().as_str(), Some("\u{FFFD}x"));
     assert_eq!(read(br#""\ud83d\ude00""#).unwrap().as_str(), Some("😀"));
@@ -37,7 +37,7 @@ fn what_go_accepts_is_accepted() {
 }
 
 #[test]
-fn places_are_those_of_the_unredacted_file() {
+fn positions_are_those_of_the_original_file() {
     let redacted = b"{\"token\":\"REDACTED(len=40)\",\"x\":1,\r\n \"y\":2}";
     let tree = read(redacted).unwrap();
     let place = tree.get("x").unwrap().span.start;
@@ -71,12 +71,13 @@ fn mk_json() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #[test]
-    fn any_document_reads_as_serde_reads_it(value in mk_json(), pretty in any::<bool>()) {
+    fn any_document_matches_serde(value in mk_json(), pretty in any::<bool>()) {
         let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) }.unwrap();
         prop_assert_eq!(read(text.as_bytes()).unwrap().to_value(), value);
     }
 
-    /// Mutations of a document: both say yes, or both say no (surrogates aside, where Go is milder).
+    /// Mutations of a document: both readers accept or both reject it (except surrogates, where Go is more
+    /// lenient).
     #[test]
     fn verdicts_agree_with_serde(value in mk_json(), at in any::<proptest::sample::Index>(), byte in "[ -~]") {
         let mut text = serde_json::to_vec(&value).unwrap();

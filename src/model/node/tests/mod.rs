@@ -1,4 +1,4 @@
-//! Nodes as people have them: what the runtime loads, where linkerd-cni stands, what its kubeconfig says.
+//! Realistic nodes: the file that the runtime loads, the linkerd-cni entries, the kubeconfig.
 
 mod normal;
 mod questions;
@@ -74,7 +74,7 @@ pub(super) fn mk_node(files: &[(&str, &str)]) -> NodeSnapshot {
     NodeSnapshot::parse(&normalise(&mk_raw(files), &Defaults::default()))
 }
 
-/// Name of the loaded file, or which other answer it is.
+/// Name of the loaded file, or the kind of another result.
 pub(super) fn said(effective: &Effective<'_>) -> String {
     match effective {
         Effective::File(loaded) => loaded.file.name.clone(),

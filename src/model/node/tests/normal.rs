@@ -1,4 +1,4 @@
-//! Normalising: what comes through, what is noted, and that it is done once for all.
+//! Normalisation: which files are kept, which are noted, and that it is idempotent.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn shown(files: &NodeFiles) -> String {
 }
 
 #[test]
-fn a_raw_kubeconfig_becomes_facts_and_is_gone() {
+fn raw_kubeconfig_becomes_facts_and_is_removed() {
     let raw = mk_raw(&[
         ("05.conflist", &CILIUM.replace("@TOKEN@", &mk_secret())),
         ("ZZZ-linkerd-cni-kubeconfig", &mk_kubeconfig()),
@@ -37,7 +37,7 @@ fn a_raw_kubeconfig_becomes_facts_and_is_gone() {
 }
 
 #[test]
-fn facts_taken_on_the_node_win_over_those_read_here() {
+fn facts_from_the_node_override_those_of_copies() {
     let facts =
         r#"[{"path":"/etc/cni/net.d/ZZZ-linkerd-cni-kubeconfig","mode":"0644","server":"https://known"}]"#;
     let node = mk_node(&[
@@ -54,7 +54,7 @@ fn facts_taken_on_the_node_win_over_those_read_here() {
 }
 
 #[test]
-fn a_copied_tree_is_laid_out_like_the_node() {
+fn copied_tree_is_mapped_to_the_node() {
     let raw = mk_raw(&[
         ("./etc/cni/net.d/10-aws.conflist", AWS),
         ("etc/cni/multus/net.d/10-x.conflist", CILIUM),
@@ -83,7 +83,7 @@ fn a_copy_of_another_directory_keeps_its_kubeconfig() {
 }
 
 #[test]
-fn unreadable_facts_are_not_absent_ones() {
+fn unreadable_facts_are_not_absent() {
     for facts in [
         "[{",
         r#"[{"server":"https://x"}]"#,
@@ -102,7 +102,7 @@ fn unreadable_facts_are_not_absent_ones() {
 }
 
 #[test]
-fn hostile_names_are_noted_and_never_used() {
+fn hostile_names_are_noted_and_not_used() {
     let token = format!("{}.conflist", mk_secret());
     let raw = mk_raw(&[
         ("../../etc/shadow", "x"),
@@ -125,13 +125,13 @@ fn hostile_names_are_noted_and_never_used() {
 }
 
 #[test]
-fn what_is_too_large_stays_known() {
+fn oversized_files_remain_known() {
     let big = format!("{}{}", AWS, " ".repeat(files::MAX_CONF));
     let raw = mk_raw(&[("00-big.conflist", &big), ("10-aws.conflist", AWS)]);
     let node = NodeSnapshot::parse(&mk_normal(&raw));
     let Effective::File(loaded) = node.effective(RuntimeKind::Containerd) else { panic!() };
     assert_eq!(loaded.file.name, "00-big.conflist");
-    assert!(loaded.assuming[0].contains("more than"), "{:?}", loaded.assuming);
+    assert!(loaded.assuming[0].contains("exceed the limit"), "{:?}", loaded.assuming);
     let many: Vec<(String, String)> =
         (0..300).map(|n| (format!("{n:03}.conflist"), AWS.to_owned())).collect();
     let many: Vec<(&str, &str)> =
@@ -143,7 +143,7 @@ fn what_is_too_large_stays_known() {
 }
 
 #[test]
-fn broken_parts_are_problems_with_their_place_and_the_rest_is_read() {
+fn broken_parts_are_problems_and_the_rest_is_read() {
     let node = mk_node(&[
         ("meta.json", r#"{"schema":"node-snapshot/2","node":"other","collectedAt":"yesterday"}"#),
         ("cni/dirs.json", "{\n \"confDir\": }"),
@@ -156,7 +156,7 @@ fn broken_parts_are_problems_with_their_place_and_the_rest_is_read() {
     assert!(node.meta.is_newer_format());
     assert_eq!(node.kubeconfigs.as_ref().unwrap().len(), 1);
     assert_eq!(node.conf_files.len(), 1);
-    // A cut copy is not a broken file.
+    // A truncated copy is not a broken file.
     let node = mk_node(&[
         ("meta.json", r#"{"schema":"node-snapshot/1","truncated":["cni/net.d/10-aws.conflist"]}"#),
         ("cni/index.json", r#"[{"name":"10-aws.conflist"}]"#),
@@ -166,7 +166,7 @@ fn broken_parts_are_problems_with_their_place_and_the_rest_is_read() {
 }
 
 #[test]
-fn meta_is_kept_as_it_was_brought() {
+fn provided_meta_is_kept() {
     let meta = r#"{"schema":"node-snapshot/1","node":"ip-10-0-1-12","collectedAt":"2025-10-20T22:05:00Z","nodeUID":"u"}"#;
     let raw = mk_raw(&[("meta.json", meta), ("cni/net.d/10-aws.conflist", AWS)]);
     let normal = mk_normal(&raw);
@@ -225,8 +225,8 @@ fn mk_content() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Whether a token, or a piece that begins like one, is in a text. The letters alone, in the middle of a longer run and
-/// without the two dots that end in a signature, are any base64 text's: certificates hold them too.
+/// Whether a text contains a token, or a part that starts like one. The start alone, inside a longer run of
+/// letters and without the dots of a token, also occurs in any base64 text, for example certificates.
 fn holds_a_token(text: &str) -> bool {
     let base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '-' | '_');
     text.match_indices("eyJ").any(|(at, _)| {
@@ -240,7 +240,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn anything_is_normalised_once_without_a_token_and_parses(
+    fn normalising_is_idempotent_and_removes_tokens(
         files in proptest::collection::btree_map(mk_path(), mk_content(), 0..6), node in ".{0,12}",
     ) {
         let raw = NodeFiles { node, files };

@@ -1,4 +1,4 @@
-//! The questions checks ask, each as one call.
+//! The questions that checks ask a snapshot.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn mk_eks() -> NodeSnapshot {
 }
 
 #[test]
-fn a_bare_copy_answers_what_runs_and_with_whose_token() {
+fn bare_copy_shows_the_chain_and_the_token() {
     let node = mk_eks();
     let chain = node.chain(RuntimeKind::Containerd);
     assert_eq!(said(&chain.effective), "05-cilium.conflist");
@@ -30,7 +30,7 @@ fn a_bare_copy_answers_what_runs_and_with_whose_token() {
     assert_eq!(entry.path_of("linkerd.iptables-mode"), "plugins[1].linkerd.iptables-mode");
     assert_eq!(entry.proxy_uid.value(), Some(&2102));
     assert_eq!((entry.index, entry.siblings, entry.depth), (1, 3, 0));
-    // A string where the plugin wants a boolean makes it fail.
+    // A string instead of a boolean makes the plugin fail.
     assert_eq!(entry.wrong_fields()[0].0, "plugins[1].linkerd.ipv6");
 
     let KubeconfigLookup::Facts(facts) = node.kubeconfig_of(entry) else {
@@ -40,13 +40,13 @@ fn a_bare_copy_answers_what_runs_and_with_whose_token() {
     assert_eq!((claims.pod_uid.as_deref(), claims.node_name.as_deref()), (Some("p-uid"), Some("n1")));
     let PolicyToken::Jwt { sha256_prefix } = entry.policy_token.value().unwrap() else { panic!() };
     assert_eq!(Some(sha256_prefix), facts.token_sha256_prefix.as_ref(), "one token in both places");
-    // Entries of inert files are known as well, as residue.
+    // Entries of inert files are also known, as residue.
     assert_eq!(node.all_linkerd_entries().len(), 2);
     assert!(node.index.is_none() && facts.mode.is_none(), "a bare copy does not say");
 }
 
 #[test]
-fn places_hold_in_minified_crlf_and_redacted_files() {
+fn positions_hold_in_minified_crlf_and_redacted_files() {
     let cilium = CILIUM.replace("@TOKEN@", &mk_secret());
     let minified =
         serde_json::to_string(&serde_json::from_str::<serde_json::Value>(&cilium).unwrap()).unwrap();
@@ -86,7 +86,7 @@ fn byte_order_and_spelling_of_extensions_decide() {
         ]),
         ["10-.conflist", "9-.conflist", "Z-.conflist", "a-.conflist"]
     );
-    // The twin: `.conf` sorts first.
+    // The duplicate: `.conf` sorts first.
     let single = r#"{"cniVersion":"0.3.1","name":"k","type":"bridge"}"#;
     let node = mk_node(&[("10-k.conf", single), ("10-k.conflist", CILIUM)]);
     assert_eq!(said(&node.effective(RuntimeKind::Containerd)), "10-k.conf");
@@ -94,7 +94,7 @@ fn byte_order_and_spelling_of_extensions_decide() {
 }
 
 #[test]
-fn containerd_fails_on_a_bad_first_file_where_crio_goes_on() {
+fn bad_first_file_fails_containerd_and_crio_skips_it() {
     for (bad, message) in [
         (&CILIUM[..300], "unexpected end of JSON input"),
         ("", "unexpected end of JSON input"),
@@ -119,7 +119,7 @@ fn containerd_fails_on_a_bad_first_file_where_crio_goes_on() {
 }
 
 #[test]
-fn what_go_accepts_is_loaded() {
+fn files_accepted_by_go_are_loaded() {
     for good in [
         "{\"name\":\"a\\ud800\",\"plugins\":[{\"type\":\"x\"}]}",
         r#"{"name":"a","name":"b","plugins":[{"type":"x"}]}"#,
@@ -138,7 +138,7 @@ const DIRS: &str = r#"{"confDir":"/etc/cni/net.d","binDirs":["/opt/cni/bin"],"so
     "dirs":[{"path":"/etc/cni/net.d","exists":true},{"path":"/etc/cni/multus/net.d","exists":false}]}"#;
 
 #[test]
-fn crio_skips_what_it_cannot_run_and_obeys_the_default_network() {
+fn crio_skips_bad_files_and_uses_the_default_network() {
     let bins = r#"{"entries":[{"dir":"/opt/cni/bin","name":"aws-cni"},{"dir":"/opt/cni/bin","name":"portmap"},
         {"dir":"/home/kubernetes/bin","name":"linkerd-cni"}]}"#;
     let base = [
@@ -151,7 +151,7 @@ fn crio_skips_what_it_cannot_run_and_obeys_the_default_network() {
     assert_eq!(said(&node.effective(RuntimeKind::Dockershim)), "10-aws.conflist");
     assert!(node.plugin_binary("linkerd-cni").is_absent(), "the runtime does not look where it is");
     assert_eq!(node.plugin_binary_elsewhere("linkerd-cni").unwrap().dir, "/home/kubernetes/bin");
-    // Without a listing of binaries the answer rests on their being there.
+    // Without a listing of binaries, the result assumes that they exist.
     let node = mk_node(&[("cni/net.d/05-cilium.conflist", CILIUM)]);
     let Effective::File(loaded) = node.effective(RuntimeKind::Crio) else { panic!() };
     assert_eq!((loaded.file.name.as_str(), loaded.assuming.len()), ("05-cilium.conflist", 3));
@@ -166,7 +166,7 @@ fn crio_skips_what_it_cannot_run_and_obeys_the_default_network() {
 }
 
 #[test]
-fn a_plugin_too_old_for_the_file_makes_crio_skip_it() {
+fn crio_skips_files_that_need_a_newer_plugin() {
     let bins = |supported: &str| {
         format!(
             r#"{{"entries":[{{"dir":"/opt/cni/bin","name":"aws-cni"}},{{"dir":"/opt/cni/bin","name":"cilium-cni"}},
@@ -184,7 +184,7 @@ fn a_plugin_too_old_for_the_file_makes_crio_skip_it() {
 }
 
 #[test]
-fn a_listing_alone_is_enough_for_the_choice_but_not_for_the_content() {
+fn listing_decides_the_file_but_not_its_content() {
     let index = r#"[{"name":"05-cilium.conflist","type":"file","size":10,"mode":"0644","mtime":"2025-10-20T20:00:00Z"},
         {"dir":"/etc/cni/net.d","name":"00-dir.conflist","type":"dir"},
         {"dir":"/etc/cni/net.d","name":"ZZZ-linkerd-cni-kubeconfig","type":"file","mode":"0600"}]"#;
@@ -213,13 +213,13 @@ fn a_listing_alone_is_enough_for_the_choice_but_not_for_the_content() {
         "that directory does not exist"
     );
     assert!(matches!(look("/var/lib/rancher/k3s/x"), KubeconfigLookup::NotLookedFor { .. }));
-    // An empty file needs no copy to be known.
+    // An empty file is known without a copy.
     let node = mk_node(&[("cni/index.json", r#"[{"name":"1.conflist","type":"file","size":0}]"#)]);
     assert!(said(&node.effective(RuntimeKind::Containerd)).starts_with("broken 1.conflist"));
 }
 
 #[test]
-fn nothing_is_absent_from_what_nobody_looked_at() {
+fn unsearched_objects_are_not_absent() {
     for files in [
         &[("host/uname", "5.10.0")][..],
         &[("cni/index.json", r#"[{"dir":"/other","name":"a.conflist"}]"#), ("cni/dirs.json", DIRS)],
@@ -243,7 +243,7 @@ fn nothing_is_absent_from_what_nobody_looked_at() {
         assert!(!node.chain(RuntimeKind::Containerd).proves_absence());
     }
     assert!(matches!(mk_node(&[]).binary("nsenter"), Looked::NotLookedFor(_)));
-    // Copies without a listing: every configuration is there, other files need not be.
+    // Copies without a listing: every configuration is included, other files may be missing.
     let node = mk_node(&[("meta.json", "{}"), ("cni/net.d/05.conflist", CILIUM)]);
     let chain = node.chain(RuntimeKind::Containerd);
     assert_eq!(said(&chain.effective), "05.conflist");
@@ -251,19 +251,21 @@ fn nothing_is_absent_from_what_nobody_looked_at() {
 }
 
 #[test]
-fn an_empty_directory_is_told_from_an_unknown_one() {
+fn empty_directory_differs_from_an_unknown_one() {
     let node = mk_node(&[("cni/index.json", "[]"), ("cni/dirs.json", DIRS)]);
-    assert!(said(&node.effective(RuntimeKind::Containerd)).starts_with("none: /etc/cni/net.d holds no file"));
+    assert!(
+        said(&node.effective(RuntimeKind::Containerd)).starts_with("none: /etc/cni/net.d contains no file")
+    );
     let gone = DIRS.replace("net.d\",\"exists\":true", "net.d\",\"exists\":false");
     let node = mk_node(&[("cni/index.json", "[]"), ("cni/dirs.json", &gone)]);
     assert_eq!(said(&node.effective(RuntimeKind::Containerd)), "none: /etc/cni/net.d does not exist");
-    // Only renamed files, as an exclusive Cilium leaves them.
+    // Only renamed files, as left by an exclusive Cilium.
     let node = mk_node(&[("10-aws.conflist.cilium_bak", CILIUM)]);
     assert!(said(&node.effective(RuntimeKind::Unknown)).starts_with("none: "));
 }
 
 #[test]
-fn several_networks_are_followed_and_one_bad_one_spoils_them() {
+fn one_bad_file_of_several_networks_fails_all() {
     let all = DIRS.replace("\"maxConfNum\":1", "\"maxConfNum\":0");
     let node =
         mk_node(&[("cni/net.d/1.conflist", AWS), ("cni/net.d/2.conflist", CILIUM), ("cni/dirs.json", &all)]);

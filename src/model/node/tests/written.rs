@@ -1,4 +1,4 @@
-//! What is written on a node is read back as it was: one definition for both.
+//! Written snapshots are read back unchanged: both use one definition.
 
 use super::*;
 use crate::node_files::NodeFiles;

@@ -1,4 +1,4 @@
-//! What holds for a port, in the form in which the controller tells it to the proxy of a server.
+//! The policy of a port in the form in which the controller sends it to the server's proxy.
 
 use serde_json::{Value, json};
 
@@ -144,7 +144,7 @@ fn rule(kind: RouteKind, rule: &RouteRule) -> Value {
     value
 }
 
-/// A filter; those that change answers are not given to servers.
+/// A filter; filters for responses are not sent to servers.
 fn filter(kind: RouteKind, said: &RouteFilter) -> Option<Value> {
     if let Some(modifier) = &said.request_header_modifier {
         return Some(json!({ "request_header_modifier": modified(modifier) }));

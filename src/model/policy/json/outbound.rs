@@ -1,4 +1,4 @@
-//! What holds for a call, in the form in which the controller tells it to the proxy of a client.
+//! The policy of a call in the form in which the controller sends it to the client's proxy.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::route::{host, matched, modified, one, put, redirected};
 use super::{DETECT_TIMEOUT, GROUP};
 use crate::objects::RouteFilter;
 
-/// One answer, where the names of Services end in `cluster_domain`.
+/// One answer, with Service names in `cluster_domain`.
 pub fn answer(outbound: &Outbound<'_>, cluster_domain: &str) -> Value {
     let writer = Writer { outbound, cluster_domain };
     json!({ "protocol": writer.protocol(), "metadata": writer.metadata() })
@@ -98,7 +98,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The backend of what no route sends elsewhere.
+    /// The default backend, for requests that no route sends elsewhere.
     fn backend(&self) -> Value {
         let metadata = self.metadata();
         match &self.outbound.parent {
@@ -136,7 +136,7 @@ impl Writer<'_> {
         self.outbound.forbids_rest()
     }
 
-    /// What holds for connections that are not looked into, where no route is about them.
+    /// The policy of opaque connections without a route.
     fn opaque_rest(&self) -> Value {
         self.rest_of("tcp", "opaq")
     }
@@ -237,7 +237,7 @@ impl Writer<'_> {
         let named = [("response", timeouts.response), ("request", timeouts.request), ("idle", timeouts.idle)];
         let said = named.iter().filter_map(|(name, limit)| Some(((*name).to_owned(), duration((*limit)?))));
         rule["timeouts"] = Value::Object(said.collect());
-        // Proxies of older releases read this one.
+        // Proxies of older releases read this field.
         if let Some(limit) = timeouts.request {
             rule["requestTimeout"] = duration(limit);
         }
@@ -384,7 +384,7 @@ fn filter(kind: RouteKind, said: &RouteFilter) -> Option<Value> {
         return Some(one("request_header_modifier", modified(modifier)));
     }
     if let Some(modifier) = &said.response_header_modifier {
-        // Of Linkerd's own HTTPRoutes what is to change answers changes requests.
+        // In Linkerd's own HTTPRoutes, a response filter modifies requests.
         let name = if kind == RouteKind::LinkerdHttp {
             "request_header_modifier"
         } else {

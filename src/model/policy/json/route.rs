@@ -1,4 +1,4 @@
-//! The parts of routes, in the form in which the controller tells them to proxies.
+//! The parts of routes in the form in which the controller sends them to proxies.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 use super::super::routes::RouteKind;
 use crate::objects::{Header, HeaderModifier, MethodMatch, Redirect, RouteMatch, ValueMatch};
 
-/// Puts a list that is not empty.
+/// Inserts a list unless it is empty.
 pub(super) fn put(object: &mut Value, name: &str, list: Vec<Value>) {
     if !list.is_empty() {
         object[name] = Value::Array(list);
     }
 }
 
-/// Which hosts a name means.
+/// The match for a host name.
 pub(super) fn host(host: &str) -> Value {
     match host.strip_prefix("*.") {
         Some(rest) => json!({"suffix": {"reverse_labels": rest.rsplit('.').collect::<Vec<_>>()}}),
@@ -22,7 +22,7 @@ pub(super) fn host(host: &str) -> Value {
     }
 }
 
-/// Which requests a match means.
+/// The match for requests.
 pub(super) fn matched(kind: RouteKind, said: &RouteMatch) -> Value {
     let mut value = json!({});
     put(&mut value, "headers", said.headers.iter().map(header).collect());
@@ -50,7 +50,7 @@ pub(super) fn matched(kind: RouteKind, said: &RouteMatch) -> Value {
     value
 }
 
-/// An object of one field.
+/// An object with one field.
 pub(super) fn one(name: &str, value: impl Into<Value>) -> Value {
     Value::Object(Map::from_iter([(name.to_owned(), value.into())]))
 }
@@ -71,7 +71,7 @@ fn parameter(said: &ValueMatch) -> Value {
     }
 }
 
-/// What is done to headers.
+/// A header modifier.
 pub(super) fn modified(modifier: &HeaderModifier) -> Value {
     let headers = |headers: &[Header]| {
         let mut value = json!({});
@@ -90,7 +90,7 @@ pub(super) fn modified(modifier: &HeaderModifier) -> Value {
     value
 }
 
-/// Where clients are sent.
+/// A redirect.
 pub(super) fn redirected(redirect: &Redirect) -> Value {
     let mut value = json!({ "status": redirect.status_code.unwrap_or(200) });
     if let Some(scheme) = &redirect.scheme {

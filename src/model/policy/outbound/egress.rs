@@ -1,4 +1,4 @@
-//! Which EgressNetwork holds an address for clients of a namespace.
+//! Finds the EgressNetwork for an address, for clients of a namespace.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,17 +8,18 @@ use super::{NetworkMatch, Outbound, OutboundIndex};
 use crate::objects::EgressNetwork;
 
 impl<'a> OutboundIndex<'a> {
-    /// A call of a host outside whose address is not known: what the only EgressNetwork says, where there is one that may hold for
-    /// clients of the namespace, and it holds everything outside.
+    /// The policy of a call to an outside host with an unknown address: that of the only EgressNetwork, if
+    /// one may apply to clients of the namespace and it covers everything outside.
     pub fn of_host(&self, port: u16, from: &str) -> Option<Outbound<'a>> {
         let networks = self.read_for(from);
         let [(_, named)] = networks.as_slice() else { return None };
-        // Any address outside is held; one of those that stand for no host shows what is answered.
+        // The network covers any outside address; a documentation address stands for all.
         let stands_for_all = SocketAddr::new(IpAddr::from([192, 0, 2, 1]), port);
         named.is_none().then(|| self.of_address(stands_for_all, from))?
     }
 
-    /// The EgressNetworks that may hold for clients of a namespace: its own where it has any, else the shared ones.
+    /// The EgressNetworks that may apply to clients of a namespace: its own if it has any, else the shared
+    /// ones.
     pub fn networks_for(&self, from: &str) -> Vec<&'a EgressNetwork> {
         self.read_for(from).into_iter().map(|(network, _)| *network).collect()
     }
@@ -32,8 +33,8 @@ impl<'a> OutboundIndex<'a> {
         if own.is_empty() { of(&self.controller.egress_namespace) } else { own }
     }
 
-    /// The EgressNetwork that holds an address for clients of a namespace: of its own ones where it has any, else of the shared
-    /// ones; the one with the smallest network, then the oldest.
+    /// The EgressNetwork for an address, for clients of a namespace: from its own networks if it has any,
+    /// else from the shared ones; the one with the smallest network, then the oldest.
     pub(super) fn network_of(&self, address: IpAddr, from: &str) -> Option<&'a EgressNetwork> {
         let outside = self.outside();
         let size = |networks: &Option<Vec<NetworkMatch>>| {
@@ -50,7 +51,7 @@ impl<'a> OutboundIndex<'a> {
             .map(|(_, network)| network)
     }
 
-    /// Everything but the networks of the cluster.
+    /// Everything outside of the cluster's networks.
     fn outside(&self) -> Vec<NetworkMatch> {
         let mut everywhere = NetworkMatch::everywhere();
         for network in &mut everywhere {

@@ -1,6 +1,6 @@
-//! Linkerd's outbound policy as its controller decides it: what a client of a namespace gets on the way to a port of a Service or to
-//! an address outside. Which kind of routes counts, in which order, where they send what they match, and what holds where none
-//! matches; time limits, retries and circuit breaking; EgressNetworks and what they forbid.
+//! Linkerd's outbound policy as its controller evaluates it: the policy of a client's call to a Service
+//! port or an outside address. Covers the routes that apply and their order, backends, the defaults without
+//! a match; timeouts, retries and circuit breaking; EgressNetworks and their denials.
 
 mod egress;
 mod route;
@@ -20,10 +20,10 @@ use route::{Called, Read, World};
 pub use route::{Backend, Destination, OutboundRoute, OutboundRule, go_duration};
 pub use settings::{Accrual, GrpcStatus, Penalty, Retry, RetryOn, SuccessRate, Timeouts};
 
-/// The annotation of ports that are not looked into.
+/// The annotation of opaque ports.
 const OPAQUE: &str = "config.linkerd.io/opaque-ports";
 
-/// The objects that outbound policy is made of.
+/// The objects that outbound policy is read from.
 #[derive(Debug, Clone, Default)]
 pub struct OutboundObjects<'a> {
     /// Services.
@@ -34,11 +34,12 @@ pub struct OutboundObjects<'a> {
     pub routes: Vec<(RouteKind, &'a [Route])>,
 }
 
-/// All outbound policy of a cluster.
+/// The outbound policy of a cluster.
 pub struct OutboundIndex<'a> {
     controller: Controller,
     services: HashMap<(&'a str, &'a str), &'a Service>,
-    /// The EgressNetworks that could be read, with their networks; all but those of the cluster where none are named.
+    /// The readable EgressNetworks with their networks; `None` means everything outside of the cluster's
+    /// networks.
     egress_networks: Vec<(&'a EgressNetwork, Option<Vec<NetworkMatch>>)>,
     routes: Vec<Read<'a>>,
     void: Void,
@@ -47,31 +48,31 @@ pub struct OutboundIndex<'a> {
     world: World<'a>,
 }
 
-/// What a call goes to.
+/// The destination of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Parent<'a> {
-    /// A Service; one that is not there is taken for one about which nothing is said.
+    /// A Service; a missing one is treated as one without settings.
     Service {
         /// Its namespace.
         namespace: String,
         /// Its name.
         name: String,
     },
-    /// An address that an EgressNetwork holds.
+    /// An address of an EgressNetwork.
     Egress {
         /// The object.
         network: &'a EgressNetwork,
         /// The address.
         address: SocketAddr,
     },
-    /// An address outside that nothing holds.
+    /// An outside address without an EgressNetwork.
     Outside(SocketAddr),
 }
 
-/// How a proxy treats what a client sends.
+/// How a proxy treats a client's traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spoken {
-    /// It looks into it: HTTP of either version, or opaque.
+    /// Detects HTTP of either version, else opaque.
     Detect,
     /// HTTP/1.
     Http1,
@@ -79,50 +80,50 @@ pub enum Spoken {
     Http2,
     /// gRPC.
     Grpc,
-    /// TLS of the application, by the name that it asks for.
+    /// TLS of the application, by its server name.
     Tls,
-    /// Not looked into.
+    /// Not parsed.
     Opaque,
-    /// Refused: the Service has no such port.
+    /// Rejected: the Service has no such port.
     Refused,
 }
 
-/// What holds for a call.
+/// The policy of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outbound<'a> {
-    /// What it goes to.
+    /// The destination.
     pub parent: Parent<'a>,
     /// The port.
     pub port: u16,
-    /// How it is treated.
+    /// The protocol.
     pub spoken: Spoken,
-    /// Routes that count, in their order.
+    /// The routes that apply, in order.
     pub routes: Vec<OutboundRoute<'a>>,
-    /// Routes that are accepted and count for nothing, because those of another kind do, or an older one.
+    /// Accepted routes without effect, because routes of another kind or an older route take precedence.
     pub beside: Vec<(RouteKind, &'a Route)>,
-    /// Limits of what no route has limits for.
+    /// Timeouts for requests without a route's own.
     pub timeouts: Timeouts,
-    /// What is tried again where no route says.
+    /// Retries for requests without a route's own.
     pub retry: Option<Retry>,
-    /// When endpoints are left alone.
+    /// The circuit breaking of endpoints.
     pub accrual: Option<Accrual>,
-    /// Whether what they ask for themselves is waited for.
+    /// Whether the proxy honors the endpoints' Retry-After.
     pub honours_retry_after: bool,
-    /// How endpoints that fail are given less to do.
+    /// The reduced load of failing endpoints.
     pub penalty: Option<Penalty>,
-    /// What annotations of what is called say that cannot be read, and so counts for nothing.
+    /// Invalid annotations of the destination, which have no effect.
     pub unread: Vec<String>,
 }
 
 impl Outbound<'_> {
-    /// Whether what no route matches is forbidden.
+    /// Whether requests that no route matches are denied.
     pub fn forbids_rest(&self) -> bool {
         matches!(&self.parent, Parent::Egress { network, .. } if network.spec.traffic_policy == "Deny")
     }
 }
 
 impl<'a> OutboundIndex<'a> {
-    /// Reads everything.
+    /// Reads all objects.
     pub fn new(controller: Controller, objects: &OutboundObjects<'a>) -> OutboundIndex<'a> {
         let services: HashMap<(&str, &str), &Service> =
             objects.services.iter().map(|service| (service.metadata.key(), service)).collect();
@@ -147,8 +148,7 @@ impl<'a> OutboundIndex<'a> {
                 }
             }
             if broken && void.broken(kind.kind()) {
-                let unread =
-                    format!("this release reads no {} where one of the cluster cannot be read", kind.kind());
+                let unread = format!("this release reads no {} if one of them cannot be read", kind.kind());
                 passed_over
                     .extend(routes.drain(before..).map(|read| (read.kind, read.route, unread.clone())));
             }
@@ -190,29 +190,29 @@ impl<'a> OutboundIndex<'a> {
         &self.controller
     }
 
-    /// EgressNetworks that the controller cannot read, and why, as half a sentence.
+    /// EgressNetworks that the controller cannot read, with the reason as a clause.
     pub fn broken_networks(&self) -> &[(&'a EgressNetwork, String)] {
         &self.broken_networks
     }
 
-    /// Routes that the controller cannot read, and why, as half a sentence.
+    /// Routes that the controller cannot read, with the reason as a clause.
     pub fn passed_over(&self) -> &[(RouteKind, &'a Route, String)] {
         &self.passed_over
     }
 
-    /// Kinds of which nothing was read, because one object could not be.
+    /// Kinds that are not read at all, because one object cannot be read.
     pub fn void(&self) -> &[Kind] {
         self.void.kinds()
     }
 
-    /// A call by name.
+    /// The policy of a call to a Service by name.
     pub fn of_service(&self, (namespace, name): (&str, &str), port: u16, from: &str) -> Outbound<'a> {
         let service = self.services.get(&(namespace, name)).copied();
         let called = Called { kind: "Service", namespace, name, port };
         let parent = Parent::Service { namespace: namespace.to_owned(), name: name.to_owned() };
         let reads = |_: &&Service| self.controller.quirks.app_protocol;
         let app_protocol = service.filter(reads).and_then(|service| {
-            // A port may be there twice, for TCP and UDP: what the last says counts.
+            // A port can be listed twice, for TCP and UDP: the last entry counts.
             let of_port = service.spec.ports.iter().rev().filter(|known| known.port == port);
             let mut said = of_port.map(|known| known.app_protocol.to_ascii_lowercase());
             said.find(|said| !said.is_empty())
@@ -228,10 +228,11 @@ impl<'a> OutboundIndex<'a> {
         self.answer(parent, called, spoken, service.map(|service| &service.metadata), from)
     }
 
-    /// A call of an address; `None` where the controller knows nothing of it.
+    /// The policy of a call to an address; `None` if the controller has none.
     pub fn of_address(&self, address: SocketAddr, from: &str) -> Option<Outbound<'a>> {
         let port = address.port();
-        // Some releases file a Service without ports, too; the API server lets none but headless ones be so.
+        // Some releases also index Services without ports; the API server allows that only for headless
+        // ones.
         let at = |service: &&&Service| service.spec.has_address(address.ip());
         if let Some(service) = self.services.values().find(at) {
             let mut answer = self.of_service(service.metadata.key(), port, from);
@@ -288,7 +289,8 @@ impl<'a> OutboundIndex<'a> {
         meta: Option<&Meta>,
         from: &str,
     ) -> Outbound<'a> {
-        // A namespace's own routes hold for its clients alone, those of what is called for all.
+        // Routes in the client's namespace apply only to its clients, routes in the destination's namespace
+        // to all.
         let holds = |read: &&Read<'a>| {
             let namespace = read.route.metadata.namespace.as_str();
             (namespace == called.namespace || namespace == from) && read.is_of(called)
@@ -307,7 +309,7 @@ impl<'a> OutboundIndex<'a> {
         };
         let (counting, beside): (Vec<&Read<'a>>, Vec<&Read<'a>>) =
             attached.into_iter().partition(|read| kinds.contains(&read.kind));
-        // Of TCPRoutes one counts.
+        // Only one TCPRoute applies.
         let most = if kinds == [RouteKind::Tcp] { 1 } else { counting.len() };
         let (counting, younger) = counting.split_at(most.min(counting.len()));
         let beside: Vec<&Read<'a>> = beside.into_iter().chain(younger.iter().copied()).collect();
@@ -332,7 +334,7 @@ impl<'a> OutboundIndex<'a> {
             keep(Some(why));
             None
         });
-        // What forwards has no balancer, so no penalty.
+        // Forwarded connections have no balancer, so no penalty.
         let penalty = match called.kind {
             "Service" if modern => settings::penalty(meta).unwrap_or_else(|why| {
                 keep(Some(why));
@@ -356,7 +358,7 @@ impl<'a> OutboundIndex<'a> {
         }
     }
 
-    /// Routes that name what is called, and that Linkerd's controller has said nothing of yet.
+    /// Routes that name the destination and have no status of Linkerd's controller yet.
     pub fn unjudged(&self, (namespace, name): (&str, &str)) -> impl Iterator<Item = (RouteKind, &'a Route)> {
         let names = move |read: &&Read<'a>| {
             let here = &read.route.metadata.namespace;
@@ -372,7 +374,7 @@ impl<'a> OutboundIndex<'a> {
 }
 
 impl Parent<'_> {
-    /// Kind, namespace and name; `None` outside.
+    /// Kind, namespace and name; `None` for outside addresses.
     pub fn object(&self) -> Option<(Kind, &str, &str)> {
         match self {
             Parent::Service { namespace, name } => Some((Kind::Service, namespace, name)),

@@ -1,43 +1,43 @@
-//! What annotations of Services, EgressNetworks and routes say of calls: time limits, retries, circuit breaking. A value that
-//! cannot be read takes others with it: all limits of a Service, all of a route.
+//! The annotations of Services, EgressNetworks and routes for calls: timeouts, retries, circuit breaking.
+//! An invalid value voids related ones: all timeouts and retries of a Service, everything of a route.
 
 use std::time::Duration;
 
 use super::super::routes::RouteKind;
 use crate::objects::Meta;
 
-/// What answers may take.
+/// Timeouts of requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Timeouts {
-    /// From the first byte of a request to the last of its answer.
+    /// From the first byte of a request to the last byte of its response.
     pub request: Option<Duration>,
-    /// From the last byte of a request to the head of its answer.
+    /// From the last byte of a request to the head of its response.
     pub response: Option<Duration>,
-    /// Without a byte in either direction.
+    /// Without any byte in either direction.
     pub idle: Option<Duration>,
 }
 
-/// What is tried again.
+/// Retries of requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retry {
-    /// How often.
+    /// Maximum number of retries.
     pub limit: u16,
-    /// What one try may take.
+    /// Timeout of one try.
     pub timeout: Option<Duration>,
-    /// After which answers.
+    /// The responses that are retried.
     pub on: RetryOn,
 }
 
-/// The answers after which a request is tried again.
+/// The responses that are retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RetryOn {
-    /// HTTP statuses, from and to.
+    /// HTTP statuses, as inclusive ranges.
     Statuses(Vec<(u16, u16)>),
-    /// Statuses of gRPC, by name.
+    /// gRPC statuses.
     Grpc(Vec<GrpcStatus>),
 }
 
-/// A status of gRPC after which a request can be tried again.
+/// A gRPC status that can be retried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GrpcStatus {
     /// `cancelled`
@@ -61,51 +61,51 @@ impl GrpcStatus {
         ("unavailable", GrpcStatus::Unavailable),
     ];
 
-    /// As annotations write it.
+    /// Its name in annotations.
     pub fn word(self) -> &'static str {
         GrpcStatus::ALL.iter().find(|(_, status)| *status == self).map_or("", |(word, _)| word)
     }
 }
 
-/// When an endpoint is left alone for a while.
+/// Circuit breaking: when an endpoint is ejected temporarily.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accrual {
-    /// After so many failures in a row.
+    /// Number of consecutive failures.
     pub failures: u32,
-    /// For so long at first.
+    /// The initial pause.
     pub least: Duration,
-    /// And for so long at most.
+    /// The maximum pause.
     pub most: Duration,
-    /// By how much the pauses vary.
+    /// The jitter of pauses.
     pub jitter: f32,
-    /// Or by the share of what succeeds; `None` where failures in a row alone count.
+    /// The success rate below which an endpoint is ejected too; `None` if only consecutive failures count.
     pub success: Option<SuccessRate>,
 }
 
-/// How much has to succeed.
+/// A required success rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SuccessRate {
-    /// This share, from 0 to 1.
+    /// The minimum rate, from 0 to 1.
     pub threshold: f64,
-    /// Within so long.
+    /// The time window.
     pub window: Duration,
-    /// Of at least so many requests.
+    /// The minimum number of requests in the window.
     pub requests: u32,
 }
 
-/// How endpoints that fail are given less to do.
+/// Reduced load of failing endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Penalty {
-    /// For how slow an endpoint is taken after a failure.
+    /// The latency that is assumed for an endpoint after a failure.
     pub penalty: Duration,
-    /// The longest that is believed of what it asks for itself.
+    /// The maximum of an endpoint's own Retry-After that is honored.
     pub most: Duration,
 }
 
-/// What the controller understands of a duration: a whole number and one unit, or 0.
+/// Parses a duration as the controller does: a whole number and one unit, or 0.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
-    let bad = || format!("{text:?} is no duration such as 250ms or 10s");
+    let bad = || format!("{text:?} is not a duration such as 250ms or 10s");
     let end = text.rfind(|c: char| c.is_ascii_digit()).ok_or_else(bad)?;
     let (number, unit) = text.split_at(end + 1);
     let number: u64 = number.parse().map_err(|_| bad())?;
@@ -126,10 +126,10 @@ fn said<T>(meta: &Meta, key: &str, read: impl Fn(&str) -> Result<T, String>) -> 
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
-    text.trim().parse().map_err(|_| format!("{text:?} is no number that it takes"))
+    text.trim().parse().map_err(|_| format!("{text:?} is not a valid number"))
 }
 
-/// The time limits.
+/// Reads the timeouts.
 pub(super) fn timeouts(meta: &Meta) -> Result<Timeouts, String> {
     Ok(Timeouts {
         response: said(meta, "timeout.linkerd.io/response", duration)?,
@@ -138,10 +138,10 @@ pub(super) fn timeouts(meta: &Meta) -> Result<Timeouts, String> {
     })
 }
 
-/// What is tried again, of HTTP or of gRPC.
+/// Reads the retries of HTTP or gRPC.
 pub(super) fn retry(meta: &Meta, kind: RouteKind) -> Result<Option<Retry>, String> {
     let limit = said(meta, "retry.linkerd.io/limit", |text| {
-        text.parse::<u16>().map_err(|_| format!("{text:?} is no number that it takes"))
+        text.parse::<u16>().map_err(|_| format!("{text:?} is not a valid number"))
     })?;
     let limit = limit.filter(|limit| *limit != 0);
     let timeout = said(meta, "retry.linkerd.io/timeout", duration)?.filter(|timeout| !timeout.is_zero());
@@ -174,13 +174,22 @@ fn statuses(text: &str) -> Result<Vec<(u16, u16)>, String> {
             (first <= last).then_some((first, last))
         })
     };
-    text.split(',').map(|word| one(word).ok_or_else(|| format!("{word:?} is no status to retry"))).collect()
+    text.split(',')
+        .map(|word| {
+            one(word).ok_or_else(|| {
+                format!(
+                    "{word:?} is not a status to \
+        retry"
+                )
+            })
+        })
+        .collect()
 }
 
 fn grpc(text: &str) -> Result<Vec<GrpcStatus>, String> {
     let one = |word: &str| {
         let known = GrpcStatus::ALL.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
-        known.map(|(_, status)| *status).ok_or_else(|| format!("{word:?} is no status to retry"))
+        known.map(|(_, status)| *status).ok_or_else(|| format!("{word:?} is not a status to retry"))
     };
     text.split(',').map(one).collect()
 }
@@ -188,14 +197,14 @@ fn grpc(text: &str) -> Result<Vec<GrpcStatus>, String> {
 const CONSECUTIVE: &str = "balancer.linkerd.io/failure-accrual-consecutive";
 const SUCCESS: &str = "balancer.alpha.linkerd.io/failure-accrual-success-rate";
 
-/// When endpoints are left alone; `unified` says whether the release knows that mode.
+/// Reads the circuit breaking; `unified`: the release supports that mode.
 pub(super) fn accrual(meta: &Meta, unified: bool) -> Result<Option<Accrual>, String> {
     const MODE: &str = "balancer.linkerd.io/failure-accrual";
     let Some(mode) = meta.annotation(MODE) else { return Ok(None) };
     let success = match mode {
         "consecutive" => None,
         "unified" if unified => Some(success_rate(meta)?),
-        other => return Err(format!("{MODE}: this release knows no mode {other:?}")),
+        other => return Err(format!("{MODE}: this release does not support mode {other:?}")),
     };
     let key = |end: &str| format!("{CONSECUTIVE}-{end}");
     let failures = said(meta, &key("max-failures"), number)?.unwrap_or(7);
@@ -206,10 +215,10 @@ pub(super) fn accrual(meta: &Meta, unified: bool) -> Result<Option<Accrual>, Str
         return Err(format!("{CONSECUTIVE}-min-penalty is more than {CONSECUTIVE}-max-penalty"));
     }
     if most.is_zero() {
-        return Err(format!("{CONSECUTIVE}-max-penalty is nothing"));
+        return Err(format!("{CONSECUTIVE}-max-penalty is zero"));
     }
     if !(0.0..=100.0).contains(&jitter) {
-        return Err(format!("{CONSECUTIVE}-jitter-ratio is not within 0 and 100"));
+        return Err(format!("{CONSECUTIVE}-jitter-ratio is not between 0 and 100"));
     }
     Ok(Some(Accrual { failures, least, most, jitter, success }))
 }
@@ -220,9 +229,9 @@ fn success_rate(meta: &Meta) -> Result<SuccessRate, String> {
     let window = said(meta, &key("window"), duration)?.unwrap_or(Duration::from_secs(10));
     let requests: u32 = said(meta, &key("min-requests"), number)?.unwrap_or(5);
     if !(0.0..=1.0).contains(&threshold) {
-        return Err(format!("{SUCCESS}-threshold is not within 0 and 1"));
+        return Err(format!("{SUCCESS}-threshold is not between 0 and 1"));
     }
-    // What the proxy would refuse counts only where the share counts.
+    // Values that the proxy would reject matter only if the success rate counts.
     let least = if threshold == 0.0 { Duration::from_nanos(1) } else { Duration::from_millis(10) };
     if window < least {
         return Err(format!("{SUCCESS}-window is less than 10ms"));
@@ -233,7 +242,7 @@ fn success_rate(meta: &Meta) -> Result<SuccessRate, String> {
     Ok(SuccessRate { threshold, window, requests })
 }
 
-/// How endpoints that fail are given less to do; of releases that know it.
+/// Reads the reduced load of failing endpoints, in releases that support it.
 pub(super) fn penalty(meta: &Meta) -> Result<Option<Penalty>, String> {
     const ON: &str = "balancer.alpha.linkerd.io/penalize-failures";
     match meta.annotation(ON).map(str::trim) {
@@ -250,7 +259,7 @@ pub(super) fn penalty(meta: &Meta) -> Result<Option<Penalty>, String> {
     Ok(Some(Penalty { penalty, most: most.unwrap_or(Duration::from_secs(300)) }))
 }
 
-/// Whether what an endpoint asks for itself is waited for.
+/// Whether the proxy honors an endpoint's Retry-After.
 pub(super) fn honours_retry_after(meta: &Meta) -> Result<bool, String> {
     const KEY: &str = "balancer.alpha.linkerd.io/failure-accrual-honor-retry-after";
     match meta.annotation(KEY).map(str::trim) {

@@ -1,11 +1,11 @@
-//! What is said of an object: taken or refused, why, and in the words of a status.
+//! The result for an object, accepted or rejected, with the reason and the conditions of its status.
 
 use ipnet::IpNet;
 
 use super::RouteKind;
 use crate::objects::{BackendRef, Condition, HTTPLocalRateLimitPolicy, Kind, ParentRef};
 
-/// Something of Linkerd's that a route is attached to.
+/// A parent of a route that Linkerd handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Parent<'a> {
     /// Server, Service or EgressNetwork.
@@ -14,17 +14,17 @@ pub struct Parent<'a> {
     pub namespace: &'a str,
     /// Its name.
     pub name: &'a str,
-    /// A port of it; Servers have one anyway.
+    /// Its port; `None` for Servers, which have only one.
     pub port: Option<u16>,
 }
 
 impl Parent<'_> {
-    /// Its API group, as statuses write it.
+    /// Its API group as in statuses.
     pub fn group(&self) -> &'static str {
         if self.kind == Kind::Service { "core" } else { "policy.linkerd.io" }
     }
 
-    /// Whether a status speaks of it.
+    /// Whether a status is about this parent.
     pub fn is(&self, written: &ParentRef) -> bool {
         written.is_a(if self.kind == Kind::Service { "" } else { self.group() }, self.kind.info().kind)
             && written.name == self.name
@@ -33,21 +33,21 @@ impl Parent<'_> {
     }
 }
 
-/// What is said of a route at one parent.
+/// The result of a route at one parent.
 #[derive(Debug, Clone)]
 pub struct ParentAnswer<'a> {
     /// The parent.
     pub parent: Parent<'a>,
-    /// As the route names it.
+    /// The parent reference as written.
     pub reference: &'a ParentRef,
-    /// Why the route is not taken there, if it is not.
+    /// Why the parent rejects the route, if it does.
     pub refused: Option<Refused<'a>>,
-    /// What is wrong with its backends; at Servers nobody asks for them.
+    /// Faults of its backends; `None` at Servers, which do not use them.
     pub faults: Option<Vec<BackendFault<'a>>>,
 }
 
 impl ParentAnswer<'_> {
-    /// As it is written.
+    /// The conditions as the controller writes them.
     pub fn conditions(&self) -> Vec<Condition> {
         let refs = self.faults.as_ref().map(|faults| match faults.first() {
             None => Condition::new("ResolvedRefs", "True", "ResolvedRefs", ""),
@@ -57,18 +57,18 @@ impl ParentAnswer<'_> {
     }
 }
 
-/// Why something is not taken.
+/// The reason for a rejection.
 #[derive(Debug, Clone)]
 pub enum Refused<'a> {
-    /// The parent is not there.
+    /// The parent does not exist.
     NoParent(Parent<'a>),
-    /// The Server or the EgressNetwork is there, and cannot be read.
+    /// The Server or EgressNetwork exists but cannot be read.
     UnreadableParent,
-    /// The Service has no address.
+    /// The Service has no ClusterIP.
     Headless,
-    /// The EgressNetwork itself is not taken.
+    /// The EgressNetwork itself is not accepted.
     NetworkRefused,
-    /// A route of a kind that goes first is at the same parent: this one, by kind, namespace and name.
+    /// A route of a kind that takes precedence has the same parent.
     Conflict {
         /// Its kind.
         kind: RouteKind,
@@ -77,13 +77,13 @@ pub enum Refused<'a> {
         /// Its name.
         name: &'a str,
     },
-    /// The Server of a rate limit is not there.
+    /// The Server of a rate limit does not exist.
     NoTarget,
-    /// The Server of a rate limit is there, and cannot be read.
+    /// The Server of a rate limit exists but cannot be read.
     UnreadableTarget,
-    /// An older rate limit is at the same Server.
+    /// An older rate limit targets the same Server.
     Later(&'a HTTPLocalRateLimitPolicy),
-    /// A network of an EgressNetwork has a part in common with one of the cluster.
+    /// A network of an EgressNetwork overlaps one of the cluster.
     Overlap {
         /// That of the EgressNetwork.
         network: IpNet,
@@ -93,12 +93,12 @@ pub enum Refused<'a> {
 }
 
 impl Refused<'_> {
-    /// As it is written.
+    /// The condition as the controller writes it.
     pub fn condition(&self) -> Condition {
         accepted(Some(self))
     }
 
-    /// Of which kind nothing may be left out, for this to be true.
+    /// The kind whose objects must be complete for this result to be certain.
     pub fn rests_on(&self) -> Option<Kind> {
         match self {
             Refused::NoParent(parent) => Some(parent.kind),
@@ -114,10 +114,10 @@ impl Refused<'_> {
     }
 }
 
-/// What is wrong with a backend.
+/// A fault of a backend.
 #[derive(Debug, Clone, Copy)]
 pub enum BackendFault<'a> {
-    /// It is not there.
+    /// It does not exist.
     Missing {
         /// Service or EgressNetwork.
         kind: Kind,
@@ -126,14 +126,14 @@ pub enum BackendFault<'a> {
         /// Its name.
         name: &'a str,
     },
-    /// It is of a kind that routes of Linkerd do not go to.
+    /// It is of an unsupported kind.
     OtherKind(&'a BackendRef),
-    /// It is an EgressNetwork, and not the one that the route is attached to.
+    /// It is an EgressNetwork other than the route's parent.
     NotTheParent(&'a BackendRef),
 }
 
 impl BackendFault<'_> {
-    /// As it is written.
+    /// The condition as the controller writes it.
     pub fn condition(&self) -> Condition {
         let (reason, message) = match self {
             BackendFault::Missing { .. } => ("BackendNotFound", ""),
@@ -146,7 +146,7 @@ impl BackendFault<'_> {
         Condition::new("ResolvedRefs", "False", reason, message)
     }
 
-    /// Of which kind nothing may be left out, for this to be true.
+    /// The kind whose objects must be complete for this result to be certain.
     pub fn rests_on(&self) -> Option<Kind> {
         match self {
             BackendFault::Missing { kind, .. } => Some(*kind),
@@ -154,7 +154,7 @@ impl BackendFault<'_> {
         }
     }
 
-    /// What it is about, as people write it.
+    /// The text of the backend in reports.
     pub fn place(&self) -> String {
         match self {
             BackendFault::Missing { kind, namespace, name } => format!("{kind} {namespace}/{name}"),
@@ -169,7 +169,7 @@ impl BackendFault<'_> {
     }
 }
 
-/// The condition of what is taken, or why it is not.
+/// The Accepted condition, or the rejection.
 pub(super) fn accepted(refused: Option<&Refused<'_>>) -> Condition {
     let Some(refused) = refused else { return Condition::new("Accepted", "True", "Accepted", "") };
     let (reason, message) = match refused {

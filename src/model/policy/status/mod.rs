@@ -1,6 +1,7 @@
-//! What the policy controller writes into the status of routes, EgressNetworks and rate limits, told from the objects alone: for
-//! manifests that nobody applied, and where no controller ran yet. Each answer says what it rests on, so that whoever asks can
-//! tell what is not there from what was not given. Recorded statuses of real controllers are the test.
+//! Predicts the statuses that the policy controller writes for routes, EgressNetworks and rate limits from
+//! the objects alone: for manifests that were not applied, and before a controller ran. Each answer names
+//! the kinds that it depends on, so that the caller can distinguish missing objects from objects that were
+//! not provided. Recorded statuses of real controllers are the tests.
 
 mod answer;
 mod release;
@@ -20,7 +21,7 @@ use crate::objects::{
     BackendRef, EgressNetwork, HTTPLocalRateLimitPolicy, Kind, ParentRef, Route, Server, Service,
 };
 
-/// The objects that statuses are told from.
+/// The objects from which statuses are predicted.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(missing_docs, reason = "each is the list of its kind")]
 pub struct StatusObjects<'a> {
@@ -51,7 +52,7 @@ impl<'a> StatusObjects<'a> {
 /// Namespace and name.
 type Key<'a> = (&'a str, &'a str);
 
-/// Statuses as the controller of a release writes them.
+/// Predicts statuses as the controller of a release writes them.
 #[derive(Debug)]
 pub struct Statuses<'a> {
     writes: Writes,
@@ -59,17 +60,17 @@ pub struct Statuses<'a> {
     /// Servers, and whether the controller can read them.
     servers: HashMap<Key<'a>, bool>,
     services: HashMap<Key<'a>, &'a Service>,
-    /// EgressNetworks, with what is said of them; those that the controller cannot read with that.
+    /// EgressNetworks with their rejection; unreadable ones are included.
     networks: HashMap<Key<'a>, Option<Refused<'a>>>,
-    /// Kinds of which nothing is read, because one object cannot be.
+    /// Kinds that are not read at all, because one object cannot be read.
     void: Void,
-    /// Which routes name a parent, by the order in which their kinds go.
+    /// The routes of each parent, by the precedence of their kinds.
     attached: HashMap<Parent<'a>, BTreeMap<u8, (RouteKind, Key<'a>)>>,
     limits: HashMap<Key<'a>, &'a HTTPLocalRateLimitPolicy>,
 }
 
 impl<'a> Statuses<'a> {
-    /// Reads everything. Where the networks of the cluster are not known, no EgressNetwork overlaps them.
+    /// Reads all objects. If the cluster's networks are unknown, no EgressNetwork overlaps them.
     pub fn new(writes: Writes, cluster: &[IpNet], objects: StatusObjects<'a>) -> Statuses<'a> {
         let mut void = Void::new(writes.broken_voids_kind);
         let mut broken: Vec<Kind> = Vec::new();
@@ -117,7 +118,7 @@ impl<'a> Statuses<'a> {
         for limit in objects.rate_limits.iter().filter(limits_read) {
             let Some(server) = server_of(limit) else { continue };
             let first = limits.entry(server).or_insert(limit);
-            // One without a time comes after those with one.
+            // Rate limits without a time come last.
             let place = |limit: &'a HTTPLocalRateLimitPolicy| {
                 let time = limit.metadata.creation_timestamp.get();
                 (time.is_none(), time, limit.metadata.name.as_str())
@@ -147,8 +148,8 @@ impl<'a> Statuses<'a> {
         &self.objects
     }
 
-    /// What is said of a route at each parent of Linkerd's, in the order in which it names them. Nothing where the controller
-    /// cannot read it, or writes no status of its kind.
+    /// The result of a route at each parent that Linkerd handles, in the order of its parentRefs. Empty if
+    /// the controller cannot read the route, or writes no status for its kind.
     pub fn of_route(&self, kind: RouteKind, route: &'a Route) -> Vec<ParentAnswer<'a>> {
         if self.void.holds(kind.kind()) || !self.writes.reads(kind, route) {
             return Vec::new();
@@ -162,7 +163,8 @@ impl<'a> Statuses<'a> {
         self.writes.parents(kind, route).map(answer).collect()
     }
 
-    /// What is said of an EgressNetwork; nothing where the controller cannot read it, or writes no status of any.
+    /// The result of an EgressNetwork; `None` if the controller cannot read it, or writes no status for
+    /// EgressNetworks.
     pub fn of_egress_network(&self, network: &EgressNetwork) -> Option<Result<(), Refused<'a>>> {
         match self.networks.get(&network.metadata.key())? {
             Some(Refused::UnreadableParent) => None,
@@ -170,7 +172,8 @@ impl<'a> Statuses<'a> {
         }
     }
 
-    /// What is said of a rate limit; nothing where its target is no Server, or the controller writes no status of any.
+    /// The result of a rate limit; `None` if its target is not a Server, or the controller writes no status
+    /// for rate limits.
     pub fn of_rate_limit(&self, limit: &'a HTTPLocalRateLimitPolicy) -> Option<Result<(), Refused<'a>>> {
         if self.void.holds(Kind::HTTPLocalRateLimitPolicy) || read_rate_limit(limit).is_err() {
             return None;
@@ -215,7 +218,7 @@ impl<'a> Statuses<'a> {
         })
     }
 
-    /// What is wrong with the backends of a route: the controller tells the first.
+    /// The faults of a route's backends; the controller reports the first.
     fn faults(&self, route: &'a Route, parent: Parent<'a>) -> Vec<BackendFault<'a>> {
         let mut seen = BTreeSet::new();
         let named = route.spec.rules.iter().flat_map(|rule| &rule.backend_refs);
@@ -249,7 +252,7 @@ impl<'a> Statuses<'a> {
     }
 }
 
-/// Which kinds go first at a parent.
+/// The precedence of kinds at a parent.
 fn order(kind: RouteKind) -> u8 {
     match kind {
         RouteKind::Grpc => 0,
@@ -266,8 +269,8 @@ fn server_of(limit: &HTTPLocalRateLimitPolicy) -> Option<Key<'_>> {
         .then_some((limit.metadata.namespace.as_str(), target.name.as_str()))
 }
 
-/// Whether an EgressNetwork has a part in common with the cluster's networks that it does not leave out as a whole. One that
-/// names none means all but those.
+/// Whether an EgressNetwork overlaps the cluster's networks, except those that it excludes as a whole.
+/// Without networks, it means everything outside of them.
 fn overlap(network: &EgressNetwork, cluster: &[IpNet]) -> Result<Option<Refused<'static>>, ()> {
     let networks = NetworkMatch::of_egress(network).map_err(drop)?.unwrap_or_default();
     let pairs = networks.iter().flat_map(|network| cluster.iter().map(move |other| (network, other)));
@@ -279,7 +282,7 @@ fn overlap(network: &EgressNetwork, cluster: &[IpNet]) -> Result<Option<Refused<
 }
 
 impl Writes {
-    /// Whether a route is one that the controller can read and writes a status of.
+    /// Whether the controller can read a route and writes a status for it.
     fn reads(&self, kind: RouteKind, route: &Route) -> bool {
         let written = match kind {
             RouteKind::Http | RouteKind::LinkerdHttp => true,
@@ -289,7 +292,7 @@ impl Writes {
         written && routes::read(kind, route).is_ok()
     }
 
-    /// The parents of Linkerd's that a route names.
+    /// The parents of a route that Linkerd handles.
     fn parents<'a>(
         self,
         kind: RouteKind,
@@ -298,7 +301,7 @@ impl Writes {
         route.spec.parent_refs.iter().filter_map(move |reference| {
             let is_a = |group: &str, wanted: &str| match &reference.group {
                 Some(_) => reference.is_a(group, wanted),
-                // What the API server would write.
+                // The API server's default.
                 None => {
                     kind.group() == group
                         && reference.kind.as_deref().is_some_and(|said| said.eq_ignore_ascii_case(wanted))

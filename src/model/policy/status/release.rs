@@ -1,25 +1,25 @@
-//! Of what the policy controller of a release writes a status.
+//! The statuses that a release's policy controller writes.
 
 use crate::knowledge::Knowledge;
 use crate::version::{Contains, LinkerdVersion};
 
-/// Of what a release writes a status.
+/// The statuses that a release writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writes {
-    /// Of GRPCRoutes.
+    /// For GRPCRoutes.
     pub grpc_routes: bool,
-    /// Of EgressNetworks, routes at them, TLSRoutes and TCPRoutes.
+    /// For EgressNetworks, their routes, TLSRoutes and TCPRoutes.
     pub egress: bool,
-    /// Of rate limits.
+    /// For rate limits.
     pub rate_limits: bool,
-    /// Of no object of a kind of which one cannot be read.
+    /// Not for kinds with an unreadable object.
     pub broken_voids_kind: bool,
-    /// That a route of a kind that goes first is at the same parent.
+    /// The rejection if a route of a kind that takes precedence has the same parent.
     pub conflicts: bool,
 }
 
 impl Writes {
-    /// What a version writes; where it does not tell, or is not known, what the newest release does.
+    /// The statuses of a version; those of the newest release if the version is unknown or not conclusive.
     pub fn of(version: Option<&LinkerdVersion>, knowledge: &Knowledge) -> Writes {
         let known = knowledge.policy_controller();
         let has =

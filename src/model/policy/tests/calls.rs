@@ -1,4 +1,4 @@
-//! What older releases leave out of calls, and where backends without a namespace are looked for.
+//! Features of calls that older releases lack, and the lookup of backends without a namespace.
 
 use super::*;
 
@@ -10,7 +10,8 @@ status:
     conditions: [{type: Accepted, status: \"True\"}]
 ";
 
-/// What a route of `bank` at Service `shop/web` does with its one backend, named as given, for clients of `bank`.
+/// The handling of the backend of a route of `bank` at Service `shop/web`, named as given, for clients of
+/// `bank`.
 fn backend(backend: &str, services: &[&str]) -> String {
     let services = services
         .iter()
@@ -37,7 +38,7 @@ spec:
 }
 
 #[test]
-fn a_backend_without_a_namespace_is_looked_for_beside_what_is_called() {
+fn backend_without_namespace_is_looked_up_at_the_parent() {
     let both = ["shop/web", "shop/web-v2", "bank/web-v2"];
     assert_eq!(backend("{name: web-v2, port: 80}", &both), "to shop");
     assert_eq!(backend("{name: web-v2, port: 80, namespace: bank}", &both), "to bank");
@@ -45,7 +46,7 @@ fn a_backend_without_a_namespace_is_looked_for_beside_what_is_called() {
     assert_eq!(backend("{name: web-v2, port: 80}", &beside_the_route), "none in shop");
 }
 
-/// A World's calls under a release that lacks something.
+/// Calls in a world whose release lacks a feature.
 fn with(world: &World, lacks: impl Fn(&mut Quirks)) -> Outbound<'_> {
     let mut controller = controller(false);
     lacks(&mut controller.quirks);
@@ -58,7 +59,7 @@ fn with(world: &World, lacks: impl Fn(&mut Quirks)) -> Outbound<'_> {
 }
 
 #[test]
-fn older_releases_read_no_app_protocol_no_limits_and_no_grpc_routes() {
+fn older_releases_lack_app_protocol_limits_and_grpc_routes() {
     let service = |more: &str| {
         format!(
             "
@@ -87,7 +88,7 @@ spec: {{parentRefs: [{{group: core, kind: Service, name: web, port: 80}}]}}
 }
 
 #[test]
-fn releases_without_egress_networks_know_nothing_of_what_lies_outside() {
+fn releases_without_egress_networks_have_no_outside_policy() {
     let world = World::of(
         "
 kind: EgressNetwork
