@@ -75,9 +75,7 @@ impl Diagnostics {
                 |reason: &str| LoadError::Unreadable { path: shown.clone(), reason: reason.to_owned() };
             let open = |error| LoadError::Open { path: shown.clone(), error };
             if path.as_os_str() == "-" {
-                return Err(unreadable(
-                    "standard input is not supported: write the output to a file",
-                ));
+                return Err(unreadable("standard input is not supported: write the output to a file"));
             }
             let mut bytes = Vec::new();
             File::open(path).map_err(open)?.take(MOST + 1).read_to_end(&mut bytes).map_err(open)?;

@@ -6,9 +6,9 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// A path cannot be opened.
-    # Path, as given.
+    #[error("{path}: {error}")]
     Open {
-        /// The path as it was given.
+        /// Path, as given.
         path: String,
         /// Error of the system.
         error: io::Error,

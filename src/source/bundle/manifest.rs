@@ -170,8 +170,7 @@ impl Manifest {
             // If it is cut off or damaged, it can still be recognized.
             let ours = text.windows(FAMILY.len()).any(|window| window == FAMILY.as_bytes());
             let error = serde_json::from_slice::<serde::de::IgnoredAny>(text).err();
-            return ours
-                .then(|| Err(error.map_or_else(|| "it has no schema".to_owned(), |e| e.to_string())));
+            return ours.then(|| Err(error.map_or_else(|| "it has no schema".to_owned(), |e| e.to_string())));
         };
         let version = tag.schema.strip_prefix(FAMILY)?;
         if tag.schema != SCHEMA {

@@ -394,7 +394,8 @@ impl<'a> Filing<'a> {
                 self.builder.version(self.name, server);
             }
             Some(Answer::KubectlAlone) => {
-                let warning = format!("{}: it contains only kubectl's version, not the API server's", self.name);
+                let warning =
+                    format!("{}: it contains only kubectl's version, not the API server's", self.name);
                 self.builder.dump.warnings.push(warning);
             }
             None => {}

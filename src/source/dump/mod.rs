@@ -195,7 +195,9 @@ impl Builder {
         self.of_kubernetes = false;
         let filed = match text {
             // To kubectl apply it says nothing; of a dump it may be all that was written.
-            sniff::Text::Empty if self.places.is_some() => Ok(Some(Taken::Nothing("the file is empty".to_owned()))),
+            sniff::Text::Empty if self.places.is_some() => {
+                Ok(Some(Taken::Nothing("the file is empty".to_owned())))
+            }
             sniff::Text::Empty => Ok(Some(Taken::Broken("the file is empty".to_owned()))),
             sniff::Text::Neither(_) | sniff::Text::Json if self.begins_template(&blob)? => {
                 self.set_aside(Aside::Template, name);

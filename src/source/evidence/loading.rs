@@ -226,7 +226,11 @@ impl Loading {
                 if self.bundles.len() < MAX_BUNDLES {
                     self.bundles.push(bundle?);
                 } else {
-                    self.useless(&whole, &format!("not read: more than {MAX_BUNDLES} bundles are given"), true);
+                    self.useless(
+                        &whole,
+                        &format!("not read: more than {MAX_BUNDLES} bundles are given"),
+                        true,
+                    );
                 }
             }
         }

@@ -355,8 +355,7 @@ fn configured(
     let mut trees: BTreeMap<&str, (String, Tree)> = BTreeMap::new();
     for (written, place, blob) in configurations {
         let Some((file, pod)) = sysdump::configuration(&written, &pods) else {
-            ignored
-                .push(format!("{place}: the pod that it was copied from is missing from the dump"));
+            ignored.push(format!("{place}: the pod that it was copied from is missing from the dump"));
             continue;
         };
         let (_, tree) = trees.entry(pods[pod].as_str()).or_insert_with(|| (place.clone(), Tree::default()));

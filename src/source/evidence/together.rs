@@ -14,7 +14,7 @@ pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {
             Fetched::Missing { reason } => reasons.push(reason),
         }
     }
-    // Where one has all of it, only what could not be read is missing; where one has some, it is not "not captured".
+    // If one part is complete, only unreadable objects are missing; if one part has some, it is not "not captured".
     reasons.retain(|why| match why {
         Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. } => true,
         Why::NotCaptured | Why::NotOffered => !some,

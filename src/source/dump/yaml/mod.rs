@@ -68,7 +68,7 @@ pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
             Some(Boundary::Begins) => {
                 document.end(blob, begin, found);
                 document = Document::at(begin, line.number);
-                // A value can follow the mark on its line.
+                // A value may follow the separator on its line.
                 line.bytes[..3].fill(b' ');
                 if !line.text().trim_ascii().is_empty() {
                     document.line(&line, found);
@@ -205,9 +205,9 @@ impl Document {
         self.give(found);
         match piece.parse() {
             Ok(object @ Value::Object(_)) => self.last = Some((piece.first_line, object)),
-            Ok(_) => {
-                self.broken.push(Bad { line: piece.first_line, why: "an item that is not an object".to_owned() })
-            }
+            Ok(_) => self
+                .broken
+                .push(Bad { line: piece.first_line, why: "an item that is not an object".to_owned() }),
             Err(bad) => self.broken.push(bad),
         }
     }
