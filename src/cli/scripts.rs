@@ -97,7 +97,7 @@ const KUBECTL: &str = r#"_meshdoctor_kubectl() {
             *) [[ -n ${flag} && -n ${word} ]] && connection+=("${flag}=${word}"); flag="" ;;
         esac
     done
-    # A plugin that signs in may hang longer than the request.
+    # A credential plugin may hang longer than the request.
     command -v timeout >/dev/null 2>&1 && bounded="timeout 3"
     ${bounded} kubectl --request-timeout=2s "${connection[@]}" "$@" 2>/dev/null </dev/null
 }"#;
@@ -110,7 +110,7 @@ _meshdoctor_categories="{categories}"
 _meshdoctor_listed() {{
     compgen -P "${{1%"${{1##*,}}"}}" -W "${{_meshdoctor_checks}} ${{_meshdoctor_categories}}" -- "${{1##*,}}"
 }}
-# What stands in a kubeconfig is no text of the shell, as the words of compgen -W are.
+# Names in a kubeconfig must not be expanded by the shell, unlike the words of compgen -W.
 _meshdoctor_contexts() {{
     local name
     {CONTEXTS} | while IFS= read -r name; do
@@ -118,7 +118,7 @@ _meshdoctor_contexts() {{
     done
 }}
 {KUBECTL}
-# Of what is printed, only what can be a name.
+# Keep only valid names of the output.
 _meshdoctor_names() {{
     local name
     while IFS= read -r name; do
@@ -137,7 +137,7 @@ _meshdoctor_namespaces() {{
 _meshdoctor_namespace_list() {{
     compgen -P "${{1%"${{1##*,}}"}}" -W "$(_meshdoctor_every_namespace)" -- "${{1##*,}}"
 }}
-# NAMESPACE/ first, then what is in it.
+# NAMESPACE/ first, then its objects.
 _meshdoctor_targets() {{
     local name
     if [[ ${{1}} == -* || ${{2}} == -* ]]; then
