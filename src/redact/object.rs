@@ -1,8 +1,8 @@
-//! What passes of a Kubernetes object, whole: the table of fields ([`super::allow`]), and beside it what one field cannot say:
-//! whose container it is, which ConfigMap, whether a Secret's key fits.
+//! Redacts a whole Kubernetes object: the table of fields ([`super::allow`]), and rules beyond single fields: the owner
+//! of a container, known ConfigMaps, the match of a Secret's key.
 //!
-//! Structure stays: keys, lists and types, so that a bundle serves checks of later versions and of users. Dropped are managed
-//! fields, copies of the object in annotations, and what Secrets hold beside certificates.
+//! Structure stays (keys, lists and types), so that a bundle also serves later versions and user-defined checks.
+//! Dropped are managed fields, copies of the object in annotations, and contents of Secrets other than certificates.
 
 use std::borrow::Cow;
 use std::ops::AddAssign;
@@ -21,17 +21,17 @@ use super::parse::parse;
 use super::pem::block;
 use super::{component, config_map, keys, remote, shapes, text};
 
-/// Annotation of a redacted Secret: whether its private key belonged to its certificate.
+/// Annotation of a redacted Secret: whether its private key matched its certificate.
 pub const KEY_MATCHES: &str = "meshdoctor.io/key-matches";
 
-/// What redacting did, for the record of a bundle.
+/// Result of a redaction, for the record of a bundle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Fields removed: managed fields, annotations with a copy of the object, entries of Secrets.
+    /// Number of removed fields: managed fields, annotations with a copy of the object, entries of Secrets.
     pub dropped: usize,
-    /// Values replaced by a marker.
+    /// Number of values replaced by a marker.
     pub replaced: usize,
-    /// Certificates kept from Secrets.
+    /// Number of certificates kept from Secrets.
     pub certificates: usize,
 }
 
@@ -54,27 +54,27 @@ impl AddAssign for Counts {
 const CERTIFICATES: [&str; 4] = ["tls.crt", "crt.pem", "ca.crt", "ca-bundle.crt"];
 /// Entries of Secrets that hold the private key to `tls.crt` or `crt.pem`.
 const PRIVATE_KEYS: [&str; 2] = ["tls.key", "key.pem"];
-/// The type of the Secrets in which links keep their credentials.
+/// Type of the Secrets with credentials of links.
 const REMOTE_KUBECONFIG: &str = "mirror.linkerd.io/remote-kubeconfig";
-/// An object that has passed the sanitizer, as JSON. Nothing else makes one, and nothing else is saved.
+/// A redacted object as JSON. Only this module creates it, and only this is saved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sanitized(Vec<u8>);
 
-/// An object that has passed the sanitizer, and whether anything of it was replaced or dropped.
+/// A redacted object, and whether anything was replaced or dropped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passed {
-    /// What passes of it.
+    /// The redacted object.
     pub object: Sanitized,
-    /// Whether that is not all.
+    /// Whether anything is missing.
     pub touched: bool,
 }
 
 impl Sanitized {
-    /// What passes of an object of a kind, as it came. `alone`: version and kind that it gets where it says none. `live`: it comes
-    /// from a cluster first-hand.
+    /// Redacts an object of a kind from JSON. `alone`: version and kind for objects without them. `live`: it comes
+    /// directly from a cluster.
     ///
     /// # Errors
-    /// It is no JSON.
+    /// It is not JSON.
     pub fn read(
         kind: &str,
         rule: &'static Rule,
@@ -98,8 +98,8 @@ impl Sanitized {
         Sanitized::of(kind, rule, value)
     }
 
-    /// What passes of the object that `text` begins with, and how long that is there. `None` where it takes the whole object to
-    /// say, alone ([`Sanitized::read`]), and where it is broken or not whole.
+    /// Redacts the object at the start of `text`; returns its length. `None` if the whole object is needed
+    /// ([`Sanitized::read`]), or it is invalid or incomplete.
     pub fn read_first(
         kind: &str,
         rule: &'static Rule,
@@ -110,7 +110,7 @@ impl Sanitized {
         Some((Passed { object: Sanitized(json), touched }, length))
     }
 
-    /// What passes of an object of a kind.
+    /// Redacts an object of a kind.
     ///
     /// # Errors
     /// It cannot be written as JSON; every tree can.
@@ -127,13 +127,13 @@ impl Sanitized {
     /// The object as a tree.
     ///
     /// # Errors
-    /// It is no JSON; what was written here is.
+    /// It is not JSON; data written here is.
     pub fn value(&self) -> Result<Value, serde_json::Error> {
         serde_json::from_slice(&self.0)
     }
 }
 
-/// Removes from an object what does not pass, by the rule of its kind.
+/// Redacts an object by the rule of its kind.
 pub fn object(kind: &str, rule: &'static Rule, value: &mut Value) -> Counts {
     let mut counts = Counts::default();
     let data = match kind {
@@ -150,14 +150,14 @@ pub fn object(kind: &str, rule: &'static Rule, value: &mut Value) -> Counts {
     component::containers(value, &mut counts);
     copies(value, &mut counts);
     walk(value, "", rule, &mut counts);
-    // Its own rules were applied.
+    // Its own rules were already applied.
     if let (Some(data), Some(place)) = (data, value.get_mut("data")) {
         *place = data;
     }
     counts
 }
 
-/// What a text is under a rule.
+/// A text after applying a rule.
 pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
     match rule {
         Rule::Text | Rule::Env => text::text(content),
@@ -399,14 +399,14 @@ pub fn note_absent_key(value: &mut Value) {
     }
 }
 
-/// What a link's credentials say of themselves, as JSON; `None` for Secrets that are none, or that came without data.
+/// Metadata of a link's credentials as JSON; `None` for other Secrets, or without data.
 fn remote_access(secret: &Map<String, Value>, data: &Map<String, Value>) -> Option<String> {
     let is_links = secret.get("type").and_then(Value::as_str) == Some(REMOTE_KUBECONFIG);
     if data.is_empty() || !(is_links || data.contains_key(remote::ENTRY)) {
         return None;
     }
     let kubeconfig = match data.get(remote::ENTRY).and_then(Value::as_str) {
-        // No API server hands out anything but base64: somebody put a word in its place.
+        // API servers always return base64: the value was replaced by a word.
         Some(text) => Some(STANDARD.decode(text.trim()).ok()?),
         None => None,
     };
