@@ -79,12 +79,15 @@ fn sentence(why: Aside, places: &Places) -> String {
     };
     match why {
         Aside::Chart => format!(
-            "unrendered Helm {} in {named}: use helm template DIR | {}",
-            of("template", "templates"),
+            "{} in {named}: use helm template DIR | {}",
+            of("unrendered Helm template", "unrendered Helm templates"),
             own("check --manifests -")
         ),
         Aside::Template => {
-            format!("unrendered {} at {named}: pass the rendered output", of("template", "templates"))
+            format!(
+                "{} at {named}: pass the rendered output",
+                of("unrendered template", "unrendered templates")
+            )
         }
         Aside::Kustomization => format!(
             "changes that {} (patches, names, labels, several namespaces), in {named}: use kustomize build DIR | {}",
