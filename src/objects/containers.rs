@@ -7,24 +7,24 @@ use super::container::Container;
 use super::shared::{Shared, parts};
 use crate::redact::Owner;
 
-/// The containers of a pod or of a template, in their order.
+/// The containers of a pod or template, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Containers(Shared<Vec<Shared<Container>>>);
 
 parts!(Container, Vec<Shared<Container>>);
 
 impl Containers {
-    /// Each of them.
+    /// All of them.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Container> + ExactSizeIterator {
         self.0.iter().map(|container| &**container)
     }
 
-    /// How many.
+    /// Number.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -51,7 +51,7 @@ impl Containers {
         }
     }
 
-    /// To change one of them, by its place.
+    /// Mutable access to one, by index.
     #[cfg(test)]
     pub(crate) fn edit(&mut self, place: usize) -> &mut Container {
         self.0.edit()[place].edit()

@@ -11,13 +11,13 @@ use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::names::{self, Rule};
 use crate::redact;
 
-/// An Event of either API group, in one form.
+/// An Event of either API group.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(from = "RawEvent")]
 pub struct Event {
     /// Name and namespace.
     pub metadata: Meta,
-    /// What it is about.
+    /// Its object.
     pub about: ObjectReference,
     /// FailedCreatePodSandBox, BackOff, ...
     pub reason: Word,
@@ -25,13 +25,13 @@ pub struct Event {
     pub kind: Word,
     /// The text, without tokens.
     pub message: Box<str>,
-    /// How often it was seen.
+    /// Count.
     pub count: u32,
-    /// First time.
+    /// First occurrence.
     pub first: Time,
-    /// Last time.
+    /// Last occurrence.
     pub last: Time,
-    /// The node whose kubelet said it.
+    /// Node of the reporting kubelet.
     pub host: Word,
 }
 

@@ -115,19 +115,19 @@ macro_rules! kinds {
     ($( $module:ident::$kind:ident, )*) => {
         $( pub use $module::$kind; )*
 
-        /// A kind of Kubernetes object that meshdoctor can read. Ordered as declared, which is the order of reports.
+        /// A kind of Kubernetes object that meshdoctor can read. Ordered as in reports.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
             $( #[doc = concat!("See [`struct@", stringify!($kind), "`].")] $kind, )*
-            /// A kind that a card of a user's describes.
+            /// A kind of a user-defined card.
             Foreign(Foreign),
         }
 
         impl Kind {
-            /// Every kind of our own, in order.
+            /// All built-in kinds, in order.
             pub const ALL: &'static [Kind] = &[ $( Kind::$kind, )* ];
 
-            /// What is known of it.
+            /// Its description.
             pub const fn info(self) -> &'static KindInfo {
                 match self {
                     $( Kind::$kind => &<$kind as Listed>::INFO, )*
@@ -144,7 +144,7 @@ macro_rules! kinds {
             }
         }
 
-        // A type stands in the line of its own kind.
+        // Each type is in the row of its own kind.
         $( const _: () = assert!(matches!(<$kind as Listed>::KIND, Kind::$kind)); )*
     };
 }

@@ -15,10 +15,10 @@ use crate::names::{is_label_key, is_label_value};
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LabelSelector {
-    /// All of these.
+    /// Required labels.
     #[serde(deserialize_with = "nullable")]
     pub match_labels: MatchLabels,
-    /// And all of these.
+    /// Further requirements.
     #[serde(deserialize_with = "nullable")]
     pub match_expressions: Vec<LabelRequirement>,
 }
@@ -52,7 +52,7 @@ impl LabelSelector {
             })
     }
 
-    /// Why Kubernetes' own library does not accept it as a selector, if it does not. Schemas of Linkerd's kinds let it through.
+    /// Reason why Kubernetes' library rejects it, if it does. Schemas of Linkerd's kinds accept it.
     pub fn invalid(&self) -> Option<String> {
         if let Some(key) = &self.match_labels.no_text {
             return Some(format!("the value of {key} is not a string"));
@@ -95,11 +95,11 @@ impl LabelSelector {
     }
 }
 
-/// The labels that a selector asks for. Schemas of Linkerd's kinds take any value here, such as the number of a version.
+/// Labels of a selector. Schemas of Linkerd's kinds accept any value here, such as a number.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MatchLabels {
     texts: Texts,
-    /// A label whose value is no text.
+    /// A label whose value is not a text.
     pub no_text: Option<String>,
 }
 
@@ -136,7 +136,7 @@ impl<'de> Deserialize<'de> for MatchLabels {
     }
 }
 
-/// The value of a label as it is written.
+/// The value of a label, as written.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Value {
@@ -157,14 +157,14 @@ pub struct LabelRequirement {
 }
 
 impl LabelRequirement {
-    /// Whether one of its values is this one.
+    /// Whether it has this value.
     pub fn lists(&self, value: &str) -> bool {
         self.values.iter().flatten().any(|listed| listed == value)
     }
 }
 
 impl fmt::Display for LabelSelector {
-    /// As kubectl takes it.
+    /// In kubectl's syntax.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let labels = self.match_labels.iter().map(|(key, value)| format!("{key}={value}"));
         let expressions = self.match_expressions.iter().map(|one| {
@@ -183,7 +183,7 @@ impl fmt::Display for LabelSelector {
     }
 }
 
-/// One of the parts of a selector as kubectl takes it.
+/// One part of a selector in kubectl's syntax.
 fn requirement(text: &str) -> Option<LabelRequirement> {
     let is_key = |key: &str| {
         !key.is_empty()

@@ -1,4 +1,4 @@
-//! The uids of objects, in little room: every object has one, and nearly all are UUIDs.
+//! Compact uids of objects; nearly all are UUIDs.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct Uid(Held);
 
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Held {
-    /// Nothing is written.
+    /// Missing.
     #[default]
     Nothing,
     /// A UUID, as the API server writes one: in small letters, with hyphens.
@@ -24,7 +24,7 @@ enum Held {
 }
 
 impl Uid {
-    /// Whether there is none.
+    /// Whether it is missing.
     pub fn is_empty(&self) -> bool {
         self.0 == Held::Nothing
     }

@@ -161,8 +161,8 @@ mod tests {
         assert!(remote(&kubeconfig("{token: s3cret}")).is_ok());
         for (user, word) in [
             ("{exec: {apiVersion: client.authentication.k8s.io/v1, command: touch}}", "runs a command"),
-            ("{tokenFile: /etc/passwd}", "names files"),
-            ("{client-key: /root/key}", "names files"),
+            ("{tokenFile: /etc/passwd}", "refers to files"),
+            ("{client-key: /root/key}", "refers to files"),
         ] {
             let error = match remote(&kubeconfig(user)).err().unwrap() {
                 NoWay::Unusable(words) | NoWay::Unknown(Why::Failed { message: words }) => words,
