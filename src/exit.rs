@@ -17,14 +17,16 @@ pub const INTERRUPTED: u8 = 130;
 pub const ALL: [(u8, &str); 6] = [
     (
         FINE,
-        "no finding is at or above the gate (the severity of --fail-on, by default error), and all requested evidence was read; checks without evidence are listed as not checked",
+        "no finding is at or above the gate (the severity of --fail-on, by default error), and all \
+         requested evidence was read; checks without evidence are listed as not checked",
     ),
     (FINDINGS, "at least one finding is at or above the gate"),
     (USAGE, "wrong usage or configuration: an unknown check, namespace, context or flag value"),
     (COULD_NOT_RUN, "could not run: no cluster, an unreadable bundle, or no check could run"),
     (
         NOT_CHECKED,
-        "no failing finding, but requested evidence was unavailable, a check crashed, or none of the selected checks could run; --on-not-checked=pass turns the first two into 0",
+        "no failing finding, but requested evidence was unavailable, a check crashed, or none of the \
+         selected checks could run; --on-not-checked=pass turns the first two into 0",
     ),
     (INTERRUPTED, STOPPED),
 ];
@@ -40,7 +42,8 @@ pub const VERIFY: [(u8, &str); 6] = [
     (COULD_NOT_RUN, "could not run: no cluster or an unreadable bundle"),
     (
         NOT_CHECKED,
-        "no finding is still present, but some were not checked: their evidence is missing, or not newer than the report",
+        "no finding is still present, but some were not checked: their evidence is missing, or not newer \
+         than the report",
     ),
     (INTERRUPTED, STOPPED),
 ];

@@ -67,7 +67,8 @@ fn case(heading: &str, reader: &mut Reader<'_>) -> Result<Case, MarkdownError> {
         body.blocks.into_iter().partition(|b| b.content == BlockKind::Expect);
     let [expect] = expect.as_slice() else {
         return reader.fail(
-            "the case above needs exactly one ```text expect block; add an empty one, which UPDATE=1 fills in",
+            "the case above needs exactly one ```text expect block; add an empty one, which UPDATE=1 fills \
+             in",
         );
     };
     Ok(Case { kind, title: title.trim().to_owned(), reason: body.prose, blocks, expect: expect.text.clone() })

@@ -50,7 +50,7 @@ fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>
             let place = config::place("severity", &format!("{name}={severity}"));
             let place = place.unwrap_or_else(|| "--severity".to_owned());
             Stop::usage(
-                format!("{place}: there is no check {name}{perhaps}"),
+                format!("{place}: unknown check {name}{perhaps}"),
                 format!("{} lists all checks", own("list")),
             )
         })?;
@@ -107,7 +107,8 @@ pub(super) fn upgrade(rehearsal: &Rehearsal, knowledge: &Knowledge) -> Result<Op
     upgrade.map(Some).map_err(|error| {
         Stop::usage(
             format!("--to: {error}"),
-            "name a minor such as 2.20 or a release such as edge-26.8.3; for a newer release, give current release data with --knowledge",
+            "name a minor such as 2.20 or a release such as edge-26.8.3; for a newer release, give current \
+             release data with --knowledge",
         )
     })
 }

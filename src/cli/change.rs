@@ -284,8 +284,13 @@ pub(super) fn given(
         return Err(Stop::usage(cause, "pass one of them as a file").into());
     }
     let given = Captured::manifests(paths, into, std::io::stdin()).map_err(|error| {
-        let next = "give the output of helm template, kustomize build or kubectl get -o yaml, or a folder of such files";
-        if error.is_usage() { Stop::usage(error.to_string(), next) } else { Stop::could_not_run(error.to_string(), next) }
+        let next = "give the output of helm template, kustomize build or kubectl get -o yaml, or a folder \
+                    of such files";
+        if error.is_usage() {
+            Stop::usage(error.to_string(), next)
+        } else {
+            Stop::could_not_run(error.to_string(), next)
+        }
     })?;
     super::evidence::warn(given.warnings(), verbosity);
     if verbosity.verbose > 0 {

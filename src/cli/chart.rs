@@ -34,7 +34,10 @@ pub(super) fn given(args: &Check, knowledge: &Knowledge) -> Result<Option<Given>
     let (chart, release) = chart(text, knowledge).map_err(|error| {
         let next = match error {
             NoChart::Unknown { .. } => "name a chart with its release: --chart linkerd-viz@2.19",
-            NoChart::Version(_) => "name a minor such as 2.19, a release such as edge-26.5.5, or a chart version such as 2025.10.7",
+            NoChart::Version(_) => {
+                "name a minor such as 2.19, a release such as edge-26.5.5, or a chart \
+                                    version such as 2025.10.7"
+            }
         };
         Stop::usage(format!("--chart: {error}"), next)
     })?;

@@ -151,7 +151,8 @@ impl Asking<'_> {
             gathered = work => Ok(gathered),
             () = signals.next() => {
                 let command = self.plan.delete_command();
-                let next = format!("they end automatically within {DEADLINE_SECONDS} s; delete them with: {command}");
+                let next = format!("they end automatically within {DEADLINE_SECONDS} s; delete them with: \
+                                    {command}");
                 let cause = "interrupted while deleting: pods may be left in the cluster";
                 Err(Stop::interrupted(cause, next).into())
             }

@@ -15,7 +15,7 @@ use crate::render::{self, Look};
 use crate::report::{Report, Run};
 use crate::terminal::is_hostile;
 
-/// The width of text when standard output is no terminal, in columns.
+/// Width of text if standard output is not a terminal, in columns.
 pub(super) const WIDTH: usize = 100;
 
 /// The width to write for, in columns: `COLUMNS`, else the terminal's, else 100.

@@ -86,7 +86,8 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
     if let Some(kinds) = in_part {
         let count = kinds.len();
         output::say(&format!(
-            "not checked: {count} kinds that the dump may contain only in part; if it lists all objects, add --complete {}",
+            "not checked: {count} kinds that the dump may contain only in part; if it lists all objects, \
+             add --complete {}",
             kinds.join(",")
         ));
     }

@@ -259,7 +259,8 @@ pub(super) fn cni_version(text: &str) -> Result<CniVersion, String> {
     match CniVersion::from_tag(text) {
         version @ CniVersion::Plugin(_) => Ok(version),
         CniVersion::InLinkerd(_) | CniVersion::Unknown(_) => Err(format!(
-            "{text:?} is not a linkerd-cni version: use an image tag of major 1 such as v1.6.8 or v1.7.0-alpha.1"
+            "{text:?} is not a linkerd-cni version: use an image tag of major 1 such as v1.6.8 or \
+             v1.7.0-alpha.1"
         )),
     }
 }

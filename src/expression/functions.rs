@@ -23,7 +23,8 @@ pub const FUNCTIONS: [(&str, &str, &str); 11] = [
     (
         "duration",
         "text",
-        "a duration in Go's format, in seconds: duration('1h30m') is 5400, so duration(object.spec.interval) < duration('5m')",
+        "a duration in Go's format, in seconds: duration('1h30m') is 5400, so \
+         duration(object.spec.interval) < duration('5m')",
     ),
     (
         "isGreaterThan",
@@ -109,7 +110,8 @@ impl KnownPorts {
             other => {
                 let given = other.type_of().to_string();
                 return Err(format!(
-                    "a port must be a number or a name: policy(object, 8080) or policy(object, 'http'), not {given}"
+                    "a port must be a number or a name: policy(object, 8080) or policy(object, 'http'), not \
+                     {given}"
                 ));
             }
         };
@@ -120,7 +122,10 @@ impl KnownPorts {
         };
         let found = number.and_then(|number| self.policies.get(&number));
         found.ok_or_else(|| {
-            format!("no container of the pod declares port {asked}, and no Server selects it; limit the rule to pods with that port (where)")
+            format!(
+                "no container of the pod declares port {asked}, and no Server selects it; limit the \
+                     rule to pods with that port (where)"
+            )
         })
     }
 }
@@ -134,7 +139,8 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         };
         if is_edge(&one) != is_edge(&other) {
             let why = format!(
-                "{} and {} have different numbering; use cluster.linkerdMinor, which also works for edge releases",
+                "{} and {} have different numbering; use cluster.linkerdMinor, which also works for edge \
+                 releases",
                 shown(&one),
                 shown(&other)
             );

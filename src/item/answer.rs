@@ -72,7 +72,8 @@ impl Asked for Probe {
     fn documented(&self) -> String {
         match self.program {
             Program::LinkedCluster => {
-                "the trust anchors of linked clusters, only with --probe (get on the Secrets that Links refer to)"
+                "the trust anchors of linked clusters, only with --probe (get on the Secrets that Links \
+                 refer to)"
                     .to_owned()
             }
             program => {
@@ -101,7 +102,8 @@ impl Asked for Probe {
                     .words("-n linkerd get configmap linkerd-identity-trust-roots -o yaml"),
             )),
             (Why::TimedOut { .. } | Why::Failed { .. }, _) => Some(Close::say(
-                "check that the API server reaches the kubelet and the kubelet the pod; kubectl port-forward uses the same path",
+                "check that the API server reaches the kubelet and the kubelet the pod; kubectl \
+                 port-forward uses the same path",
             )),
             _ => None,
         }

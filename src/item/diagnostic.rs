@@ -246,7 +246,8 @@ impl Asked for OfDiagnostics {
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
         Some(Close::say(match why {
             Why::NotOffered | Why::NotCaptured => {
-                "provide the output of linkerd diagnostics proxy-metrics, policy or endpoints -o json with --diagnostics FILE"
+                "provide the output of linkerd diagnostics proxy-metrics, policy or endpoints -o json with \
+                 --diagnostics FILE"
             }
             _ => "run the linkerd diagnostics command again, and provide its unchanged output",
         }))

@@ -33,7 +33,8 @@ impl Asked for OfNodes {
                 meshdoctor().words("collect --node-pods --output bundle.tar.gz"),
             ),
             _ => Close::say(
-                "collect the node's files again with read permission, and provide them with --nodes NAME=PATH",
+                "collect the node's files again with read permission, and provide them with --nodes \
+                 NAME=PATH",
             ),
         })
     }
@@ -62,7 +63,9 @@ impl Asked for OfLogs {
     }
 
     fn documented(&self) -> String {
-        "logs, read with --logs or given with --logs NAME=FILE or in a bundle (get on pods/log, only for --logs without a file)".to_owned()
+        "logs, read with --logs or given with --logs NAME=FILE or in a bundle (get on pods/log, only for \
+         --logs without a file)"
+            .to_owned()
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {

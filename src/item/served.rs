@@ -148,7 +148,8 @@ impl Asked for Server {
 
     fn documented(&self) -> String {
         format!(
-            "the certificates that linkerd-{self} serves, only with --probe (get and create on pods/portforward)"
+            "the certificates that linkerd-{self} serves, only with --probe (get and create on \
+             pods/portforward)"
         )
     }
 

@@ -71,7 +71,8 @@ impl Asked for OfCli {
                 "provide the version of the linkerd CLI: --linkerd-cli VERSION"
             }
             _ => {
-                "find out why the linkerd command on PATH fails, or provide its version: --linkerd-cli VERSION"
+                "find out why the linkerd command on PATH fails, or provide its version: --linkerd-cli \
+                 VERSION"
             }
         }))
     }

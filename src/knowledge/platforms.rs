@@ -132,7 +132,7 @@ struct VirtualNode {
     label: Option<String>,
     value: Option<String>,
     taint: Option<String>,
-    #[allow(dead_code, reason = "for whoever reads the file")]
+    #[allow(dead_code, reason = "for readers of the file")]
     source: String,
 }
 

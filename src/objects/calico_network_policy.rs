@@ -1,6 +1,5 @@
-//! NetworkPolicies, GlobalNetworkPolicies and Tiers of Calico: which connections it lets through to pods, and from them. They have
-//! an order, and the first rule that a connection fits decides. Calico keeps them as kinds of `crd.projectcalico.org`, and where it
-//! has no API server of its own as kinds of `projectcalico.org`.
+//! NetworkPolicies, GlobalNetworkPolicies and Tiers of Calico. They are ordered, and the first matching rule decides.
+//! Calico stores them as kinds of `crd.projectcalico.org`, or, without its own API server, of `projectcalico.org`.
 
 use serde::Deserialize;
 

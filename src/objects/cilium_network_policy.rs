@@ -1,5 +1,4 @@
-//! CiliumNetworkPolicies and CiliumClusterwideNetworkPolicies: which connections Cilium lets through to pods, and from them. Rules
-//! add up, and what one denies no other lets through.
+//! CiliumNetworkPolicies and CiliumClusterwideNetworkPolicies. Rules are additive, and denials take precedence.
 
 use serde::Deserialize;
 

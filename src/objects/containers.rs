@@ -1,5 +1,5 @@
-//! Lists of containers. Each list is kept once for all replicas, and each container once for all lists that it is in: the proxy of
-//! one workload is the proxy of the next.
+//! Lists of containers. Each list is stored once for all replicas, and each container once for all lists: proxies of
+//! different workloads are often equal.
 
 use serde::{Deserialize, Deserializer};
 
@@ -39,7 +39,7 @@ impl Containers {
         self.0.edit().iter_mut().for_each(|container| container.edit().trim(owner));
     }
 
-    /// Takes over the list of `before` where it is the same, and else the containers of it that are.
+    /// Shares the list of `before` if it is equal, else its equal containers.
     pub(super) fn share(&mut self, before: &Containers) {
         self.0.share(&before.0);
         if !self.0.is_same(&before.0) {

@@ -36,9 +36,9 @@ pub struct Event {
 }
 
 impl Event {
-    /// The API server takes any name for what an event is about, from everybody who may write events: what nothing can be
-    /// called is dropped, and the event is about nothing. It is no gap, or any tenant could make one. A host that is no
-    /// node's name is a controller's name for itself.
+    /// The API server accepts any name for an event's object, from every client that may write events: an invalid name
+    /// is dropped, and the event has no object. This is not a gap, since any tenant could cause one. A host that is not
+    /// a valid node name is a controller's name for itself.
     fn cut(&mut self) {
         let about = &self.about;
         if !about.name.is_empty()

@@ -1,6 +1,5 @@
-//! Kinds that no check of ours reads and a user's card does: custom resources of others. What is known of one is what the card
-//! says, and it is registered once, before anything is asked for. What of its texts passes the sanitizer are the fields that cards
-//! name, and those are searched for the shapes of secrets like any other.
+//! Custom resources that only cards of users read. The card describes the kind, which is registered before any request.
+//! Only text fields that cards name are kept, after the usual search for secrets.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;

@@ -24,8 +24,8 @@ pub struct KindInfo {
     pub namespaced: bool,
     /// Other names that kubectl accepts.
     pub aliases: &'static [&'static str],
-    /// Which fields pass the sanitizer beside `apiVersion`, `kind` and `metadata`, in the words of `redaction.yaml`; text in any
-    /// other is replaced.
+    /// Redaction rules for fields other than `apiVersion`, `kind` and `metadata`, in the syntax of `redaction.yaml`;
+    /// text in other fields is replaced.
     pub passes: &'static str,
     /// Fields to read from protobuf; `None` for kinds that are requested as JSON.
     pub message: Option<&'static Schema>,
@@ -63,8 +63,8 @@ impl KindInfo {
     }
 }
 
-/// A kind of which lists are read, as a type: the slim type itself, or a name for one of several kinds that share it. Whoever
-/// asks for a list names the kind like this, so no call can read objects of one kind as another type and find nothing.
+/// A listed kind as a type: the slim type itself, or a name for one of several kinds that share it. Requests for a list
+/// use this type, so that objects of one kind cannot be read as another.
 pub trait Listed {
     /// Type of the objects in a list.
     type Object: Object;

@@ -34,8 +34,8 @@ pub(crate) fn redacted<'de, D: Deserializer<'de>, T: From<String>>(deserializer:
     .into())
 }
 
-/// What owns an object, apart from what nothing can be called: the API server takes any name of an owner, from everybody
-/// who may write the object, so such a reference is dropped and is no gap.
+/// The owners of an object, without invalid names: the API server accepts any owner name from every client that may
+/// write the object, so such a reference is dropped and does not count as a gap.
 fn owners<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shared<Vec<OwnerReference>>, D::Error> {
     let mut owners: Vec<OwnerReference> = nullable(deserializer)?;
     owners.retain(|owner| Rule::of_kind(&owner.kind).accepts(&owner.name));

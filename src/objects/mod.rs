@@ -1,9 +1,9 @@
-//! Kinds of Kubernetes objects, each in a file of its own: the slim type that checks read, how it is asked for, what of it passes
-//! the sanitizer, and its fields in protobuf where it comes that way. A new kind is such a file, and its line in the table
-//! below; roles, bundles, dumps, coverage and documentation follow from that.
+//! Kinds of Kubernetes objects, one per file: the slim type that checks read, its API coordinates, its redaction rules,
+//! and its protobuf fields if it has any. To add a kind, add a file and a row in the table below; roles, bundles,
+//! dumps, coverage and documentation are derived from them.
 //!
-//! Slim types are what checks read, and nothing else: a new field is read for every object of its kind in every cluster, so it
-//! must be worth it. Everything defaults: a field that an old API server does not send is not an error.
+//! Slim types contain only fields that checks read, because each field costs memory for every object. All fields have
+//! defaults: a field that an old API server does not send is not an error.
 
 mod api_service;
 mod authorization_policy;

@@ -1,5 +1,4 @@
-//! NetworkPolicies: allowed connections of pods. Policies of network plugins are separate
-//! kinds.
+//! NetworkPolicies: allowed connections of pods. Policies of network plugins are separate kinds.
 
 use serde::Deserialize;
 

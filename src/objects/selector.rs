@@ -24,8 +24,8 @@ pub struct LabelSelector {
 }
 
 impl LabelSelector {
-    /// A selector as kubectl takes it on its command line: `app=web,tier!=db`, `app in (a,b)`, `app`, `!app`. `None`: it is
-    /// none, or empty.
+    /// Parses a selector in kubectl's syntax: `app=web,tier!=db`, `app in (a,b)`, `app`, `!app`. `None` if it is
+    /// invalid or empty.
     pub fn parse(text: &str) -> Option<LabelSelector> {
         let mut depth = 0;
         let parts = text.split(|c: char| {
@@ -36,8 +36,8 @@ impl LabelSelector {
         Some(LabelSelector { match_expressions, ..LabelSelector::default() })
     }
 
-    /// Whether labels satisfy it, by the API server's rules: `NotIn` holds for a missing key, an empty selector for
-    /// everything, an operator nobody knows for nothing.
+    /// Whether labels match, by the API server's rules: `NotIn` matches a missing key, an empty selector everything, an
+    /// unknown operator nothing.
     pub fn matches(&self, labels: &Texts) -> bool {
         self.match_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
             && self.match_expressions.iter().all(|r| {
@@ -84,8 +84,8 @@ impl LabelSelector {
         })
     }
 
-    /// Whether labels satisfy it as Linkerd's policy controller sees it: it takes a requirement whose values are missing, or that
-    /// has values it has no use for, as one that nothing satisfies, and no schema refuses those.
+    /// Whether labels match, by the rules of Linkerd's policy controller: a requirement with missing or superfluous
+    /// values matches nothing, and no schema rejects it.
     pub fn matches_in_policy(&self, labels: &Texts) -> bool {
         let is_legal = |one: &LabelRequirement| match one.operator.as_str() {
             "In" | "NotIn" => one.values.is_some(),

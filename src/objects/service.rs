@@ -11,8 +11,8 @@ use super::shared::Word;
 use super::texts::Texts;
 use super::{Kind, KindInfo, Listed, object};
 
-/// The label of a mirror whose endpoints are asked for over there, with the cluster; the annotation of a federated service,
-/// with its members there as `SERVICE@CLUSTER,…`.
+/// Label of a mirror with remote endpoint discovery, with the cluster's name; annotation of a federated service, with
+/// its remote members as `SERVICE@CLUSTER,…`.
 pub const REMOTE_DISCOVERY: &str = "multicluster.linkerd.io/remote-discovery";
 /// Label with the name of the mirrored cluster.
 pub const MIRRORS_CLUSTER: &str = "mirror.linkerd.io/cluster-name";
@@ -159,8 +159,7 @@ impl ServicePort {
         self.spoken() == "TCP"
     }
 
-    /// The port of a pod that it leads to, as the endpoints of Kubernetes have it; `None` where the pod has none of that name and
-    /// protocol.
+    /// Target port in a pod, as in Kubernetes' endpoints; `None` if the pod has no port of that name and protocol.
     pub fn leads_to(&self, pod: &Pod) -> Option<u16> {
         let name = match &self.target_port {
             None | Some(TargetPort::Number(0)) => return Some(self.port),

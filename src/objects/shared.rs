@@ -1,5 +1,5 @@
-//! Parts of objects that are the same in many: the labels of replicas, their containers, the names of nodes. Each is kept
-//! once, or nearly so. Who reads one sees no difference; nobody changes one after it was decoded.
+//! Parts of objects that many share: labels of replicas, their containers, names of nodes. Each is stored approximately
+//! once, and is immutable after decoding.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -117,8 +117,8 @@ impl<'de, T: Part + Deserialize<'de>> Deserialize<'de> for Shared<T> {
     }
 }
 
-/// A text that many objects have in common: a namespace, a node, an image, a reason. As large as one pointer; nothing for the empty
-/// text.
+/// A text that many objects share: a namespace, a node, an image, a reason. It has the size of a pointer; the empty
+/// text is stored without one.
 #[derive(Clone, Default)]
 pub struct Word(Option<Arc<Box<str>>>);
 

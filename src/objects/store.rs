@@ -28,7 +28,7 @@ pub trait Store: Send + Sync {
 
 impl<T: Object> Store for Vec<T> {
     fn push(&mut self, json: &[u8], rule: &'static Rule) -> Result<(), serde_json::Error> {
-        // As text, so that a decoder of texts is the only one of JSON; what is none in between becomes `U+FFFD`, as in protobuf.
+        // Decoded as text, so that only one JSON decoder exists; invalid UTF-8 becomes `U+FFFD`, as in protobuf.
         let text = String::from_utf8_lossy(json);
         let mut deserializer = serde_json::Deserializer::from_str(&text);
         let object = T::deserialize(Clean::new(&mut deserializer, rule))?;

@@ -1,5 +1,5 @@
-//! Texts by name, as labels and annotations are: a handful in each of very many objects, so they are kept in one piece, sorted, and
-//! their names, which are the same everywhere, once.
+//! Maps of texts, such as labels and annotations: small and very numerous, so each is stored in one sorted allocation,
+//! with shared names.
 
 use std::collections::BTreeMap;
 use std::fmt;

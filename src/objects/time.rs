@@ -5,7 +5,7 @@ use std::fmt;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
-/// A time that an object may lack, to the microsecond: Kubernetes writes none finer. One that is lacking comes before all others.
+/// An optional time in microseconds, the precision of Kubernetes. A missing one is before all others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(i64);
 

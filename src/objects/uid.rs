@@ -8,7 +8,7 @@ use uuid::fmt::Hyphenated;
 
 use super::meta::Text;
 
-/// What the API server calls an object by, for as long as it is there: another one of the same name has another one.
+/// Unique id of an object by the API server: a new object with the same name has another one.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uid(Held);
 

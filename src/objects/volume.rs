@@ -84,8 +84,8 @@ impl<'de> Deserialize<'de> for Volumes {
 pub struct VolumeMounts {
     /// Whether there are any.
     pub some: bool,
-    /// Their names, without that of the token which the API server adds: it is another one in each replica, and replicas have
-    /// their containers in common.
+    /// Their names, without that of the API server's token volume, which differs between replicas that otherwise share
+    /// containers.
     pub named: Vec<Word>,
 }
 

@@ -127,17 +127,17 @@ fn data() -> &'static Redaction {
     Knowledge::embedded().redaction()
 }
 
-/// Keys of CNI configurations whose texts are names, addresses, paths or enumerations.
+/// Keys of CNI configurations with names, addresses, paths or enumerations as texts.
 pub(super) fn configuration() -> &'static [String] {
     &data().cni_configuration
 }
 
-/// Keys of the files of a node snapshot that its collector writes itself.
+/// Keys of node snapshot files that its collector writes itself.
 pub(super) fn facts() -> &'static [String] {
     &data().node_facts
 }
 
-/// Keys of these files whose texts are sentences.
+/// Keys among them with sentences as texts.
 pub(super) fn sentences() -> &'static [String] {
     &data().node_sentences
 }

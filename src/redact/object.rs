@@ -157,7 +157,7 @@ pub fn object(kind: &str, rule: &'static Rule, value: &mut Value) -> Counts {
     counts
 }
 
-/// A text after applying a rule.
+/// Applies a rule to a text.
 pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
     match rule {
         Rule::Text | Rule::Env => text::text(content),
@@ -176,7 +176,7 @@ pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
     }
 }
 
-/// The marker of a text that says nothing but how long it was; nothing stays nothing.
+/// A marker with only the length of the text; the empty text stays.
 pub(super) fn masked(content: &str) -> Cow<'_, str> {
     if content.is_empty() || Marker::whole(content.as_bytes()).is_some() {
         Cow::Borrowed(content)
@@ -185,7 +185,7 @@ pub(super) fn masked(content: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text is one word: no blank in it, nor what only sentences and passwords have.
+/// Whether a text is one word: without blanks and characters of sentences and passwords.
 pub(super) fn is_word(content: &str) -> bool {
     content.len() <= 256
         && content.bytes().all(|byte| {
@@ -195,10 +195,10 @@ pub(super) fn is_word(content: &str) -> bool {
         || Marker::whole(content.as_bytes()).is_some()
 }
 
-/// A text that holds nothing but certificates, as PEM or as base64 of that; of any other only its certificates stay.
+/// A text of certificates, as PEM or base64 of PEM; of other texts only the certificates are kept.
 pub(super) fn certificates(content: &str) -> Cow<'_, str> {
     thread_local! {
-        /// Texts that hold nothing else: the trust anchors of ten thousand pods are one text.
+        /// Cache of texts with only certificates: all pods have the same trust anchors.
         static CLEAN: Memo<()> = Memo::of(16);
     }
     if CLEAN.with(|known| known.get(content).is_some()) {
@@ -257,7 +257,7 @@ pub(super) fn walk(value: &mut Value, key: &str, rule: &'static Rule, counts: &m
     }
 }
 
-/// Keys that somebody chose may be secrets themselves.
+/// Keys chosen by users may be secrets themselves.
 pub(super) fn rename(map: &mut Map<String, Value>, counts: &mut Counts) {
     let owned = |key: &String| match text::text(key) {
         Cow::Owned(clean) => Some((key.clone(), clean)),
@@ -272,7 +272,7 @@ pub(super) fn rename(map: &mut Map<String, Value>, counts: &mut Counts) {
     }
 }
 
-/// Replaces the whole of a text, unless it is empty or was replaced before.
+/// Replaces a whole text, unless it is empty or already replaced.
 pub(super) fn replace(content: &mut String, counts: &mut Counts) {
     if let Cow::Owned(clean) = masked(content) {
         *content = clean;
@@ -280,7 +280,7 @@ pub(super) fn replace(content: &mut String, counts: &mut Counts) {
     }
 }
 
-/// Drops the managed fields of an object and of what it is a template for, and annotations that hold a copy of it.
+/// Drops managed fields of an object and its templates, and annotations with a copy of it.
 fn copies(value: &mut Value, counts: &mut Counts) {
     match value {
         Value::Object(map) => {
@@ -299,7 +299,7 @@ fn copies(value: &mut Value, counts: &mut Counts) {
     }
 }
 
-/// Annotations in which a tool keeps the whole object as it was applied.
+/// Annotations with a copy of the applied object.
 pub(super) fn holds_a_copy(key: &str) -> bool {
     key.contains("last-applied")
         || key.contains("last-handled")
@@ -333,7 +333,7 @@ fn secret(value: &mut Value, counts: &mut Counts) {
         }
     }
     counts.dropped += data.keys().filter(|key| !kept.contains_key(*key)).count();
-    // Fields that no Secret has, or will have one day: nothing here can be known to be harmless.
+    // Unknown fields of a Secret: their content may be secret.
     let before = map.len();
     map.retain(|key, _| matches!(key.as_str(), "apiVersion" | "kind" | "metadata" | "type" | "immutable"));
     counts.dropped += before - map.len();
@@ -346,7 +346,7 @@ fn secret(value: &mut Value, counts: &mut Counts) {
         *annotations = Value::Object(Map::new());
     }
     if let Value::Object(annotations) = annotations {
-        // Without a key there is nothing to compare: the answer of an earlier pass stands.
+        // Without a key there is nothing to compare: keep the result of an earlier redaction.
         let earlier = annotations.get(KEY_MATCHES).and_then(Value::as_str);
         let earlier = earlier.filter(|answer| KeyMatches::of(Some(answer)) != KeyMatches::Unknown);
         if had_key || earlier.is_none() {
@@ -358,14 +358,14 @@ fn secret(value: &mut Value, counts: &mut Counts) {
     }
 }
 
-/// The entry with the private key to a Secret's certificate: the one of the certificate's own layout, if both exist.
+/// The entry with the private key of a Secret's certificate: the one in the certificate's layout, if both exist.
 fn private_key(data: &Map<String, Value>) -> Option<&Value> {
     let [tls, pem] = PRIVATE_KEYS;
     let order = if data.contains_key("tls.crt") { [tls, pem] } else { [pem, tls] };
     order.into_iter().find_map(|name| data.get(name))
 }
 
-/// The content of an entry of a Secret; `None` if it is not base64, which no API server serves.
+/// Content of an entry of a Secret; `None` if it is not base64, which API servers never return.
 fn entry_bytes(entry: &Value) -> Option<Vec<u8>> {
     match entry {
         Value::Null => Some(Vec::new()),
@@ -373,9 +373,9 @@ fn entry_bytes(entry: &Value) -> Option<Vec<u8>> {
     }
 }
 
-/// Notes of a Secret with a certificate that its private key is missing, empty, or a text without a key.
-/// Only for what was read first-hand: dumps often leave the key out, blank it, or replace it by a word. Before
-/// [`object`], which drops the entries.
+/// Records that the private key of a Secret with a certificate is missing, empty, or not a key. Only for Secrets read
+/// directly from the cluster: dumps often omit, blank or replace the key. Runs before [`object`], which drops the
+/// entries.
 pub fn note_absent_key(value: &mut Value) {
     let Some(Value::Object(data)) = value.get_mut("data") else { return };
     let certified = ["tls.crt", "crt.pem"].iter().any(|name| data.contains_key(*name));

@@ -160,7 +160,8 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
     if let Some(answer) = InboundAnswer::of(&value) {
         let Some(PortOf { namespace, pod, port }) = of.cloned() else {
             return Err(Unread::Of(
-                "the output of linkerd diagnostics policy does not name its pod and port: use --diagnostics NAMESPACE/POD:PORT=FILE",
+                "the output of linkerd diagnostics policy does not name its pod and port: use --diagnostics \
+                 NAMESPACE/POD:PORT=FILE",
             ));
         };
         return Ok(vec![Answer::Policy(PortPolicy { namespace, pod, port, answer })]);
@@ -168,7 +169,8 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
     let keys = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
     if keys(&["protocol", "metadata"]) {
         return Err(Unread::Of(
-            "linkerd diagnostics policy of a Service is not compared: see the outbound policy with the command policy --to",
+            "linkerd diagnostics policy of a Service is not compared: see the outbound policy with the \
+             command policy --to",
         ));
     }
     if keys(&["fully_qualified_name"]) || keys(&["retry_budget"]) {

@@ -23,7 +23,8 @@ pub enum LoadError {
     },
     /// Two dumps are from different clusters.
     #[error(
-        "{first} and {second} are from different clusters: the uid of the namespace kube-system differs; check one cluster at a time"
+        "{first} and {second} are from different clusters: the uid of the namespace kube-system differs; \
+         check one cluster at a time"
     )]
     TwoClusters {
         /// One of them.

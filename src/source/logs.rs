@@ -59,7 +59,8 @@ impl Logs {
             let flag = format!("--logs {name}={}", path.display());
             let Some(of) = LogOf::parse(name) else {
                 return Err(LoadError::Usage(format!(
-                    "{flag}: {name:?} is neither a node nor a pod: use NODE, NAMESPACE/POD or NAMESPACE/POD/CONTAINER"
+                    "{flag}: {name:?} is neither a node nor a pod: use NODE, NAMESPACE/POD or \
+                     NAMESPACE/POD/CONTAINER"
                 )));
             };
             let shown =
@@ -79,7 +80,8 @@ impl Logs {
             }
             if !ended {
                 let message = format!(
-                    "{shown}: more than {} MiB; the rest is not read: pass the end of the log, as with tail -c {MAX_RAW}",
+                    "{shown}: more than {} MiB; the rest is not read: pass the end of the log, as with tail \
+                     -c {MAX_RAW}",
                     MAX_PIPED >> 20
                 );
                 logs.trouble.push(Why::Malformed { message });

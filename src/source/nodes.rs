@@ -337,7 +337,8 @@ fn tree(path: &Path, budget: &mut Budget) -> Result<Tree, LoadError> {
                 Some(Err(error)) => return Err(unreadable(error.to_string())),
                 None => {}
             }
-            let why = "not a folder or an archive of one: give the whole folder, since the order of its files matters";
+            let why = "not a folder or an archive of one: give the whole folder, since the order of its \
+                       files matters";
             Err(unreadable(why.to_owned()))
         }
     }

@@ -91,7 +91,7 @@ fn what_no_command_takes_is_told_by_line() {
         ("[check]\nquiet = \"yes\"\n", "meshdoctor.toml:2: quiet must be true or false"),
         ("[check]\nonly = {a = 1}\n", "meshdoctor.toml:2: only takes texts"),
         ("[check\n", "meshdoctor.toml:1: "),
-        ("[severity]\nnothing-such = \"error\"\n", "meshdoctor.toml:2: there is no check nothing-such"),
+        ("[severity]\nnothing-such = \"error\"\n", "meshdoctor.toml:2: unknown check nothing-such"),
         (
             "[params.trust-anchor-expiring]\ndayz = 3\n",
             "meshdoctor.toml:2: trust-anchor-expiring: the check has no parameter dayz; did you mean days?",

@@ -6,7 +6,7 @@ use clap::Command;
 
 use crate::exit;
 
-/// Command lines of `check`, each with what it is for.
+/// Example commands of `check`, each with its purpose.
 const EXAMPLES: [(&str, &str); 9] = [
     ("meshdoctor check", "the cluster of the current kubeconfig context"),
     ("meshdoctor check -n shop --fail-on warning", "one team's workloads, for CI"),

@@ -160,7 +160,8 @@ impl Of {
         }
         let namespace = if self.namespaced { "-n, \"=object.metadata.namespace\", " } else { "" };
         format!(
-            "  - text: Add the label, also in the manifest\n    run: [kubectl, {namespace}label, {}, \"=object.metadata.name\", \"=params.label + '=TEAM'\"]",
+            "  - text: Add the label, also in the manifest\n    run: [kubectl, {namespace}label, {}, \
+             \"=object.metadata.name\", \"=params.label + '=TEAM'\"]",
             self.listed
         )
     }

@@ -1,5 +1,5 @@
 //! Values of the control-plane chart in objects of a change, applied on top of those in the cluster. If the resulting
-//! values are unknown, a text says why.
+//! values are unknown, a text states the reason.
 use super::{CONTROL_PLANE, few, laid};
 use crate::chart::gitops::Installed;
 use crate::chart::given::Given;

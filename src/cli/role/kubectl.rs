@@ -64,6 +64,7 @@ pub(super) fn refusal(error: &clap::Error) -> Option<(String, String)> {
 }
 
 fn in_kubeconfig() -> String {
-    "store it in a kubeconfig (kubectl config set-credentials), and select that with --kubeconfig, --context, --user"
+    "store it in a kubeconfig (kubectl config set-credentials), and select that with --kubeconfig, \
+     --context, --user"
         .to_owned()
 }

@@ -175,7 +175,8 @@ impl Manifest {
         let version = tag.schema.strip_prefix(FAMILY)?;
         if tag.schema != SCHEMA {
             return Some(Err(format!(
-                "the bundle has format {version}, but this version of meshdoctor reads only format 1: use a newer meshdoctor"
+                "the bundle has format {version}, but this version of meshdoctor reads only format 1: use a \
+                 newer meshdoctor"
             )));
         }
         Some(serde_json::from_slice(text).map_err(|error| error.to_string()))

@@ -134,7 +134,8 @@ impl Bundle {
         let left_out = self.manifest.left_out.len();
         (left_out > 0).then(|| {
             format!(
-                "{}: this ticket omits {left_out} lists and objects that no finding needs, so checks that read them are not checked; see report.txt in it for the full report",
+                "{}: this ticket omits {left_out} lists and objects that no finding needs, so checks that \
+                 read them are not checked; see report.txt in it for the full report",
                 self.name
             )
         })

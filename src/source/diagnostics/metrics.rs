@@ -33,7 +33,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Answer>, Unread> {
         let Some(reading) = proxies.last_mut() else { continue };
         if line.starts_with("# CONTAINER ") {
             return Err(Unread::Of(
-                "linkerd diagnostics controller-metrics is not used: its counters lack the period in which they grew",
+                "linkerd diagnostics controller-metrics is not used: its counters lack the period in which \
+                 they grew",
             ));
         }
         if let Some(error) = line.strip_prefix("# ERROR") {

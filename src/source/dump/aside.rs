@@ -90,7 +90,8 @@ fn sentence(why: Aside, places: &Places) -> String {
             )
         }
         Aside::Kustomization => format!(
-            "changes that {} (patches, names, labels, several namespaces), in {named}: use kustomize build DIR | {}",
+            "changes that {} (patches, names, labels, several namespaces), in {named}: use kustomize build \
+             DIR | {}",
             of("kustomization makes to its objects", "kustomizations make to their objects"),
             own("check --manifests -")
         ),

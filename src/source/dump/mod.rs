@@ -194,7 +194,7 @@ impl Builder {
         let aside = self.aside;
         self.of_kubernetes = false;
         let filed = match text {
-            // To kubectl apply it says nothing; of a dump it may be all that was written.
+            // kubectl apply ignores an empty file; a dump may have failed to write its content.
             sniff::Text::Empty if self.places.is_some() => {
                 Ok(Some(Taken::Nothing("the file is empty".to_owned())))
             }

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use crate::item::Kind;
 use crate::source::json::Head;
 
-/// What filing needs to know of an object.
+/// Fields of an object that filing needs.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Peek<'a> {

@@ -78,7 +78,8 @@ impl Builder {
             let (namespace, name) = key;
             let namespace = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
             self.dump.warnings.push(format!(
-                "{} {namespace}{name} occurs twice, at {} and {}: the later one is used, as with kubectl apply",
+                "{} {namespace}{name} occurs twice, at {} and {}: the later one is used, as with kubectl \
+                 apply",
                 kind.info().kind,
                 before.place,
                 now.place

@@ -251,7 +251,7 @@ fn prepare(config: &mut Config, connect: &Connect, silence: Option<Duration>) ->
     config.connect_timeout = silence;
     let agent = HeaderValue::from_str(&connect.user_agent).map_err(|_| ConnectError::Kubeconfig {
         path: None,
-        what: "the user agent is no header value".to_owned(),
+        what: "the user agent is not a valid header value".to_owned(),
     })?;
     config.headers.push((header::USER_AGENT, agent));
     Ok(())

@@ -88,7 +88,8 @@ pub enum ConnectError {
     GroupWithoutUser,
     /// An unsupported login method.
     #[error(
-        "the kubeconfig's user logs in with auth-provider {name:?}, which kubectl no longer supports since 1.26"
+        "the kubeconfig's user logs in with auth-provider {name:?}, which kubectl no longer supports since \
+         1.26"
     )]
     AuthProvider {
         /// Its name.
@@ -298,11 +299,13 @@ impl ConnectError {
                 "give one with --kubeconfig FILE or $KUBECONFIG, or check a bundle: --bundle FILE".to_owned()
             }
             ConnectError::NotThere { .. } => {
-                "give an existing file with --kubeconfig FILE; if a Secret provides it to a pod, check that the Secret and its key exist"
+                "give an existing file with --kubeconfig FILE; if a Secret provides it to a pod, check that \
+                 the Secret and its key exist"
                     .to_owned()
             }
             ConnectError::Unreadable { .. } | ConnectError::Kubeconfig { .. } => {
-                "repair the kubeconfig (kubectl config view shows it), or give another one with --kubeconfig FILE"
+                "repair the kubeconfig (kubectl config view shows it), or give another one with \
+                 --kubeconfig FILE"
                     .to_owned()
             }
             ConnectError::NoContext { known } => {
@@ -340,13 +343,15 @@ impl ConnectError {
                 format!("log in again with {command}, then try kubectl version")
             }
             ConnectError::ExecTimedOut { command, .. } => format!(
-                "try kubectl version: if it also hangs, {command} is waiting (for a login, a network or a lock)"
+                "try kubectl version: if it also hangs, {command} is waiting (for a login, a network or a \
+                 lock)"
             ),
             ConnectError::ExecWantsTerminal { .. } => {
                 "run it in a terminal, or use a kubeconfig with a token for unattended runs".to_owned()
             }
             ConnectError::Refused { .. } | ConnectError::Unreachable { .. } => {
-                "check that the cluster runs and that its address in the kubeconfig is correct (kubectl cluster-info); connect to the VPN if it needs one"
+                "check that the cluster runs and that its address in the kubeconfig is correct (kubectl \
+                 cluster-info); connect to the VPN if it needs one"
                     .to_owned()
             }
             ConnectError::Proxy { .. } => {
@@ -354,7 +359,8 @@ impl ConnectError {
                     .to_owned()
             }
             ConnectError::TimedOut { .. } => {
-                "check VPN, firewall and proxy, or raise the limits: --request-timeout 2m, and --timeout if given".to_owned()
+                "check VPN, firewall and proxy, or raise the limits: --request-timeout 2m, and --timeout if \
+                 given".to_owned()
             }
             ConnectError::Certificate { .. } => {
                 "download the kubeconfig of this cluster again; its certificate-authority-data must match"
@@ -367,7 +373,8 @@ impl ConnectError {
                 format!("log in again ({command} returned credentials that this cluster rejects)")
             }
             ConnectError::Unauthorized { plugin: None, .. } => {
-                "log in again or download the kubeconfig again: its token or certificate has expired or was revoked"
+                "log in again or download the kubeconfig again: its token or certificate has expired or was \
+                 revoked"
                     .to_owned()
             }
             ConnectError::Redirected { .. } => {
@@ -375,7 +382,8 @@ impl ConnectError {
                     .to_owned()
             }
             ConnectError::NotKubernetes { .. } => {
-                "check the server's address in the kubeconfig, and the proxy settings (HTTPS_PROXY, proxy-url)"
+                "check the server's address in the kubeconfig, and the proxy settings (HTTPS_PROXY, \
+                 proxy-url)"
                     .to_owned()
             }
             ConnectError::Unwell { .. } => {

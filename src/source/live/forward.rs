@@ -219,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes of these bytes; `ends`: and of the end of the stream behind them.
+    /// Reads these bytes, and the end of the stream if `ends`.
     async fn heard(bytes: &[u8], ends: bool) -> Result<(u16, Vec<u8>), &'static str> {
         let (ours, mut theirs) = tokio::io::duplex(256 * 1024);
         let play = async {

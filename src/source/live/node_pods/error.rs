@@ -3,7 +3,8 @@
 use thiserror::Error;
 
 /// Alternative without pods.
-const BY_HAND: &str = "or read the nodes by hand: run meshdoctor node-snapshot on each, or copy /etc/cni/net.d, and use --nodes";
+const BY_HAND: &str = "or read the nodes by hand: run meshdoctor node-snapshot on each, or copy \
+                       /etc/cni/net.d, and use --nodes";
 
 /// Reason why nodes cannot be read by pods. Nothing was created.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -39,7 +40,8 @@ pub enum PlanError {
     },
     /// The namespace does not admit pods that mount host files.
     #[error(
-        "namespace {namespace} enforces the PodSecurity level {level}, which rejects pods that mount files of the node"
+        "namespace {namespace} enforces the PodSecurity level {level}, which rejects pods that mount files \
+         of the node"
     )]
     PodSecurity {
         /// Its name.
@@ -110,7 +112,9 @@ impl PlanError {
                 "give an existing namespace with --node-namespace (default kube-system)".to_owned()
             }
             PlanError::PodSecurity { .. } => format!(
-                "give a namespace for privileged pods with --node-namespace, or create one: kubectl create namespace meshdoctor; kubectl label namespace meshdoctor pod-security.kubernetes.io/enforce=privileged; {BY_HAND}"
+                "give a namespace for privileged pods with --node-namespace, or create one: kubectl create \
+                 namespace meshdoctor; kubectl label namespace meshdoctor \
+                 pod-security.kubernetes.io/enforce=privileged; {BY_HAND}"
             ),
             PlanError::Denied { verb, resource, namespace, .. } => {
                 format!("grant {verb} on {resource} in namespace {namespace}; {BY_HAND}")

@@ -233,7 +233,8 @@ impl Reading<'_> {
                 State::Unseen if waited > TAKEN_UP_WITHIN => {
                     let seconds = waited.as_secs();
                     return Err(format!(
-                        "its kubelet did not start the pod within {seconds} s; check that the kubelet is running"
+                        "its kubelet did not start the pod within {seconds} s; check that the kubelet is \
+                         running"
                     ));
                 }
                 State::Waiting(what) if waited > Duration::from_secs(DEADLINE_SECONDS) + OVERTIME => {
