@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fills the templates of packaging/ for a release: fill.sh VERSION BASE SHA256SUMS INTO
-# VERSION such as v0.1.0, BASE the address that its archives lie under, SHA256SUMS their checksums, INTO a folder.
+# Fills in the templates of packaging/ for a release: fill.sh VERSION BASE SHA256SUMS INTO
+# VERSION such as v0.1.0, BASE the URL of the folder of its archives, SHA256SUMS their checksums, INTO the output folder.
 set -euo pipefail
 [ $# = 4 ] || { echo "usage: fill.sh VERSION BASE SHA256SUMS INTO" >&2; exit 2; }
 version=$1 base=$2 sums=$3 into=$4
@@ -15,7 +15,7 @@ for template in "$(dirname "$0")"/krew/meshdoctor.yaml "$(dirname "$0")"/homebre
   text=${text//'{{ VERSION }}'/$version}
   text=${text//'{{ NUMBER }}'/${version#v}}
   text=${text//'{{ BASE }}'/$base}
-  # What the first lines say of templates is no matter of a release.
+  # Drop the comment lines at the top of the templates.
   printf '%s\n' "$text" | sed '1,2d' > "$into/$(basename "$template")"
   if grep -q '{{' "$into/$(basename "$template")"; then
     echo "$(basename "$template"): $(grep -o '{{[^}]*}}' "$into/$(basename "$template")" | head -1) was not filled: is its archive in $sums?" >&2

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Builds meshdoctor for nodes: one static binary without anything that talks to a cluster, for x86-64 and, where the
-# toolchain is there, arm64. It runs on any Linux, also where the host has no libc that fits, and in an empty image.
+# Builds meshdoctor for nodes: one static binary without any code that contacts a cluster, for x86-64 and, if the toolchain
+# exists, arm64. It runs on any Linux, with any libc, and in an empty image.
 #
 #   scripts/build-node-snapshot.sh [PROFILE]     PROFILE is dist (the default), release or dev
 #
-# The binaries are put into target/node-snapshot/meshdoctor-<arch>. What was skipped is said, with what it would need.
+# The binaries are put into target/node-snapshot/meshdoctor-<arch>. Skipped targets are listed with their requirements.
 set -eu
 cd "$(dirname "$0")/.."
 

@@ -1,25 +1,25 @@
-//! Keys of annotations that are looked at: those that may be meant for Linkerd, and those of who manages an object.
+//! Keys of annotations that are read: those for Linkerd, and those of tools that manage objects.
 
-/// The annotations in which Helm and Argo CD name themselves on what they apply. Flux uses labels, all of which are kept.
+/// Annotations by which Helm and Argo CD mark the objects that they apply. Flux uses labels, which are all kept.
 pub const MANAGERS: [&str; 4] = [HELM_RELEASE, HELM_NAMESPACE, ARGO_CD_TRACKING, ARGO_CD_INSTANCE];
-/// The Helm release that an object belongs to.
+/// The Helm release of an object.
 pub const HELM_RELEASE: &str = "meta.helm.sh/release-name";
 /// The namespace of that release.
 pub const HELM_NAMESPACE: &str = "meta.helm.sh/release-namespace";
 /// `APPLICATION:GROUP/KIND:NAMESPACE/NAME`.
 pub const ARGO_CD_TRACKING: &str = "argocd.argoproj.io/tracking-id";
-/// The application, where Argo CD tracks by a label or an annotation of its own.
+/// The application, if Argo CD tracks by a label or its own annotation.
 pub const ARGO_CD_INSTANCE: &str = "argocd.argoproj.io/instance";
 
-/// The annotation in which OpenShift gives a namespace its uids: `FIRST/COUNT`.
+/// OpenShift's uid range of a namespace: `FIRST/COUNT`.
 pub const UID_RANGE: &str = "openshift.io/sa.scc.uid-range";
-/// The annotation that says which container of a pod is meant where nobody says which.
+/// The default container of a pod.
 pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
-/// The annotation by which Ingresses named their class before there was a field for it.
+/// The class of an Ingress, before there was a field for it.
 pub const INGRESS_CLASS: &str = "kubernetes.io/ingress.class";
-/// The annotation of AWS's network on pods that have an interface and security groups of their own.
+/// Marks pods with their own network interface and security groups on AWS.
 pub const POD_ENI: &str = "vpc.amazonaws.com/pod-eni";
-/// Annotations of others that checks read.
+/// Annotations of other tools that checks read.
 pub const OTHERS: [&str; 10] = [
     UID_RANGE,
     DEFAULT_CONTAINER,
@@ -33,8 +33,8 @@ pub const OTHERS: [&str; 10] = [
     "haproxy-ingress.github.io/service-upstream",
 ];
 
-/// Whether an annotation's key may be meant for Linkerd, misspelled domains included. Everything else but [`MANAGERS`] is
-/// dropped while reading: other tools' annotations can be large and can hold anything.
+/// Whether an annotation key may be meant for Linkerd, including misspelled domains. All others except [`MANAGERS`] are
+/// dropped while reading: they can be large and contain anything.
 pub fn may_be_linkerds(key: &str) -> bool {
     let domain = key.split_once('/').map_or(key, |(domain, _)| domain).to_ascii_lowercase();
     ["link", "kerd", "l5d", "opentelemetry"].iter().any(|part| domain.contains(part))

@@ -1,8 +1,8 @@
-//! The card grammar: one markdown file says everything about a check that people read, and holds the cases that prove
-//! it. This file parses cards; it knows no check and runs nothing.
+//! The card format: one Markdown file with the documentation of a check and its test cases. This file parses cards; it
+//! runs nothing.
 //!
-//! A card is YAML front matter, prose sections in a fixed order, and a `## Cases` section of `### kind: title` headings
-//! with fenced blocks. The file name is the id. The cases are most of it and few commands ask for them, so they are read apart.
+//! A card has YAML front matter, prose sections in a fixed order, and a section `## Cases` with `### kind: title`
+//! headings and fenced blocks. The file name is the id. Few commands need the cases, so they are parsed separately.
 
 mod cases;
 mod expressed;
@@ -23,7 +23,7 @@ pub use params::{Param, Shown, Unit, none_of_the_name};
 /// The prose sections, in order. `Cases` follows.
 pub const SECTIONS: [&str; 4] = ["What it finds", "Why it matters", "How to fix", "What it cannot see"];
 
-/// What people read of a card.
+/// The documentation part of a card.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
     /// The check's id: the file name without `.md`.
@@ -38,60 +38,60 @@ pub struct Card {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Front {
-    /// One line that says the bad state.
+    /// One line that describes the bad state.
     pub title: String,
-    /// The highest severity its findings may have.
+    /// Maximum severity of its findings.
     pub severity: Severity,
     /// The category: the folder of the card.
     pub category: String,
-    /// The release that first had it.
+    /// The first release with the check.
     pub since: String,
-    /// Evidence without which the check cannot judge.
+    /// Evidence without which the check cannot run.
     #[serde(default, deserialize_with = "items")]
     pub needs: BTreeSet<Item>,
-    /// Evidence that sharpens the judgement; without it the check still judges.
+    /// Optional evidence that makes results more precise.
     #[serde(default, deserialize_with = "items")]
     pub uses: BTreeSet<Item>,
-    /// What the question is asked of: judged before the rule.
+    /// Requirement, evaluated before the rule.
     #[serde(default)]
     pub requires: Vec<Requirement>,
-    /// To what it applies, in words.
+    /// The requirement, in words.
     #[serde(default)]
     pub applies: Option<String>,
-    /// Former ids, and the anchors of the rows of `linkerd check` that ask the same.
+    /// Former ids, and hint anchors of corresponding rows of `linkerd check`.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// The rows of `linkerd check` that it answers.
+    /// The rows of `linkerd check` that it covers.
     #[serde(default)]
     pub linkerd_check: Vec<RowName>,
-    /// When it is judged: after an installation, unless the card says otherwise.
+    /// The stages at which it runs; by default after an installation.
     #[serde(default = "after_install")]
     pub modes: Vec<Mode>,
-    /// Whether it is judged of the release that `--to` names as well, as if the upgrade were done.
+    /// Whether it also runs for the release of `--to`, as if the upgrade were done.
     #[serde(default)]
     pub rehearsed: bool,
-    /// Whether what is only worth knowing of the target is told as well: not where it follows from every upgrade.
+    /// Whether infos about the target are also reported; not if they follow from every upgrade.
     #[serde(default = "yes")]
     pub rehearsed_infos: bool,
-    /// The part of an upgrade in which to deal with what begins with that.
+    /// The part of an upgrade in which findings that begin with it are repaired.
     #[serde(default)]
     pub part: Part,
-    /// Whether what it finds may go by itself, while pods start and what depends on them follows: what `--wait` waits for.
+    /// Whether its findings may resolve themselves while pods start; `--wait` waits for them.
     #[serde(default)]
     pub heals: bool,
-    /// Ids of the symptoms that it accounts for.
+    /// Ids of checks whose findings it explains.
     #[serde(default)]
     pub explains: Vec<String>,
-    /// Ids of the checks whose findings are to be repaired after its own.
+    /// Ids of checks whose findings are repaired after its own.
     #[serde(default)]
     pub before: Vec<String>,
-    /// The figures that an operator may set anew, by name.
+    /// Parameters that an operator can set, by name.
     #[serde(default)]
     pub params: BTreeMap<String, Param>,
-    /// Where to read more.
+    /// Links to further documentation.
     #[serde(default)]
     pub references: Vec<String>,
-    /// The rule, where it is an expression.
+    /// The rule, if it is an expression.
     #[serde(default)]
     pub rule: Option<ExpressedRule>,
 }
@@ -100,10 +100,10 @@ pub struct Front {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// Before anything is upgraded.
+    /// Before the upgrade.
     #[default]
     Before,
-    /// The Gateway API, where it does not come with Linkerd.
+    /// The Gateway API, if Linkerd does not install it.
     GatewayApi,
     /// The CLI and the CRDs.
     Crds,
@@ -115,17 +115,17 @@ pub enum Part {
     Extensions,
     /// The workloads.
     DataPlane,
-    /// What is known of going back.
+    /// Rollback.
     WayBack,
 }
 
-/// What there has to be for a check to apply.
+/// Requirement for a check to apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Requirement {
-    /// Linkerd is about to be installed.
+    /// Linkerd will be installed.
     BeforeInstallation,
-    /// A control plane is installed, or about to be.
+    /// A control plane is installed, or will be.
     ControlPlane,
     /// The extension viz is installed.
     Viz,
@@ -133,24 +133,24 @@ pub enum Requirement {
     Jaeger,
     /// The extension multicluster is installed.
     Multicluster,
-    /// There is a Link.
+    /// A Link exists.
     Links,
-    /// A DaemonSet installs linkerd-cni, or there are files of nodes that may still call it. Fails only where neither is known
-    /// to be.
+    /// A DaemonSet installs linkerd-cni, or node files exist that may call it. Fails only if both are known to be
+    /// missing.
     LinkerdCni,
-    /// A DaemonSet installs linkerd-cni, as far as is known.
+    /// A DaemonSet installs linkerd-cni, as far as known.
     LinkerdCniDaemonset,
-    /// A DaemonSet installs linkerd-cni or the control plane relies on it, as far as is known.
+    /// A DaemonSet installs linkerd-cni or the control plane uses it, as far as known.
     LinkerdCniInUse,
-    /// The control plane relies on linkerd-cni, as far as is known.
+    /// The control plane uses linkerd-cni, as far as known.
     LinkerdCniReliedOn,
 }
 
 impl Requirement {
-    /// What there has to be, in words.
+    /// The requirement, in words.
     pub fn words(self) -> &'static str {
         match self {
-            Requirement::BeforeInstallation => "an installation that is about to be (--pre)",
+            Requirement::BeforeInstallation => "a planned installation (--pre)",
             Requirement::ControlPlane => "a control plane",
             Requirement::Viz => "the extension viz",
             Requirement::Jaeger => "the extension jaeger",
@@ -158,44 +158,44 @@ impl Requirement {
             Requirement::Links => "a Link",
             Requirement::LinkerdCni => "linkerd-cni, or files of nodes",
             Requirement::LinkerdCniDaemonset => "linkerd-cni",
-            Requirement::LinkerdCniInUse => "linkerd-cni, installed or relied on",
-            Requirement::LinkerdCniReliedOn => "a control plane that relies on linkerd-cni",
+            Requirement::LinkerdCniInUse => "linkerd-cni, installed or used by the control plane",
+            Requirement::LinkerdCniReliedOn => "a control plane that uses linkerd-cni",
         }
     }
 }
 
-/// A row of `linkerd check`, by the only names it has.
+/// A row of `linkerd check`, identified by its texts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowName {
-    /// Where Linkerd's troubleshooting page explains it.
+    /// Anchor on Linkerd's troubleshooting page.
     pub anchor: String,
-    /// The category it is printed under.
+    /// Category of the row.
     pub category: String,
-    /// What it says.
+    /// Text of the row.
     pub description: String,
 }
 
-/// The moment in the life of a mesh at which checks are asked.
+/// The stage at which checks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Linkerd is installed.
     #[default]
     Installed,
-    /// Linkerd is about to be installed (`--pre`).
+    /// Linkerd will be installed (`--pre`).
     Pre,
-    /// The custom resource definitions are installed and the control plane is about to be (`--crds`).
+    /// The custom resource definitions are installed and the control plane will be (`--crds`).
     Crds,
-    /// Linkerd is installed and about to be upgraded (`--to`).
+    /// Linkerd is installed and will be upgraded (`--to`).
     Upgrade,
 }
 
 impl Mode {
-    /// Every one of them.
+    /// All stages.
     pub const ALL: [Mode; 4] = [Mode::Installed, Mode::Pre, Mode::Crds, Mode::Upgrade];
 
-    /// As cards and reports write it.
+    /// Name in cards and reports.
     pub fn word(self) -> &'static str {
         match self {
             Mode::Installed => "installed",
@@ -205,7 +205,7 @@ impl Mode {
         }
     }
 
-    /// Whether checks of a moment are asked in this one: before an upgrade a mesh is asked all that an installed one is.
+    /// Whether checks of a stage run in this one: before an upgrade, all checks of an installed mesh also run.
     pub fn asks(self, of: &[Mode]) -> bool {
         of.contains(&self) || (self == Mode::Upgrade && of.contains(&Mode::Installed))
     }
@@ -227,37 +227,37 @@ fn items<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<I
 }
 
 impl Front {
-    /// What `--to` has to do with it, in words; nothing where it is asked of today alone.
+    /// Relation to `--to`, in words; empty if it runs only for the current state.
     pub fn with_an_upgrade(&self) -> Option<&'static str> {
         match (self.rehearsed, self.is_of_an_upgrade_alone()) {
-            (true, _) => Some("asked of the target of an upgrade as well (--to)"),
-            (false, true) => Some("asked before an upgrade (--to)"),
+            (true, _) => Some("also runs for the target of an upgrade (--to)"),
+            (false, true) => Some("runs before an upgrade (--to)"),
             (false, false) => None,
         }
     }
 
-    /// What `--wait` has to do with it, in words; nothing where waiting does not help.
+    /// Relation to `--wait`, in words; empty if waiting does not help.
     pub fn with_waiting(&self) -> Option<&'static str> {
-        self.heals.then_some("may go by itself, so it is waited for")
+        self.heals.then_some("may resolve itself, so --wait waits for it")
     }
 
-    /// Whether manifests can hold everything that it needs.
+    /// Whether manifests can contain all needed evidence.
     pub fn judges_manifests(&self) -> bool {
         self.needs.iter().all(Item::is_in_manifests)
             && !self.requires.contains(&Requirement::BeforeInstallation)
     }
 
-    /// Whether it is asked before an upgrade and at no other moment, so that what it finds begins with that.
+    /// Whether it runs only before an upgrade, so that its findings begin with that.
     pub fn is_of_an_upgrade_alone(&self) -> bool {
         self.modes == [Mode::Upgrade]
     }
 }
 
 impl Card {
-    /// Reads the front matter and the prose; what comes behind them is not looked at.
+    /// Parses the front matter and the prose; ignores the rest.
     ///
     /// # Errors
-    /// Anything that is not the grammar, with file and line.
+    /// A syntax error, with file and line.
     pub fn parse(id: &str, text: &str) -> Result<Card, MarkdownError> {
         let (front, mut reader) =
             Reader::open::<Front>(id, text.lines().take_while(|line| *line != cases::HEADING))?;

@@ -1,5 +1,5 @@
-//! Runs the cases of cards, ours and those that users bring: the small cluster that a case describes is judged by its check,
-//! and what is said is held against what the card expects.
+//! Runs the cases of cards: runs the check on the small cluster of a case, and compares the result with the expected
+//! one.
 
 use crate::card::{Case, CaseKind};
 use crate::checks::{Check, CheckResult, Outcome, evaluate, expressed};
@@ -9,22 +9,22 @@ use crate::policy;
 use crate::render;
 use crate::scene::{Scene, SceneError};
 
-/// The width at which cards quote findings.
+/// Width of findings on cards.
 const WIDTH: usize = 100;
 
-/// What came of a case.
+/// Result of a case.
 #[derive(Debug)]
 pub struct Ran {
-    /// What was said, to the letter.
+    /// The exact output.
     pub said: String,
-    /// What is wrong with it besides that the card may expect something else.
+    /// Further errors, in addition to a different output.
     pub wrong: Vec<String>,
 }
 
-/// Runs a case; `base` gives the text of base clusters.
+/// Runs a case; `base` returns the text of base clusters.
 ///
 /// # Errors
-/// Its blocks make no cluster.
+/// Its blocks do not define a valid cluster.
 pub fn run(
     check: &'static Check,
     case: &Case,
@@ -38,34 +38,34 @@ pub fn run(
     Ok(Ran { said: render::table::result(&result, WIDTH), wrong: wrong(check, case, &result) })
 }
 
-/// What no case of any card may say.
+/// Errors that no case may have.
 pub fn wrong(check: &Check, case: &Case, result: &CheckResult) -> Vec<String> {
     let mut wrong = Vec::new();
     match (case.kind, &result.outcome) {
         (CaseKind::Fires, Outcome::Findings) => {}
         (CaseKind::Quiet, Outcome::Pass | Outcome::NotApplicable(_)) => {}
         (CaseKind::Unknown, Outcome::Unknown) => {}
-        // A finding with a part that could not be judged is an honest unknown as well.
+        // A finding with a part that was not checked also counts as unknown.
         (CaseKind::Unknown, Outcome::Findings) if !result.gaps.is_empty() => {}
-        (kind, outcome) => wrong.push(format!("{}, and the check {}", expected(kind), came_to(outcome))),
+        (kind, outcome) => wrong.push(format!("{}, but the check {}", expected(kind), came_to(outcome))),
     }
     for finding in &result.findings {
         if finding.severity > check.card().front.severity {
-            wrong.push("a finding is worse than its card's severity".to_owned());
+            wrong.push("a finding is more severe than its card".to_owned());
         }
         if finding.evidence.is_empty() || finding.remedy.steps.is_empty() || finding.remedy.verify.is_none() {
-            wrong.push("a finding has evidence, steps and a step that verifies".to_owned());
+            wrong.push("a finding needs evidence, steps and a verification step".to_owned());
         }
     }
     wrong
 }
 
-/// What a case is there to show, in words.
+/// Purpose of a case, in words.
 fn expected(kind: CaseKind) -> &'static str {
     match kind {
-        CaseKind::Fires => "a case `fires` shows what the check finds",
-        CaseKind::Quiet => "a case `quiet` shows a cluster in which all is well",
-        CaseKind::Unknown => "a case `unknown` shows evidence that is missing",
+        CaseKind::Fires => "a case `fires` needs a finding",
+        CaseKind::Quiet => "a case `quiet` needs a cluster without findings",
+        CaseKind::Unknown => "a case `unknown` needs missing evidence",
     }
 }
 
@@ -74,12 +74,12 @@ fn came_to(outcome: &Outcome) -> String {
         Outcome::Pass => "passes".to_owned(),
         Outcome::Findings => "finds something".to_owned(),
         Outcome::NotApplicable(why) => format!("does not apply: {why}"),
-        Outcome::Unknown => "did not run fully".to_owned(),
+        Outcome::Unknown => "did not run completely".to_owned(),
         Outcome::Crashed(why) => format!("crashed: {why}"),
     }
 }
 
-/// A card's text with another expectation in the case of that title; `None` where the text has no such case.
+/// A card's text with another expected result for the case of that title; `None` if there is no such case.
 pub fn with_expectation(text: &str, title: &str, said: &str) -> Option<String> {
     let heading = text
         .lines()

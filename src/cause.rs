@@ -1,7 +1,6 @@
-//! Links symptoms to causes, makes one finding of equal ones, and puts them into the order of repair. A card says which
-//! symptoms its check accounts for (`explains`); a finding of it explains those that share one of its ties. A card also
-//! says what must be repaired after its own trouble (`before`). Nothing is dropped here: symptoms stay findings of their
-//! own, with `caused_by`.
+//! Links symptoms to causes, merges equal findings, and sorts them in repair order. A card lists the checks whose
+//! findings it explains (`explains`); a finding explains those that share one of its ties. A card also lists checks
+//! whose findings are repaired later (`before`). Nothing is dropped: symptoms stay findings with `caused_by`.
 
 mod order;
 
@@ -12,26 +11,26 @@ use crate::finding::{
     Confidence, Evidence, FailedRows, Finding, Remedy, Severity, Subject, Tie, When, timeline_of,
 };
 
-/// What a card says of a check, by id: other checks' ids.
+/// Relations of a check on its card: ids of other checks.
 pub type Related<'a> = dyn Fn(&str) -> &'a [String] + 'a;
 
-/// What cards say about two checks.
+/// Relations between checks.
 pub struct Relations<'a> {
-    /// Which checks a check accounts for.
+    /// The checks whose findings a check explains.
     pub explains: &'a Related<'a>,
-    /// Which checks' findings are to be repaired after its own.
+    /// The checks whose findings are repaired after its own.
     pub before: &'a Related<'a>,
-    /// Whether the whole mesh depends on what runs in a namespace.
+    /// Whether the whole mesh depends on a namespace.
     pub is_central: &'a dyn Fn(&str) -> bool,
 }
 
-/// Links and merges; the result is sorted: roots before what they explain, and roots in the order of repair.
+/// Links, merges and sorts: causes before their symptoms, and root causes in repair order.
 pub fn link(findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
     let mut findings = findings;
     let explains = relations.explains;
     let causes = causes_of(&findings, explains);
     let order = causes_first(&causes);
-    // An inferred cause takes the severity of what it explains, so symptoms pass theirs up before they are looked at.
+    // An inferred cause takes the severity of its symptoms, so symptoms are processed first.
     for &symptom in order.iter().rev() {
         for &cause in &causes[symptom] {
             if findings[symptom].severity > findings[cause].severity {
@@ -84,7 +83,7 @@ pub fn link(findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
     order::sorted(merged, relations)
 }
 
-/// What makes findings equal but for their subjects.
+/// Fields that make findings equal, except for subjects.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
     check: &'static str,
@@ -114,7 +113,7 @@ impl Group {
             parameters: finding.parameters.clone(),
             rows: finding.rows.clone(),
             verify: finding.remedy.verify.clone(),
-            // The commands may name the subject; the steps are equal when their words are.
+            // Commands may name the subject; steps are equal if their texts are.
             steps: finding
                 .remedy
                 .steps
@@ -126,7 +125,7 @@ impl Group {
     }
 }
 
-/// For each finding, those that explain it.
+/// The causes of each finding.
 fn causes_of(findings: &[Finding], explains: &Related<'_>) -> Vec<BTreeSet<usize>> {
     let mut by_check_and_tie: BTreeMap<(&str, Tie), Vec<usize>> = BTreeMap::new();
     let in_effect = findings.iter().enumerate().filter(|(_, finding)| !finding.explains_nothing);
@@ -151,13 +150,14 @@ fn causes_of(findings: &[Finding], explains: &Related<'_>) -> Vec<BTreeSet<usize
         .collect()
 }
 
-/// Whether two findings can be there together: what an upgrade or a change brings explains nothing of today, and the reverse.
+/// Whether two findings can exist at the same time: findings after an upgrade or change explain nothing of today, and
+/// vice versa.
 fn of_one_world(one: &Finding, other: &Finding) -> bool {
     one.when.begins() == other.when.begins()
 }
 
-/// An order in which causes come before what they explain. Cards cannot explain each other in a circle (a test holds
-/// that), so every finding is reached.
+/// An order with causes before their symptoms. Cards cannot explain each other in a circle (ensured by a test), so
+/// every finding is included.
 fn causes_first(causes: &[BTreeSet<usize>]) -> Vec<usize> {
     fn visit(at: usize, causes: &[BTreeSet<usize>], seen: &mut [bool], order: &mut Vec<usize>) {
         if std::mem::replace(&mut seen[at], true) {
@@ -176,8 +176,8 @@ fn causes_first(causes: &[BTreeSet<usize>]) -> Vec<usize> {
     order
 }
 
-/// One remedy for equal findings: each subject's lines once. A command that is written for one node stays as it is and
-/// names the others on which it is to be run.
+/// The common remedy of equal findings: the lines for each subject once. A command for one node is kept, and lists the
+/// other nodes to run it on.
 fn join_commands(into: &mut Remedy, others: &[Remedy]) {
     for (at, step) in into.steps.iter_mut().enumerate() {
         if let Some(command) = &mut step.command {
@@ -186,7 +186,7 @@ fn join_commands(into: &mut Remedy, others: &[Remedy]) {
     }
 }
 
-/// Subjects sorted, the pods of one owner in one place.
+/// Subjects sorted, with pods of one owner together.
 fn joined(subjects: Vec<Subject>) -> Vec<Subject> {
     let mut objects: BTreeMap<(String, String, String), BTreeSet<String>> = BTreeMap::new();
     let mut rest = BTreeSet::new();
@@ -209,7 +209,7 @@ fn joined(subjects: Vec<Subject>) -> Vec<Subject> {
     objects.chain(rest).collect()
 }
 
-/// Evidence without repetition, in the order in which it was given.
+/// Evidence without duplicates, in order.
 fn distinct(evidence: Vec<Evidence>) -> Vec<Evidence> {
     let mut seen = BTreeSet::new();
     evidence.into_iter().filter(|e| seen.insert(e.clone())).collect()
@@ -244,7 +244,7 @@ mod tests {
         let linked = linked(found, &explains);
         let said: Vec<_> =
             linked.iter().map(|f| (f.check, f.severity, f.subjects.len(), f.caused_by.len())).collect();
-        // n1 and n4 are one error; n2 stays an info of its own; n3 has no cause, so it is a root too.
+        // n1 and n4 are one error; n2 stays a separate info; n3 has no cause, so it is also a root.
         assert_eq!(
             said,
             [

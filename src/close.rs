@@ -1,35 +1,35 @@
-//! How a gap in the evidence is closed.
+//! Remediation of missing evidence.
 
 use std::fmt;
 
 use crate::command::{Command, Connection};
 
-/// How a gap is closed: in words, and by a command where there is one.
+/// How to provide missing evidence: an instruction, and a command if there is one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Close {
-    /// What to do.
+    /// The instruction.
     pub text: String,
-    /// What to paste.
+    /// The command.
     pub command: Option<Command>,
 }
 
 impl Close {
-    /// By asking running programs.
+    /// Query running programs.
     pub(crate) fn with_probe() -> Close {
-        Close::say("rerun with --probe, on the cluster itself")
+        Close::say("run again with --probe against the live cluster")
     }
 
-    /// In words.
+    /// An instruction.
     pub(crate) fn say(text: impl Into<String>) -> Close {
         Close { text: text.into(), command: None }
     }
 
-    /// In words, and what to paste.
+    /// An instruction and a command.
     pub(crate) fn run(text: impl Into<String>, command: impl Into<Command>) -> Close {
         Close { text: text.into(), command: Some(command.into()) }
     }
 
-    /// The same for the cluster that was asked.
+    /// The same for the cluster of the run.
     pub fn aimed(self, connection: &Connection) -> Close {
         Close { command: self.command.map(|command| command.aimed(connection)), ..self }
     }

@@ -1,6 +1,6 @@
-//! From needs to evidence: asks a source for the union of what the selected checks need, several items at once, never
-//! stopping at a failure, and files what comes. Everything is redacted here, before it is kept or saved. Async ends in
-//! this file: what it returns is plain data.
+//! Collects evidence: requests the union of the items that the selected checks need, in parallel, without stopping at
+//! failures, and files the results. All objects are redacted before they are kept or saved. Async code ends here: the
+//! result is plain data.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,54 +26,54 @@ mod sanitizer;
 use homes::{link_secrets, namespaces, namespaces_known, probes, unasked, undecided};
 use sanitizer::Border;
 
-/// How many items are asked for at once. The API server's connections are HTTP/1.1: each item in flight is one.
+/// Number of parallel requests. Connections to the API server use HTTP/1.1: each request needs its own.
 const AT_ONCE: usize = 6;
 
-/// What the operator set that changes what is asked for.
+/// Settings that affect requests.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// `-L`; found by labels when not set.
+    /// `-L`; by default found by labels.
     pub control_plane_namespace: Option<String>,
-    /// `--cni-namespace`; found by labels when not set.
+    /// `--cni-namespace`; by default found by labels.
     pub cni_namespace: Option<String>,
-    /// `--linkerd-cli VERSION`: beats what the source says.
+    /// `--linkerd-cli VERSION`: overrides the source.
     pub cli_version: Option<LinkerdVersion>,
     /// `--at`.
     pub at: Option<Timestamp>,
-    /// The kinds of which objects are kept whole, redacted, beside what checks read of them.
+    /// Kinds whose objects are kept completely (redacted), in addition to the parts that checks read.
     pub whole: BTreeSet<Kind>,
 }
 
-/// Keeps what was collected, redacted but otherwise whole. Trouble in keeping is its own to remember.
+/// Stores collected objects completely, redacted. It records its own errors.
 pub trait Saver: Sync {
-    /// One redacted object of an answer.
+    /// One redacted object.
     fn object(&self, request: &Request, object: &Sanitized);
-    /// What came for this request so far is void.
+    /// Discards the objects of this request so far.
     fn restart(&self, request: &Request);
-    /// One node's files, normalised and redacted.
+    /// Normalized and redacted files of one node.
     fn node(&self, files: &NodeFiles);
-    /// How a request ended.
+    /// Outcome of a request.
     fn ended(&self, request: &Request, fetched: &Fetched);
 }
 
-/// Is told how collecting goes on.
+/// Receives progress events.
 pub trait Observer: Sync {
-    /// A request begins.
+    /// A request starts.
     fn started(&self, _request: &Request) {}
-    /// So many objects of it have come.
+    /// Number of objects received so far.
     fn arrived(&self, _request: &Request, _objects: usize) {}
-    /// It ended.
+    /// A request ended.
     fn ended(&self, _request: &Request, _fetched: &Fetched, _objects: usize) {}
 }
 
-/// An observer that looks away.
+/// Ignores all progress events.
 pub struct Unobserved;
 impl Observer for Unobserved {}
 
-/// What was kept and what was dropped at the border.
+/// Result of the redaction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Redaction {
-    /// Objects or node files in which something was replaced or dropped.
+    /// Number of objects and node files with replaced or dropped values.
     pub touched: usize,
 }
 
@@ -81,14 +81,14 @@ pub struct Redaction {
 pub struct Collected {
     /// The evidence.
     pub cluster: Cluster,
-    /// What the source holds that no check reads.
+    /// Objects of kinds that no check reads.
     pub uncollected: Uncollected,
-    /// What the border did.
+    /// Result of the redaction.
     pub redaction: Redaction,
 }
 
 impl Collected {
-    /// Adds what another source answered of items that were not asked for before.
+    /// Adds the results of another source for items that were not requested before.
     pub fn add(&mut self, other: Collected) {
         self.cluster.answers.extend(other.cluster.answers);
         self.redaction.touched += other.redaction.touched;
@@ -106,8 +106,8 @@ pub async fn collect<S: Source>(
     let touched = AtomicUsize::new(0);
     let run = Run { source, saver, observer, touched: &touched, whole: &options.whole };
 
-    // What is asked for in the namespace of the control plane, the CNI or an extension waits for the lists that tell where
-    // those live.
+    // Requests in the namespaces of the control plane, the CNI or an extension wait for the lists that reveal these
+    // namespaces.
     let of_extension = |item: &Item| matches!(item.scope(), Some(Scope::Extension(_)));
     let scoped =
         |item: &Item| of_extension(item) || matches!(item.scope(), Some(Scope::ControlPlane | Scope::Cni));
@@ -129,7 +129,7 @@ pub async fn collect<S: Source>(
     if items.iter().any(of_extension) {
         first.insert(Item::List(Kind::Namespace));
     }
-    // What a list holds is not requested once more by name, unless a bundle is to hold it.
+    // An object in a requested list is not requested again by name, unless a bundle must contain it.
     let listed: BTreeSet<Item> = match saver {
         None if source.origin().kind == "live" => {
             first.iter().filter(|item| in_list(item, &first)).cloned().collect()
@@ -169,7 +169,7 @@ pub async fn collect<S: Source>(
         v.version.parse::<LinkerdVersion>().map(|version| (version, v.extensions))
     });
     let (cli_version, cli_extensions) = match (&options.cli_version, found) {
-        // Another command than the one that was found.
+        // The given version belongs to another command than the one found.
         (Some(given), _) => (Ok(given.clone()), None),
         (None, Ok((version, extensions))) => (Ok(version), extensions),
         (None, Err(why)) => (Err(why), None),
@@ -178,7 +178,7 @@ pub async fn collect<S: Source>(
     let (at, time_source) = match (source.captured_at(), options.at) {
         (Some(captured), _) => (captured, TimeSource::Captured),
         (None, Some(flag)) => (flag, TimeSource::Flag),
-        // Whole seconds, as Kubernetes writes times.
+        // Whole seconds, as in Kubernetes.
         (None, None) => {
             (Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default(), TimeSource::Clock)
         }
@@ -199,7 +199,7 @@ pub async fn collect<S: Source>(
     Collected { cluster, uncollected: source.uncollected(), redaction: Redaction { touched } }
 }
 
-/// The same, for sources that never wait: dumps, bundles, cases.
+/// The same for sources without a network: dumps, bundles, cases.
 pub fn collect_now<S: Source>(
     source: &S,
     items: &BTreeSet<Item>,
@@ -209,18 +209,18 @@ pub fn collect_now<S: Source>(
     futures::executor::block_on(collect(source, items, options, saver, &Unobserved))
 }
 
-/// Whether an item names an object of the cluster of which all of a kind are requested as well.
+/// Whether an item names an object whose kind is also requested as a list.
 fn in_list(item: &Item, items: &BTreeSet<Item>) -> bool {
     matches!(item, Item::Named { kind, scope: Scope::Cluster, .. } if items.contains(&Item::List(*kind)))
 }
 
-/// The list that holds a named object, if it came whole.
+/// The list with a named object, if it is complete.
 fn list_of<'g>(item: &Item, gathered: &'g BTreeMap<Item, Gathered>) -> Option<&'g Answer> {
     let list = gathered.get(&Item::List(item.kind()?))?.answer.as_ref()?;
     (list.fetched == Fetched::Complete).then_some(list)
 }
 
-/// What a list says of one object of the cluster.
+/// One object of a list.
 fn named_in(list: &Answer, item: &Item) -> Option<Gathered> {
     let Item::Named { name, .. } = item else { return None };
     let (request, fetched) = (Request::of(item.clone()), Fetched::Complete);
@@ -244,7 +244,7 @@ struct Run<'a, S> {
     whole: &'a BTreeSet<Kind>,
 }
 
-/// What one request brought.
+/// Result of one request.
 struct Gathered {
     answer: Option<Answer>,
     fetched: Fetched,
@@ -272,7 +272,7 @@ impl<S: Source> Run<'_, S> {
         let Border { store, mut malformed, raw, nodes, arrived, touched, whole, .. } = border;
         self.touched.fetch_add(touched, Ordering::Relaxed);
         if let Fetched::Partial { reasons } = &fetched {
-            // A bundle says already what of it could not be read when it was collected.
+            // A bundle already records its errors at collection time.
             let reasons: BTreeSet<&Why> = reasons.iter().collect();
             malformed.retain(|why| !reasons.contains(why));
         }
@@ -328,8 +328,11 @@ where
         return Err(reason);
     }
     let malformed = |message: String| Why::Malformed { message };
-    let value =
-        found.raw.into_iter().next().ok_or_else(|| malformed("no version in the answer".to_owned()))?;
+    let value = found
+        .raw
+        .into_iter()
+        .next()
+        .ok_or_else(|| malformed("the response contains no version".to_owned()))?;
     let raw: R = serde_json::from_value(value).map_err(|e| malformed(e.to_string()))?;
     parse(raw).map_err(|e| malformed(e.to_string()))
 }

@@ -1,5 +1,5 @@
-//! Embedded demo clusters: whole meshes with one failure each, before and after the remedy. A demo is a markdown file
-//! with the blocks of a [`crate::scene`]: `## Before` describes the broken cluster, `## After` what the remedy changed.
+//! Embedded demo clusters: complete meshes with one failure each, before and after the fix. A demo is a Markdown file
+//! with the blocks of a [`crate::scene`]: `## Before` describes the broken cluster, `## After` the changes of the fix.
 
 use serde::Deserialize;
 
@@ -9,12 +9,12 @@ use crate::source::Origin;
 
 /// An embedded demo.
 pub struct Demo {
-    /// Its name: the file's.
+    /// Its name: the file name.
     pub name: &'static str,
     text: &'static str,
 }
 
-/// A row of the table: the name is that of the file.
+/// A table row: the name is the file name.
 macro_rules! demo {
     ($name:literal) => {
         Demo { name: $name, text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/demos/", $name, ".md")) }
@@ -45,21 +45,21 @@ pub fn base(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Which state of a demo's cluster.
+/// State of a demo's cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// As the user met it.
+    /// Before the fix.
     Before,
-    /// After the remedy.
+    /// After the fix.
     After,
 }
 
-/// A demo's file, read.
+/// A parsed demo file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
-    /// One line: what happened.
+    /// One line: the failure.
     pub title: String,
-    /// The story as the user told it.
+    /// The description of the failure.
     pub story: String,
     before: Vec<Block>,
     after: Vec<Block>,
@@ -71,18 +71,18 @@ struct Front {
     title: String,
 }
 
-/// A demo that cannot be read; a test rules it out for the embedded ones.
+/// A demo that cannot be parsed; a test rules it out for embedded ones.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DemoError {
-    /// Not the grammar.
+    /// A syntax error.
     #[error(transparent)]
     Grammar(#[from] MarkdownError),
-    /// A block that makes no cluster.
+    /// A block that does not define a valid cluster.
     #[error("{name}.md: {error}")]
     Scene {
         /// The demo.
         name: String,
-        /// What is wrong.
+        /// The error.
         error: SceneError,
     },
 }
@@ -93,7 +93,7 @@ pub fn find(name: &str) -> Option<&'static Demo> {
 }
 
 impl Script {
-    /// The blocks that describe a state: those of `Before`, and for [`State::After`] what is laid over them.
+    /// The blocks of a state: those of `Before`, and for [`State::After`] those applied on top.
     pub fn blocks(&self, state: State) -> Vec<Block> {
         let after = match state {
             State::Before => &[][..],

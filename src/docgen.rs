@@ -1,6 +1,5 @@
-//! Documentation made from what the code runs on: cards, flags, exit statuses, needs. Pure functions that give texts; a
-//! test compares them with the files that are checked in, and `UPDATE=1 cargo test` writes those. Nothing here prints
-//! or touches a file.
+//! Documentation generated from cards, flags, exit statuses and permissions. The functions are pure: a test compares
+//! their text with the checked-in files, and `UPDATE=1 cargo test` writes them.
 
 mod cli;
 mod index;

@@ -1,66 +1,69 @@
-//! The exit statuses and the one function that picks one.
+//! Exit statuses and the function that selects one.
 
-/// Nothing is at or above the gate, and no evidence that was asked for is missing.
+/// No finding is at or above the gate, and all requested evidence was read.
 pub const FINE: u8 = 0;
 /// At least one finding is at or above the gate.
 pub const FINDINGS: u8 = 1;
 /// Wrong usage or configuration.
 pub const USAGE: u8 = 2;
-/// Could not run at all: no cluster, unreadable bundle, nothing checked.
+/// Could not run: no cluster, an unreadable bundle, or no check could run.
 pub const COULD_NOT_RUN: u8 = 3;
-/// No failing finding, but evidence that was asked for could not be had, or a check crashed.
+/// No failing finding, but requested evidence was unavailable or a check crashed.
 pub const NOT_CHECKED: u8 = 4;
-/// Interrupted, by Ctrl-C or a signal that ends it: 128 and the number of SIGINT, as shells count.
+/// Interrupted by Ctrl-C or a termination signal: 128 plus the number of SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
-/// Each status with what it means, for help and documentation.
+/// Exit statuses and their meanings, for help and documentation.
 pub const ALL: [(u8, &str); 6] = [
     (
         FINE,
-        "no finding is at or above the gate (--fail-on, by default error), and no evidence that was asked for is missing; checks whose evidence nobody provided are listed as not checked",
+        "no finding is at or above the gate (the severity of --fail-on, by default error), and all \
+         requested evidence was read; checks without evidence are listed as not checked",
     ),
     (FINDINGS, "at least one finding is at or above the gate"),
     (USAGE, "wrong usage or configuration: an unknown check, namespace, context or flag value"),
-    (COULD_NOT_RUN, "could not run at all: no cluster, an unreadable bundle, or nothing could be checked"),
+    (COULD_NOT_RUN, "could not run: no cluster, an unreadable bundle, or no check could run"),
     (
         NOT_CHECKED,
-        "no failing finding, but something was not checked: evidence that was asked for could not be had, a check crashed, or none of the checks could run; --on-not-checked=pass turns the first two into 0",
+        "no failing finding, but requested evidence was unavailable, a check crashed, or none of the \
+         selected checks could run; --on-not-checked=pass turns the first two into 0",
     ),
     (INTERRUPTED, STOPPED),
 ];
 
 /// The meaning of [`INTERRUPTED`].
-const STOPPED: &str = "interrupted, by Ctrl-C or a signal that ends the run";
+const STOPPED: &str = "interrupted by Ctrl-C or a termination signal";
 
-/// The same for `check --verify`, which repeats the judgement of an earlier report.
+/// Exit statuses of `check --verify`, which rechecks an earlier report.
 pub const VERIFY: [(u8, &str); 6] = [
     (FINE, "every finding of the earlier report is fixed (infos do not count, unless --fail-on info)"),
-    (FINDINGS, "at least one is still there"),
-    (USAGE, "wrong usage: the file is no report, has no findings, or is of another cluster"),
-    (COULD_NOT_RUN, "could not run at all: no cluster or an unreadable bundle"),
+    (FINDINGS, "at least one finding is still present"),
+    (USAGE, "wrong usage: the file is not a report, has no findings, or is from another cluster"),
+    (COULD_NOT_RUN, "could not run: no cluster or an unreadable bundle"),
     (
         NOT_CHECKED,
-        "none is still there, but some were not checked: the evidence is missing, or not newer than the report",
+        "no finding is still present, but some were not checked: their evidence is missing, or not newer \
+         than the report",
     ),
     (INTERRUPTED, STOPPED),
 ];
 
-/// What a status depends on.
+/// The inputs of [`status`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Facts {
     /// A finding is at or above the gate.
     pub failing: bool,
-    /// Evidence that was asked for is missing, or a check crashed.
+    /// Requested evidence is missing, or a check crashed.
     pub not_checked: bool,
     /// `--on-not-checked=pass`.
     pub not_checked_passes: bool,
-    /// Nothing could be judged at all.
+    /// No check could run.
     pub nothing_judged: bool,
-    /// None of the checks ran, and somebody asked for what they lack.
+    /// None of the checks ran although their evidence was requested.
     pub none_ran: bool,
 }
 
-/// The status: findings before gaps before fine.
+/// The exit status: findings take precedence over missing evidence.
 pub fn status(facts: Facts) -> u8 {
     match facts {
         Facts { failing: true, .. } => FINDINGS,

@@ -1,66 +1,66 @@
-//! How a question ended: everything came, some of it, nothing, and why. It says what happened, never what that means.
+//! Outcome of a request: complete, partial or missing, with reasons. Does not interpret them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why evidence is not there, or not all of it.
+/// Reason for missing or incomplete evidence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "why")]
 pub enum Why {
-    /// The API server said 403.
+    /// HTTP 403 from the API server.
     Denied {
-        /// The server's own message.
+        /// The server's message.
         #[serde(deserialize_with = "crate::redact::sanitized")]
         message: String,
     },
     /// The API server does not serve the kind.
     NotServed,
-    /// The dump or bundle does not hold it, which says nothing about the cluster.
+    /// The dump or bundle does not contain it, which says nothing about the cluster.
     NotCaptured,
-    /// The dump holds some, and nobody said that these are all.
+    /// The dump contains some, and was not declared complete.
     PerhapsMore,
-    /// Manifests are judged that are not all that the cluster has.
+    /// Manifests without a cluster contain only some objects.
     NotInManifests,
-    /// Nobody provided this kind of evidence, and nobody had to (node snapshots, the operator's CLI).
+    /// Optional evidence that was not provided (node snapshots, the operator's CLI).
     NotOffered,
-    /// No answer in time.
+    /// Timeout.
     TimedOut {
-        /// How long was waited, in seconds.
+        /// Time limit, in seconds.
         seconds: u64,
     },
-    /// It came, and could not be read.
+    /// It was received, but could not be read.
     Malformed {
-        /// Where and what: `bundle.json:12: expected value`.
+        /// Position and error: `bundle.json:12: expected value`.
         #[serde(deserialize_with = "crate::redact::sanitized")]
         message: String,
     },
-    /// It is there, and the expression of a user's check has no value for it.
+    /// It exists, but an expression of a user-defined check has no value for it.
     NoValue {
-        /// Of what, and why: `Deployment shop/web: paused is not there`.
+        /// Object and reason: `Deployment shop/web: paused is missing`.
         #[serde(deserialize_with = "crate::redact::sanitized")]
         message: String,
-        /// What the author of the expression can do about it.
+        /// Next step for the author of the expression.
         #[serde(deserialize_with = "crate::redact::sanitized")]
         close: String,
     },
-    /// It is there, and it says something that is not judged, or that hangs on what nobody asked for.
+    /// It exists, but has a setting that is not evaluated or that depends on evidence that was not requested.
     NotJudged {
-        /// Of what, and what: `spec.egress[0]: the endpoints of Services (toServices)`.
+        /// Object and setting: `spec.egress[0]: the endpoints of Services (toServices)`.
         #[serde(deserialize_with = "crate::redact::sanitized")]
         message: String,
     },
-    /// Any other failure of the asking: connection reset, HTTP 500 after retries.
+    /// Other request failures: connection reset, HTTP 500 after retries.
     Failed {
-        /// What happened.
+        /// The error.
         #[serde(deserialize_with = "crate::redact::sanitized")]
         message: String,
     },
 }
 
 impl Why {
-    /// Whether somebody asked for this evidence and it could not be had. Evidence that nobody provided is listed
-    /// under coverage and changes no exit status.
+    /// Whether requested evidence was unavailable. Evidence that was not provided is listed under coverage and does not
+    /// change the exit status.
     pub fn was_asked_for(&self) -> bool {
         match self {
             Why::NotOffered | Why::NotInManifests | Why::NotJudged { .. } => false,
@@ -75,7 +75,7 @@ impl Why {
         }
     }
 
-    /// The stable word for it in reports.
+    /// Stable keyword for reports.
     pub fn word(&self) -> &'static str {
         match self {
             Why::Denied { .. } => "denied",
@@ -100,13 +100,13 @@ impl fmt::Display for Why {
             Why::Denied { message } => write!(f, "denied: {message}"),
             Why::NotServed => f.write_str("the API server does not serve this kind"),
             Why::NotCaptured => f.write_str("not provided"),
-            Why::PerhapsMore => f.write_str("the dump holds some, perhaps not all"),
-            Why::NotInManifests => f.write_str("the manifests are not all that a cluster has"),
+            Why::PerhapsMore => f.write_str("the dump contains some, possibly not all"),
+            Why::NotInManifests => f.write_str("the manifests may not contain all objects of the cluster"),
             Why::NotOffered => f.write_str("not provided"),
-            Why::TimedOut { seconds } => write!(f, "no answer within {seconds} s"),
+            Why::TimedOut { seconds } => write!(f, "no response within {seconds} s"),
             Why::Malformed { message } => write!(f, "could not be read: {message}"),
             Why::NoValue { message, .. } => write!(f, "the rule has no value: {message}"),
-            Why::NotJudged { message } => write!(f, "cannot be said: {message}"),
+            Why::NotJudged { message } => write!(f, "cannot be evaluated: {message}"),
             Why::Failed { message } => f.write_str(message),
         }
     }
@@ -116,16 +116,16 @@ impl fmt::Display for Why {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Fetched {
-    /// All of it is here. A named object that does not exist is complete too: nothing, and that is known.
+    /// Complete. A named object that is known not to exist is also complete.
     Complete,
-    /// Some of it is here; the reasons say what is not.
+    /// Some of it is available, with the reasons for the rest.
     Partial {
         /// At least one.
         reasons: Vec<Why>,
     },
-    /// None of it is here.
+    /// None of it is available.
     Missing {
-        /// Why not.
+        /// The reason.
         reason: Why,
     },
 }

@@ -1,5 +1,5 @@
-//! What a check says: findings with subjects, evidence and remedy. Plain values; how they look is `render`'s business,
-//! which of them count is `policy`'s, what causes what is `cause`'s.
+//! Findings of checks, with subjects, evidence and remedy. Plain values: `render` formats them, `policy` decides which
+//! ones count, `cause` links causes.
 
 use std::fmt;
 
@@ -21,15 +21,15 @@ pub use subject::Subject;
 pub use timeline::Moment;
 pub(crate) use timeline::sorted as timeline_of;
 
-/// How much harm a finding stands for. Ordered: `Info < Warning < Error`.
+/// Severity. Ordered: `Info < Warning < Error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; never alone a reason to act.
+    /// Worth knowing; never a reason to act on its own.
     Info,
-    /// Will bite under a named condition: an upgrade, a failover, an expiry, a setting that is silently ignored.
+    /// Fails under a named condition: an upgrade, a failover, an expiry, a setting that is silently ignored.
     Warning,
-    /// Broken now, or the next pod start or restart on this state fails or runs outside the mesh.
+    /// Broken now, or the next pod start or restart fails or runs outside the mesh.
     Error,
 }
 
@@ -50,98 +50,98 @@ impl fmt::Display for Severity {
     }
 }
 
-/// In which world a finding is there, where a run rehearses an upgrade or a change.
+/// The state in which a finding exists, if a run previews an upgrade or a change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
-    /// Today; with an upgrade or without.
+    /// Now, with or without the upgrade.
     #[default]
     Now,
-    /// Today, and no more once the upgrade is done.
+    /// Now, but not after the upgrade.
     UntilUpgrade,
-    /// Once the upgrade is done.
+    /// Only after the upgrade.
     AfterUpgrade,
-    /// Today, and no more once the change is made (`--with`).
+    /// Now, but not after the change (`--with`).
     UntilChange,
-    /// Once the change is made.
+    /// Only after the change.
     AfterChange,
 }
 
 impl When {
-    /// Whether it is not there today.
+    /// Whether it does not exist now.
     pub fn begins(self) -> bool {
         matches!(self, When::AfterUpgrade | When::AfterChange)
     }
 
-    /// Whether it is there today alone.
+    /// Whether it exists only now.
     pub fn ends(self) -> bool {
         matches!(self, When::UntilUpgrade | When::UntilChange)
     }
 }
 
-/// What a finding is to the gate of its run; filled in by the policy.
+/// Effect of a finding on the gate of its run; set by the policy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// It fails nothing: it is below the gate, or the gate is on what a change brings in.
+    /// None: it is below the gate, or the gate counts only findings that a change introduces.
     #[default]
     Passes,
     /// It fails the run.
     Fails,
-    /// It is accepted, by these waivers.
+    /// It is accepted by these waivers.
     Waived(Vec<WaivedBy>),
-    /// It was in the baseline.
+    /// It is in the baseline.
     InBaseline,
 }
 
-/// Who accepts a finding, and why.
+/// A waiver: owner and reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct WaivedBy {
-    /// Why.
+    /// Reason.
     pub reason: String,
-    /// Who answers for it.
+    /// Owner.
     pub owner: String,
-    /// The last day on which it holds.
+    /// Last day of validity.
     pub expires: String,
-    /// The file that says so.
+    /// Its file.
     pub file: String,
     /// Its line, from 1.
     pub line: u64,
 }
 
 impl WaivedBy {
-    /// Where it stands: `waivers.yaml:7`, or the annotation of an object.
+    /// Position: `waivers.yaml:7`, or the annotation of an object.
     pub fn place(&self) -> String {
         if self.line == 0 { self.file.clone() } else { format!("{}:{}", self.file, self.line) }
     }
 }
 
-/// Whether a finding was seen or inferred. Ordered: `Likely < Observed`.
+/// Whether a finding was observed or inferred. Ordered: `Likely < Observed`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// The evidence leaves another explanation open.
+    /// The evidence allows another explanation.
     #[default]
     Likely,
-    /// The evidence shows it.
+    /// The evidence proves it.
     Observed,
 }
 
-/// What ties findings together: a cause explains a symptom that shares one of its ties. Never shown.
+/// Links findings: a cause explains a symptom that shares one of its ties. Never shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tie {
-    /// Everything in the cluster.
+    /// The whole cluster.
     Cluster,
-    /// Whatever happens on a node.
+    /// A node.
     Node(String),
     /// A pod, by namespace and name.
     Pod(String, String),
     /// A workload: kind, namespace, name.
     Workload(String, String, String),
-    /// Any other fact that a cause and its symptom both name: `iptables-mode`.
+    /// Another fact that cause and symptom share: `iptables-mode`.
     Fact(String),
 }
 
-/// The first 16 hex digits of a SHA-256: which finding this is, the same in every run that finds it.
+/// The first 16 hex digits of a SHA-256: identifies a finding across runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fingerprint(pub String);
@@ -152,57 +152,56 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// Something wrong or worth knowing.
+/// A problem, or a fact worth knowing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The check that says so.
+    /// Id of the check.
     pub check: &'static str,
-    /// How much harm.
+    /// Severity.
     pub severity: Severity,
-    /// Seen or inferred.
+    /// Observed or inferred.
     pub confidence: Confidence,
-    /// What it is about; at least one.
+    /// The affected objects; at least one.
     pub subjects: Vec<Subject>,
-    /// What is wrong and why it matters, in a sentence that holds for every subject: no counts, no names of subjects.
+    /// The problem and its consequence, for all subjects: no counts or names of subjects.
     pub message: String,
-    /// What proves it; at least one.
+    /// The proof; at least one.
     pub evidence: Vec<Evidence>,
-    /// What happened when, in order, where that is what explains it; else nothing.
+    /// Events in order, if they explain the finding; else empty.
     pub timeline: Vec<Moment>,
-    /// What to do.
+    /// The repair steps.
     pub remedy: Remedy,
-    /// Parameters beside the subject that tell two findings of one check apart: a key, a signature id.
+    /// Parameters in addition to the subject that distinguish findings of one check: a key, a signature id.
     pub parameters: Vec<String>,
-    /// What ties it to causes or symptoms; the subjects' own ties are always added.
+    /// Links to causes and symptoms; the ties of the subjects are always added.
     pub ties: Vec<Tie>,
-    /// It is there and not in effect, so it accounts for no symptom, whatever its card explains.
+    /// It exists but has no effect, so it explains no symptoms.
     pub explains_nothing: bool,
-    /// What it is to `linkerd check`; read by the rows alone.
+    /// Result for rows of `linkerd check`; used only by them.
     pub rows: FailedRows,
-    /// Whether its severity is that of what it explains; filled in by `cause`.
+    /// Whether it takes the severity of its symptoms; set by `cause`.
     pub raised: bool,
-    /// The causes, filled in by `cause`.
+    /// The causes, set by `cause`.
     pub caused_by: Vec<Fingerprint>,
-    /// What is to be repaired before it, the nearest only; filled in by `cause`.
+    /// Direct prerequisites of the repair; set by `cause`.
     pub after: Vec<Fingerprint>,
-    /// In which world it is there.
+    /// The state in which it exists.
     pub when: When,
-    /// The release on the way to the target with which it begins, where the upgrade goes by several and the target is not the first
-    /// to bring it.
+    /// The release on the upgrade path with which it begins, if the path has several and it is not the target.
     pub begins_with: Option<LinkerdVersion>,
-    /// What it is to the gate; filled in by the report.
+    /// Effect on the gate; set by the report.
     pub standing: Standing,
-    /// Those of its subjects that are accepted, where not all are; filled in by the report.
+    /// Accepted subjects, if not all are; set by the report.
     pub waived_in_part: Vec<(Subject, WaivedBy)>,
-    /// Where its objects stand in the manifests that were given.
+    /// Positions of its objects in the given manifests.
     pub written: Vec<Written>,
-    /// What was found, in half a line that says it all to who knows the check: `edge-25.4.4; newest known edge-26.8.3`.
-    /// Holds for every subject, like the message.
+    /// Short form for readers who know the check: `edge-25.4.4; newest known edge-26.8.3`. Applies to all subjects,
+    /// like the message.
     pub fact: Option<String>,
 }
 
 impl Finding {
-    /// What a check says of a subject: seen rather than inferred, and so far without evidence and remedy.
+    /// A finding about a subject: observed, without evidence and remedy.
     pub fn new(
         check: &'static str,
         severity: Severity,
@@ -234,7 +233,7 @@ impl Finding {
         }
     }
 
-    /// Which finding this is: schema tag, check id, subjects and parameters; never message, counts, times or lines.
+    /// Identity of the finding: schema tag, check id, subjects and parameters; never message, counts, times or lines.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut subjects: Vec<String> = self.subjects.iter().map(Subject::stable).collect();
         subjects.sort();
@@ -242,8 +241,8 @@ impl Finding {
         self.print_of(subjects)
     }
 
-    /// Which trouble of one of its subjects this is: the same whatever else the finding is about, so that it stays when
-    /// the other subjects are repaired. That of an only subject is the finding's own.
+    /// Identity of the problem of one subject, independent of other subjects, so that it stays the same when those are
+    /// repaired. For a single subject it is the finding's own.
     pub fn subject_fingerprint(&self, subject: &Subject) -> Fingerprint {
         self.print_of(vec![subject.stable()])
     }
@@ -259,7 +258,7 @@ impl Finding {
         Fingerprint(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The waivers that accept it; none where it is not accepted.
+    /// The waivers that accept it; empty if it is not accepted.
     pub fn waived_by(&self) -> &[WaivedBy] {
         match &self.standing {
             Standing::Waived(by) => by,
@@ -272,13 +271,13 @@ impl Finding {
         matches!(self.standing, Standing::Waived(_))
     }
 
-    /// Sets the severity, where it differs from the card's.
+    /// Sets the severity, if it differs from the card's.
     pub fn severity(mut self, severity: Severity) -> Finding {
         self.severity = severity;
         self
     }
 
-    /// Says that it is inferred.
+    /// Marks it as inferred.
     pub fn likely(mut self) -> Finding {
         self.confidence = Confidence::Likely;
         self
@@ -290,7 +289,7 @@ impl Finding {
         self
     }
 
-    /// Says in half a line what was found; see [`Finding::fact`].
+    /// Sets the short form; see [`Finding::fact`].
     pub fn fact(mut self, fact: impl Into<String>) -> Finding {
         self.fact = Some(fact.into());
         self
@@ -308,14 +307,14 @@ impl Finding {
         self
     }
 
-    /// Adds to what happened when; see [`Finding::timeline`].
+    /// Adds events; see [`Finding::timeline`].
     pub fn timeline(mut self, moments: impl IntoIterator<Item = Moment>) -> Finding {
         self.timeline.extend(moments);
         self.timeline = timeline::sorted(self.timeline);
         self
     }
 
-    /// Says what to do.
+    /// Sets the repair steps.
     pub fn remedy(mut self, remedy: Remedy) -> Finding {
         self.remedy = remedy;
         self
@@ -333,21 +332,20 @@ impl Finding {
         self
     }
 
-    /// Says that it is not in effect; see [`Finding::explains_nothing`].
+    /// Marks it as having no effect; see [`Finding::explains_nothing`].
     pub fn explains_nothing(mut self) -> Finding {
         self.explains_nothing = true;
         self
     }
 
-    /// Says which of the card's rows of `linkerd check` it fails, by description; none: the matter is one that command
-    /// does not ask about.
+    /// Selects the card's rows of `linkerd check` that it fails, by description; none if that command has no such row.
     pub fn fails_rows(mut self, descriptions: impl IntoIterator<Item = &'static str>) -> Finding {
         self.rows.only(descriptions);
         self
     }
 
-    /// Says how its rows of `linkerd check` fail, where that differs from its severity: that command asks of one moment, in
-    /// which a pod that has just been made is not ready, and it waits before it says so.
+    /// Sets how its rows of `linkerd check` fail, if that differs from its severity: that command checks one moment, in
+    /// which a new pod is not ready, and waits before it reports that.
     pub fn rows_as(mut self, severity: Severity) -> Finding {
         self.rows.weigh(severity);
         self

@@ -1,7 +1,7 @@
-//! What can be asked for: kinds of objects, named objects, versions, node evidence.
+//! Items that can be requested: kinds of objects, named objects, versions, node evidence.
 //!
-//! This file owns the vocabulary between cards (`needs: [pods, events]`), sources (which answer items) and the
-//! model (which files answers by item). It knows names and API coordinates, never how anything is fetched.
+//! The common vocabulary of cards (`needs: [pods, events]`), sources (which answer items) and the model (which files
+//! the results by item). Defines names and API coordinates, not how anything is fetched.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -26,25 +26,25 @@ pub use asked::Asked;
 pub use probe::{Probe, Program};
 pub use served::{ServedBy, ServedCertificates, Server};
 
-/// The label that a namespace, and everything in it, has of an extension.
+/// Label of an extension's namespace and of all objects in it.
 pub const EXTENSION_LABEL: &str = "linkerd.io/extension";
 
-/// An extension of Linkerd that comes with the command and has a namespace of its own.
+/// A Linkerd extension with its own namespace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Extension {
     /// Metrics, dashboard and tap.
     Viz,
     /// Links to other clusters.
     Multicluster,
-    /// Traces, in releases that still have it.
+    /// Traces, in releases that include it.
     Jaeger,
 }
 
 impl Extension {
-    /// Every one of them.
+    /// All extensions.
     pub const ALL: [Extension; 3] = [Extension::Viz, Extension::Multicluster, Extension::Jaeger];
 
-    /// Its name, which is the value of [`EXTENSION_LABEL`].
+    /// Its name, the value of [`EXTENSION_LABEL`].
     pub const fn name(self) -> &'static str {
         match self {
             Extension::Viz => "viz",
@@ -60,25 +60,25 @@ impl fmt::Display for Extension {
     }
 }
 
-/// A namespace that is known only once the run's settings are: which one the control plane lives in, say.
+/// A namespace that is known only at run time, such as that of the control plane.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Where the Linkerd control plane is (`-L`, else found by its labels, else `linkerd`).
+    /// The control plane (`-L`, else found by labels, else `linkerd`).
     ControlPlane,
-    /// Where linkerd-cni is (`--cni-namespace`, else found by its labels, else `linkerd-cni`).
+    /// linkerd-cni (`--cni-namespace`, else found by labels, else `linkerd-cni`).
     Cni,
-    /// Where an extension is: the namespace with its label; of several, the first that holds anything of it.
+    /// An extension: the namespace with its label; of several, the first that contains objects of it.
     Extension(Extension),
-    /// Beside each Link, where the object is that the Link names; the item's own name only says what for.
+    /// The namespace of each Link, for an object that the Link refers to; the item's own name only describes it.
     Links,
     /// A namespace with a fixed name, such as `kube-system`.
     Fixed(String),
-    /// For kinds that live in no namespace.
+    /// For cluster-scoped kinds.
     Cluster,
 }
 
 impl Scope {
-    /// As cards write it: `control-plane`, `cni`, or the namespace; empty for [`Scope::Cluster`].
+    /// Name in cards: `control-plane`, `cni`, or the namespace; empty for [`Scope::Cluster`].
     pub fn word(&self) -> &str {
         match self {
             Scope::ControlPlane => "control-plane",
@@ -103,40 +103,40 @@ impl Scope {
     }
 }
 
-/// Something that can be asked for.
+/// An item that can be requested.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Item {
-    /// Every object of a kind, in all namespaces.
+    /// All objects of a kind, in all namespaces.
     List(Kind),
-    /// One object by name. Secrets and ConfigMaps are only ever asked for like this.
+    /// One object by name. Secrets and ConfigMaps are only requested in this way.
     Named {
         /// Its kind.
         kind: Kind,
-        /// The namespace it lives in.
+        /// Its namespace.
         scope: Scope,
         /// Its name.
         name: String,
     },
-    /// Whether the operator may do something. Asked only where a check needs it: before an installation.
+    /// Whether the operator has a permission. Requested only before an installation.
     Access(Access),
-    /// What a running program says of itself. Asked only with `--probe`.
+    /// The state of a running program. Requested only with `--probe`.
     Probe(Probe),
-    /// The certificates that a server of Linkerd's really serves. Asked only where the operator wants it (`--probe`).
+    /// The certificates that a Linkerd server serves. Requested only with `--probe`.
     Served(Server),
     /// The API server's version.
     ServerVersion,
     /// The version of the operator's own `linkerd` command.
     CliVersion,
-    /// What was gathered on nodes: snapshots or copied directories.
+    /// Node evidence: snapshots or copied directories.
     NodeFiles,
-    /// Log texts that were given: journals of nodes, logs of pods.
+    /// Logs: journals of nodes, logs of pods.
     Logs,
-    /// Output of `linkerd diagnostics` that was given.
+    /// Output of `linkerd diagnostics`.
     Diagnostics,
 }
 
 impl Item {
-    /// The kind of object it yields, if it yields objects.
+    /// The kind of its objects, if it yields objects.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Item::List(kind) | Item::Named { kind, .. } => Some(*kind),
@@ -144,7 +144,7 @@ impl Item {
         }
     }
 
-    /// What it asks, where it asks for no objects of the cluster.
+    /// The query, if it does not request objects of the cluster.
     pub fn asked(&self) -> Option<&dyn Asked> {
         match self {
             Item::List(_) | Item::Named { .. } => None,
@@ -159,7 +159,8 @@ impl Item {
         }
     }
 
-    /// Whether manifests can hold it: objects that people or charts write, and the version that `--kubernetes-version` states.
+    /// Whether manifests can contain it: objects written by people or charts, and the version of
+    /// `--kubernetes-version`.
     pub fn is_in_manifests(&self) -> bool {
         match self {
             Item::List(kind) => !kind.is_of_running_cluster(),
@@ -175,12 +176,12 @@ impl Item {
         }
     }
 
-    /// What its answers say they are: `Pod`, `ProbeAnswer`.
+    /// Kind of its results: `Pod`, `ProbeAnswer`.
     pub fn answers(&self) -> &'static str {
         self.asked().map_or_else(|| self.kind().map_or("", |kind| kind.info().kind), Asked::answers)
     }
 
-    /// What of its answers passes the sanitizer.
+    /// Redaction rules for its results.
     pub fn rule(&self) -> &'static Rule {
         match (self.kind(), self.asked()) {
             (Some(kind), _) => objects::rule(kind),
@@ -189,12 +190,12 @@ impl Item {
         }
     }
 
-    /// An empty store for its answers, where they are filed by type.
+    /// An empty store for its results, if they are filed by type.
     pub(crate) fn store(&self) -> Option<Box<dyn Store>> {
         self.asked().map_or_else(|| self.kind().map(Kind::store), Asked::store)
     }
 
-    /// The Secret that a link names.
+    /// The Secret that a Link refers to.
     pub fn credentials_of(link: &Link) -> Item {
         Item::Named {
             kind: Kind::Secret,
@@ -203,7 +204,7 @@ impl Item {
         }
     }
 
-    /// The Secret of the same name that the control plane has for itself.
+    /// The Secret of the same name for the control plane.
     pub fn copy_of_credentials(link: &Link, control_plane: &str) -> Item {
         Item::Named {
             kind: Kind::Secret,
@@ -212,7 +213,7 @@ impl Item {
         }
     }
 
-    /// The namespace that it is asked for, where that is told by a scope.
+    /// Namespace of the request, if the scope determines it.
     pub fn scope(&self) -> Option<&Scope> {
         match self {
             Item::Named { scope, .. } | Item::Access(Access { scope, .. }) => Some(scope),
@@ -222,13 +223,13 @@ impl Item {
     }
 }
 
-/// The Secrets that Links name: with them their controllers reach the other clusters.
+/// Secrets that Links refer to, with which their controllers access other clusters.
 pub fn link_credentials() -> Item {
     Item::Named { kind: Kind::Secret, scope: Scope::Links, name: "credentials".to_owned() }
 }
 
 impl fmt::Display for Item {
-    /// The form that cards use: `pods`, `configmaps/control-plane/linkerd-config`, `server-version`.
+    /// Name in cards: `pods`, `configmaps/control-plane/linkerd-config`, `server-version`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Item::List(kind) => f.write_str(&kind.resource()),
@@ -284,16 +285,16 @@ impl FromStr for Item {
     }
 }
 
-/// The namespaces that scopes stand for in this run.
+/// The namespaces of scopes in this run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Namespaces {
     /// See [`Scope::ControlPlane`].
     pub control_plane: String,
     /// See [`Scope::Cni`].
     pub cni: String,
-    /// See [`Scope::Extension`]; extensions that are not installed, or of which nobody knows, are not in it.
+    /// See [`Scope::Extension`]; without extensions that are missing or unknown.
     pub extensions: BTreeMap<Extension, String>,
-    /// Extensions of which nothing is known to run, although a namespace carries their label.
+    /// Extensions without known objects, although a namespace has their label.
     pub empty_extensions: BTreeSet<Extension>,
 }
 
@@ -309,7 +310,7 @@ impl Default for Namespaces {
 }
 
 impl Namespaces {
-    /// The namespace a scope stands for; `None` for cluster-scoped objects, and for an extension that has none.
+    /// Namespace of a scope; `None` for cluster-scoped objects and missing extensions.
     pub fn of<'a>(&'a self, scope: &'a Scope) -> Option<&'a str> {
         match scope {
             Scope::ControlPlane => Some(&self.control_plane),

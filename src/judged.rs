@@ -1,4 +1,4 @@
-//! What one check came to in a run, as every report tells it.
+//! Outcome of one check in a run.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::checks::Outcome;
 use crate::finding::Severity;
 use crate::missing::{Close, Missing};
 
-/// A check and how it ended.
+/// A check and its outcome.
 #[derive(Debug, Clone)]
 pub struct Judged {
     /// Its id.
@@ -17,14 +17,14 @@ pub struct Judged {
     pub title: String,
     /// Its card's severity.
     pub severity: Severity,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// What it could not judge.
+    /// Missing evidence.
     pub gaps: Vec<Missing>,
-    /// How each of those gaps is closed, in their order.
+    /// How to provide each of them, in order.
     pub closes: Vec<Close>,
-    /// The check whose findings keep this one from being asked.
+    /// The check whose findings prevent this one from running.
     pub blocked_by: Option<&'static str>,
-    /// Its parameters as they held, by name.
+    /// The parameters used, by name.
     pub params: BTreeMap<String, serde_json::Value>,
 }

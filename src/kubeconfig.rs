@@ -1,14 +1,14 @@
-//! Reads a kubeconfig, whoever asks and for whatever parts of it. It may hold keys and tokens, so no error quotes it.
+//! Parses kubeconfigs, for several modules and parts. They may contain keys and tokens, so errors do not quote them.
 
 use serde::de::DeserializeOwned;
 
 /// Real ones have one to three kilobytes.
 const MAX_KUBECONFIG: usize = 1 << 20;
 
-/// The parts of a raw kubeconfig that `T` names.
+/// The parts of a raw kubeconfig that `T` defines.
 ///
 /// # Errors
-/// It is none. The text quotes nothing of it.
+/// It is not a kubeconfig. The text does not quote it.
 pub(crate) fn parse<T: DeserializeOwned>(content: &[u8]) -> Result<T, String> {
     if content.len() > MAX_KUBECONFIG {
         return Err(format!("larger than {MAX_KUBECONFIG} bytes"));

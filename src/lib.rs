@@ -1,10 +1,10 @@
-//! meshdoctor looks at a Linkerd service mesh and says what is wrong, what proves it, what it explains, and what to do.
+//! meshdoctor inspects a Linkerd service mesh and reports problems with evidence, effects and repair steps.
 //!
-//! The pipeline, in one paragraph: [`policy`] selects checks from the table in [`checks`]; [`collect`] asks a
-//! [`source`] for the union of what their cards need, redacts each object at the border and files it in a
-//! [`model::Cluster`]; each check, a pure function, judges through a [`checks::Context`] in which unknown evidence
-//! travels as [`missing::Missing`]; [`cause`] links symptoms to causes and [`policy`] decides the verdict; the
-//! [`report::Report`] is written by [`render`], and [`exit`] gives the status.
+//! The pipeline: [`policy`] selects checks from the table in [`checks`]; [`collect`] requests the evidence that their
+//! cards need from a [`source`], redacts each object and files it in a [`model::Cluster`]; each check is a pure
+//! function that uses a [`checks::Context`], in which missing evidence is a [`missing::Missing`]; [`cause`] links
+//! symptoms to causes and [`policy`] determines the result; [`render`] writes the [`report::Report`], and [`exit`]
+//! selects the exit status.
 
 pub mod annotations;
 pub mod archive;

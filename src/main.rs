@@ -1,4 +1,4 @@
-//! The `meshdoctor` command: parse, run, exit status; nothing else.
+//! The `meshdoctor` command.
 
 use std::process::ExitCode;
 

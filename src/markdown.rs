@@ -1,12 +1,12 @@
-//! The small markdown grammar that cards and demos share: YAML front matter between two lines of `---`, headings, prose,
-//! and fenced blocks whose info string says what they hold. It knows headings and fences, not what they mean.
+//! The Markdown format of cards and demos: YAML front matter between two lines of `---`, headings, prose, and fenced
+//! blocks with typed info strings. Parses only the structure.
 
 use serde::de::DeserializeOwned;
 
 /// A fenced block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Block {
-    /// What it holds.
+    /// Type of its content.
     pub content: BlockKind,
     /// Its text.
     pub text: String,
@@ -14,38 +14,38 @@ pub struct Block {
     pub line: usize,
 }
 
-/// What a block holds, from its info string.
+/// Type of a block, from its info string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlockKind {
-    /// `yaml cluster` or `yaml cluster on=BASE`: Kubernetes objects, laid over a base cluster.
+    /// `yaml cluster` or `yaml cluster on=BASE`: Kubernetes objects on top of a base cluster.
     Cluster {
-        /// The base's name; several, with commas between them, are laid one over the other.
+        /// Name of the base; several, separated by commas, are combined in order.
         on: Option<String>,
     },
-    /// `yaml run`: time, versions, what is missing.
+    /// `yaml run`: time, versions, missing evidence.
     Run,
     /// `LANG node=NAME path=PATH`: a file of a node snapshot.
     NodeFile {
-        /// The node; several, with commas between them, when they have the same file.
+        /// The node; several, separated by commas, if they have the same file.
         node: String,
         /// The path in its snapshot.
         path: String,
     },
     /// `text log=NAME`: the log of a node, a pod or a container.
     Log {
-        /// As `--logs` names it.
+        /// As in `--logs`.
         name: String,
     },
-    /// `text diagnostics` or `text diagnostics=NAMESPACE/POD:PORT`: what `linkerd diagnostics` printed.
+    /// `text diagnostics` or `text diagnostics=NAMESPACE/POD:PORT`: output of `linkerd diagnostics`.
     Diagnostics {
-        /// As `--diagnostics` names it.
+        /// As in `--diagnostics`.
         of: Option<String>,
     },
-    /// `text expect`: what is expected to be said.
+    /// `text expect`: the expected output.
     Expect,
 }
 
-/// A file that is not the grammar.
+/// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}")]
 pub struct MarkdownError {
@@ -53,7 +53,7 @@ pub struct MarkdownError {
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong and what is expected.
+    /// The error and the expected syntax.
     pub message: String,
 }
 
@@ -69,7 +69,7 @@ pub struct Body {
 /// Front matter, prose and blocks of a file without headings.
 ///
 /// # Errors
-/// A file that is not the grammar, or has a heading.
+/// A syntax error, or a heading.
 pub fn read<F: DeserializeOwned>(name: &str, text: &str) -> Result<(F, Body), MarkdownError> {
     let (front, mut reader) = Reader::open(name, text.lines())?;
     let body = reader.body()?;
@@ -79,7 +79,7 @@ pub fn read<F: DeserializeOwned>(name: &str, text: &str) -> Result<(F, Body), Ma
     }
 }
 
-/// What is said of a word that is unknown, with the known one that may be meant in the place of all of them.
+/// The error for an unknown word, with the most similar known word instead of all of them.
 pub(crate) fn with_nearest(said: &str) -> String {
     let quoted =
         |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         Reader { file: format!("{name}.md"), lines: lines.collect(), at: 0 }
     }
 
-    /// Stands behind the first line that is this heading.
+    /// A reader positioned after the first line with this heading.
     pub(crate) fn behind(
         name: &str,
         lines: impl Iterator<Item = &'a str>,
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    /// Reads the front matter, and stands behind it.
+    /// Parses the front matter; positions the reader after it.
     pub(crate) fn open<F: DeserializeOwned>(
         name: &str,
         lines: impl Iterator<Item = &'a str>,
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         let front = match serde_yaml::from_str(&text) {
             Ok(front) => front,
             Err(error) => {
-                // It counts from the front matter's first line, which is the second of the file.
+                // Line numbers start at the front matter's first line, which is the second of the file.
                 reader.at = error.location().map_or(1, |place| place.line());
                 let said = error.to_string();
                 let said = said.split(" at line ").next().unwrap_or(&said);
@@ -149,12 +149,12 @@ impl<'a> Reader<'a> {
         Ok((front, reader))
     }
 
-    /// An error at the line where the reader stands.
+    /// An error at the current line.
     pub(crate) fn fail<T>(&self, message: impl Into<String>) -> Result<T, MarkdownError> {
         Err(MarkdownError { file: self.file.clone(), line: self.at + 1, message: message.into() })
     }
 
-    /// The line where the reader stands, blank lines passed over; `None` at the end.
+    /// The current line, after blank lines; `None` at the end.
     pub(crate) fn line(&mut self) -> Option<&'a str> {
         while self.lines.get(self.at).is_some_and(|line| line.trim().is_empty()) {
             self.at += 1;
@@ -162,12 +162,12 @@ impl<'a> Reader<'a> {
         self.lines.get(self.at).copied()
     }
 
-    /// Passes over the line where it stands.
+    /// Skips the current line.
     pub(crate) fn pass(&mut self) {
         self.at += 1;
     }
 
-    /// Passes over a heading that must come now.
+    /// Skips a required heading.
     pub(crate) fn heading(&mut self, heading: &str) -> Result<(), MarkdownError> {
         if self.line() != Some(heading) {
             return self.fail(format!("expected the heading {heading:?}"));
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Everything up to the next heading, as it stands; blocks are part of the text.
+    /// The raw text up to the next heading, including blocks.
     pub(crate) fn prose(&mut self) -> String {
         let start = self.at;
         let mut fenced = false;
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         self.lines[start..self.at].join("\n").trim().to_owned()
     }
 
-    /// Everything up to the next heading, taken apart.
+    /// Prose and blocks up to the next heading.
     pub(crate) fn body(&mut self) -> Result<Body, MarkdownError> {
         let mut prose = Vec::new();
         let mut blocks = Vec::new();

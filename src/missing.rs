@@ -1,5 +1,5 @@
-//! Evidence that is not there: which, why, and what would bring it. `Missing` travels by `?` out of every check that
-//! needed it, so that "could not look" can never turn into "fine".
+//! Missing evidence: the item, the reason, and how to provide it. Checks return `Missing` with `?`, so that missing
+//! evidence never becomes a pass.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,24 +11,24 @@ use crate::item::{Asked, Item, Kind, Scope};
 use crate::objects::is_built_in;
 use crate::request::Request;
 
-/// What prints the role where a kind is one that only checks of users read.
+/// The command that prints the role with kinds of user-defined checks.
 pub(crate) fn rbac_of_brought() -> String {
     own("rbac --checks DIR")
 }
 
-/// A piece of evidence that a check needed and did not get, or not all of.
+/// Evidence that a check needed but did not get, or only in part.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Missing {
-    /// What was asked for.
+    /// The requested item.
     pub request: Request,
-    /// Why it is not there.
+    /// The reason.
     pub why: Why,
-    /// Which part is missing, where the rest is there: `node ip-10-0-1-12`, `spec.template of shop/web`.
+    /// The missing part, if the rest is available: `node ip-10-0-1-12`, `spec.template of shop/web`.
     pub part: Option<String>,
 }
 
 impl Missing {
-    /// The whole of an item is missing.
+    /// The whole item is missing.
     pub fn whole(request: Request, why: Why) -> Missing {
         Missing { request, why, part: None }
     }
@@ -38,26 +38,26 @@ impl Missing {
         Missing { request, why, part: Some(part.into()) }
     }
 
-    /// Whether it was asked for and could not be had, which the exit status shows; see [`Why::was_asked_for`].
+    /// Whether requested evidence was unavailable, which affects the exit status; see [`Why::was_asked_for`].
     pub fn was_asked_for(&self) -> bool {
         self.why.was_asked_for()
     }
 
-    /// How to close the gap: the RBAC rule, the flag, the command.
+    /// How to provide it: the RBAC rule, the flag, the command.
     pub fn close(&self) -> Close {
         fn say(text: impl Into<String>) -> Close {
             Close::say(text)
         }
         if self.why == Why::NotInManifests {
             return say(
-                "judge the manifests over a cluster or a bundle of it: check --with in the place of --manifests",
+                "check the manifests on top of a cluster or bundle: use check --with instead of --manifests",
             );
         }
         if let Why::NoValue { close, .. } = &self.why {
             return say(close);
         }
         if let Why::NotJudged { .. } = self.why {
-            return say("look at it by hand: what it hangs on is named above");
+            return say("review it by hand; its dependency is named above");
         }
         let asked = self.request.item.asked();
         if let Some(close) = asked.and_then(|asked| asked.close(&self.why, self.request.namespace.as_deref()))
@@ -71,24 +71,25 @@ impl Missing {
             },
             (item, Why::NotCaptured | Why::NotOffered | Why::NotInManifests) => capture(item, &self.request),
             (item, Why::PerhapsMore) => match item.kind() {
-                Some(kind) => say(format!(
-                    "if the dump lists every one of them, say so: --complete {}",
-                    kind.resource()
-                )),
+                Some(kind) => {
+                    say(format!("if the dump lists all of them, add --complete {}", kind.resource()))
+                }
                 None => say("provide a complete dump"),
             },
-            (_, Why::NotServed) => say("install what serves it, or skip the checks that need it: --skip"),
+            (_, Why::NotServed) => {
+                say("install the CRDs or the API service, or skip the checks that need it: --skip")
+            }
             (_, Why::TimedOut { .. }) => {
                 say("run again, with a longer --request-timeout and --timeout if the API server is slow")
             }
             (_, Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. }) => {
-                say("repair or capture it again; the place is named above")
+                say("repair it or collect it again; its position is named above")
             }
-            (_, Why::Failed { .. }) => say("run again; with -v for what the API server answered"),
+            (_, Why::Failed { .. }) => say("run again; -v shows the responses of the API server"),
         }
     }
 
-    /// The namespace and the name of the Secret, where it is one that a Link names: those are asked for where their Link is.
+    /// Namespace and name of the Secret of a Link, which is in the namespace of the Link.
     pub fn link_secret(&self) -> Option<(&str, &str)> {
         match &self.request.item {
             Item::Named { kind: Kind::Secret, scope: Scope::Fixed(namespace), name } => {
@@ -98,7 +99,7 @@ impl Missing {
         }
     }
 
-    /// The RBAC rule that would have allowed it, in words.
+    /// The RBAC rule that would allow it, in words.
     fn rule(&self) -> String {
         match &self.request.item {
             Item::List(kind @ Kind::Foreign(_)) => {
@@ -119,7 +120,7 @@ impl Missing {
     }
 }
 
-/// The command that lets the Secrets that Links in a namespace name be read.
+/// The command that allows reading the Secrets of Links in a namespace.
 pub(crate) fn grant_links(namespace: &str, names: &[&str]) -> Command {
     let role = names.iter().fold(
         kubectl().namespace(namespace).words("create role meshdoctor-links --verb=get --resource=secrets"),
@@ -132,8 +133,8 @@ pub(crate) fn grant_links(namespace: &str, names: &[&str]) -> Command {
     Line::from(role).and(binding).into()
 }
 
-/// The commands that print every object of these kinds: what any cluster serves at once, the rest one by one, as a kind that is not
-/// served would have kubectl print nothing of the others.
+/// The commands that print all objects of these kinds: built-in kinds in one command, others one by one, because
+/// kubectl prints nothing if one of them is not served.
 pub(crate) fn get_each(kinds: &BTreeSet<Kind>) -> Vec<Line> {
     let (built_in, defined): (Vec<Kind>, Vec<Kind>) = kinds.iter().partition(|kind| is_built_in(**kind));
     let resources = |kinds: &[Kind]| kinds.iter().map(|kind| kind.resource()).collect::<Vec<_>>();
@@ -154,11 +155,11 @@ pub(crate) fn get_each(kinds: &BTreeSet<Kind>) -> Vec<Line> {
 }
 
 fn capture(item: &Item, request: &Request) -> Close {
-    let collect = format!("capture it, or everything with {}", own("collect"));
+    let collect = format!("provide it, or everything with {}", own("collect"));
     match item {
-        // Whatever is said to print a Secret prints a private key.
+        // Printing a Secret would print a private key.
         Item::Named { kind: Kind::Secret, .. } | Item::List(Kind::Secret) => Close::run(
-            "capture it, without its private key",
+            "provide it without its private key",
             meshdoctor().words("collect --output bundle.tar.gz"),
         ),
         Item::List(kind) => {
@@ -172,7 +173,7 @@ fn capture(item: &Item, request: &Request) -> Close {
             let get = kubectl().namespace(namespace).words("get").arg(kind.resource());
             Close::run(collect, get.operand(name).words("-o json"))
         }
-        // They say themselves how they are had.
+        // These define their own remediation.
         _ => Close::say(collect),
     }
 }

@@ -1,20 +1,20 @@
-//! Which names Kubernetes accepts. What it would not accept names no object of any cluster: it is refused where it comes
-//! in, as something malformed, and never reaches a report or a command. Names that it does accept can still hold
-//! anything but a slash or a percent sign, so nobody is to trust one because it passed here.
+//! Valid Kubernetes names. An invalid name cannot belong to an object of a cluster: it is rejected on input as
+//! malformed, and never reaches a report or a command. Valid names can still contain almost any character, so they are
+//! not safe to print or run.
 
-/// What a kind asks of the names of its objects.
+/// Rule for the names of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// A DNS label: letters, digits and dashes.
     Label,
     /// Labels joined by dots: most kinds.
     Subdomain,
-    /// What can stand between two slashes of a path: RBAC, events, API services.
+    /// A path segment: RBAC, events, API services.
     Segment,
 }
 
 impl Rule {
-    /// Whether a name is one.
+    /// Whether a name is valid.
     pub fn accepts(self, name: &str) -> bool {
         match self {
             Rule::Label => is_label(name),
@@ -23,7 +23,7 @@ impl Rule {
         }
     }
 
-    /// The rule for an object of this kind, which may be one of somebody's own.
+    /// The rule for objects of this kind, which may be a custom resource.
     pub fn of_kind(kind: &str) -> Rule {
         match kind {
             "Namespace" => Rule::Label,
@@ -44,7 +44,7 @@ pub fn is_label(name: &str) -> bool {
         && !name.ends_with('-')
 }
 
-/// A DNS subdomain (RFC 1123), such as the name of a pod or a node. Its parts may be longer than 63 bytes.
+/// A DNS subdomain (RFC 1123), such as the name of a pod or node. Its labels may be longer than 63 bytes.
 pub fn is_subdomain(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let part = |part: &str| {
@@ -53,7 +53,7 @@ pub fn is_subdomain(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(part)
 }
 
-/// Whether the API server takes a text as the value of a label.
+/// Whether a text is a valid label value.
 pub fn is_label_value(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let ends = [text.bytes().next(), text.bytes().last()];
@@ -62,7 +62,7 @@ pub fn is_label_value(text: &str) -> bool {
         && ends.into_iter().flatten().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Whether the API server takes a text as the key of a label: a name, with a DNS subdomain and a slash before it or without.
+/// Whether a text is a valid label key: a name, optionally with a DNS subdomain and a slash before it.
 pub fn is_label_key(text: &str) -> bool {
     let (prefix, name) = text.split_once('/').map_or((None, text), |(prefix, name)| (Some(prefix), name));
     !name.is_empty() && is_label_value(name) && prefix.is_none_or(is_subdomain)
@@ -73,22 +73,20 @@ pub fn is_segment(name: &str) -> bool {
     !name.is_empty() && name != "." && name != ".." && !name.contains(['/', '%'])
 }
 
-/// What a namespace can be called, for a message.
-pub const A_NAMESPACE: &str =
-    "a namespace has lower-case letters, digits and dashes, 63 at most, such as linkerd-viz";
-/// What a node can be called, for a message.
-pub const A_NODE: &str =
-    "a node has lower-case letters, digits, dashes and dots, such as ip-10-0-1-12.ec2.internal";
+/// Rule for namespace names, for messages.
+pub const A_NAMESPACE: &str = "use at most 63 lower-case letters, digits and dashes, such as linkerd-viz";
+/// Rule for node names, for messages.
+pub const A_NODE: &str = "use lower-case letters, digits, dashes and dots, such as ip-10-0-1-12.ec2.internal";
 
-/// Why an object with these names is refused; the names are quoted so far as a message needs.
+/// Reason why an object with these names is rejected, with shortened names.
 pub fn refused(rule: Rule, namespace: &str, name: &str) -> Option<String> {
     if !namespace.is_empty() && !is_label(namespace) {
-        return Some(format!("Kubernetes accepts no namespace named {}", quoted(namespace)));
+        return Some(format!("{} is not a valid namespace name", quoted(namespace)));
     }
-    (!rule.accepts(name)).then(|| format!("Kubernetes accepts no object named {}", quoted(name)))
+    (!rule.accepts(name)).then(|| format!("{} is not a valid object name", quoted(name)))
 }
 
-/// A name that is none, for a message.
+/// An invalid name, for a message.
 pub fn quoted(name: &str) -> String {
     const SHOWN: usize = 40;
     let shown: String = name.chars().take(SHOWN).collect();
@@ -108,7 +106,7 @@ mod tests {
         for name in ["ip-10-0-1-12.ec2.internal", "sh.helm.release.v1.linkerd.v1", &"a".repeat(200)] {
             assert!(!is_label(name) && is_subdomain(name) && is_segment(name), "{name}");
         }
-        // What an API server takes as the name of a ClusterRole or an APIService.
+        // Valid names of ClusterRoles or APIServices.
         for name in ["system:node", "v1.", "linkerd $(id)", "A_b", "-x", "a\nb", "::error::"] {
             assert!(!is_label(name) && !is_subdomain(name) && is_segment(name), "{name}");
         }

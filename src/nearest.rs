@@ -1,7 +1,7 @@
-//! What somebody may have meant by a word that is none.
+//! Suggestions for unknown words.
 
-/// The candidate most like a word, if any is near it: a few slips away, or one of them begins or ends the other. Of two that are as
-/// near, the first by the alphabet.
+/// The most similar candidate, if it differs by a few characters or one is a prefix or suffix of the other. Of several,
+/// the first in alphabetical order.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     candidates
         .into_iter()
@@ -11,7 +11,7 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, name)| name.to_owned())
 }
 
-/// Whether so much of a word is right that it may be meant.
+/// Whether enough of a word matches.
 fn is_near(word: &str, name: &str) -> bool {
     let (short, long) = if word.len() < name.len() { (word, name) } else { (name, word) };
     let part = short.len() >= 3 && (long.starts_with(short) || long.ends_with(short));

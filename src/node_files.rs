@@ -1,4 +1,4 @@
-//! The raw files of one node, and how much of them is taken.
+//! The raw files of one node, and limits for them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ pub struct NodeFiles {
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
-/// So many files of one node are read.
+/// Maximum number of files per node.
 pub const MAX_FILES: usize = 4096;
-/// So many bytes of one node are read.
+/// Maximum number of bytes per node.
 pub const MAX_NODE: u64 = 64 << 20;

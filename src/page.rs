@@ -1,4 +1,4 @@
-//! The page of a check, made from its card, and where pages can be read.
+//! The documentation page of a check, generated from its card, and URLs of pages.
 
 use std::fmt::Write;
 
@@ -7,21 +7,21 @@ use crate::checks;
 use crate::item::{Asked, Item, Scope};
 use crate::markdown::{Block, BlockKind};
 
-/// The first line of generated files that take HTML comments.
+/// First line of generated files with HTML comments.
 pub(crate) const GENERATED: &str =
     "<!-- Generated from the code by `UPDATE=1 cargo test`; do not edit. -->\n";
 
-/// Where a check's page can be read by people who have only its id.
+/// URL of a check's page.
 pub fn page_url(check: &str) -> String {
     document_url(&format!("checks/{check}.md"))
 }
 
-/// Where a page of `docs/` can be read.
+/// URL of a page of `docs/`.
 pub fn document_url(page: &str) -> String {
     format!("{}/blob/main/docs/{page}", env!("CARGO_PKG_REPOSITORY"))
 }
 
-/// An item for people, with the permission that it takes.
+/// An item and its permission, for people.
 pub fn item_in_words(item: &Item) -> String {
     match item {
         Item::List(kind) => format!("every {kind} (list on {})", kind.resource()),
@@ -32,7 +32,7 @@ pub fn item_in_words(item: &Item) -> String {
                 Scope::Extension(extension) => format!(" in the namespace of the extension {extension}"),
                 Scope::Links => {
                     return format!(
-                        "the {kind} that each Link names (get on {} by that name)",
+                        "the {kind} that each Link refers to (get on {} by that name)",
                         kind.resource()
                     );
                 }
@@ -45,7 +45,7 @@ pub fn item_in_words(item: &Item) -> String {
     }
 }
 
-/// `docs/checks/<id>.md`: facts, prose, an example and what the same looks like after the remedy.
+/// `docs/checks/<id>.md`: facts, prose, an example and its state after the repair.
 pub fn page(card: &Card, cases: &[Case]) -> String {
     let mut page = format!("{GENERATED}# {}\n\n{}.\n\n", card.id, card.front.title.trim_end_matches('.'));
     facts(card, &mut page);
@@ -59,7 +59,7 @@ pub fn page(card: &Card, cases: &[Case]) -> String {
     }
     _ = writeln!(
         page,
-        "More cases, among them those in which it cannot know, are in the card:\n\
+        "More cases, including missing evidence, are in the card:\n\
          [checks/{0}/{1}.md](../../checks/{0}/{1}.md). The rule is in\n[src/checks/{2}/{3}.rs](../../src/checks/{2}/{3}.rs).",
         card.front.category,
         card.id,
@@ -86,7 +86,7 @@ fn facts(card: &Card, page: &mut String) {
         .map(|row| format!("{}: {} (`{}`)", row.category, row.description, row.anchor))
         .collect();
     let rows = [
-        ("Severity", format!("{}, at most", front.severity)),
+        ("Severity", format!("at most {}", front.severity)),
         ("Category", front.category.clone()),
         ("Since", front.since.clone()),
         ("Applies to", front.applies.clone().unwrap_or_default()),
@@ -94,12 +94,12 @@ fn facts(card: &Card, page: &mut String) {
         ("With an upgrade", front.with_an_upgrade().unwrap_or_default().to_owned()),
         ("With `--wait`", front.with_waiting().unwrap_or_default().to_owned()),
         ("Needs", words(&front.needs)),
-        ("Uses, when it is there", words(&front.uses)),
+        ("Uses, if available", words(&front.uses)),
         ("Parameters", parameters(front)),
         ("Explains", front.explains.iter().map(link).collect::<Vec<_>>().join(", ")),
         ("Explained by", explained_by.join(", ")),
-        ("To be repaired before", front.before.iter().map(link).collect::<Vec<_>>().join(", ")),
-        ("Answers in `linkerd check`", answered.join("<br>")),
+        ("Repair before", front.before.iter().map(link).collect::<Vec<_>>().join(", ")),
+        ("Rows of `linkerd check`", answered.join("<br>")),
         ("Also known as", code(&front.aliases)),
         ("Read more", front.references.iter().map(|url| format!("<{url}>")).collect::<Vec<_>>().join("<br>")),
     ];
@@ -110,11 +110,15 @@ fn facts(card: &Card, page: &mut String) {
     page.push('\n');
 }
 
-/// What can be set of a check, each with how it is.
+/// The parameters of a check with their defaults.
 fn parameters(front: &Front) -> String {
     let shown = front.parameters().into_iter().map(|shown| {
         let means = shown.means.map(|means| format!("{means}; ")).unwrap_or_default();
-        format!("`{}`: {means}{} unless [set](../config.md)", shown.name, shown.default_in_words())
+        format!(
+            "`{}`: {means}{} by default ([configurable](../config.md))",
+            shown.name,
+            shown.default_in_words()
+        )
     });
     shown.collect::<Vec<_>>().join("<br>")
 }
@@ -153,14 +157,14 @@ fn caption(block: &Block) -> Option<String> {
         BlockKind::Cluster { on: Some(bases) } => {
             let links = bases.split(',').map(|base| format!("[{base}](../../checks/bases/{base}.yaml)"));
             let links: Vec<String> = links.collect();
-            Some(format!("The cluster, as far as it differs from {}:", links.join(" and ")))
+            Some(format!("Differences of the cluster from {}:", links.join(" and ")))
         }
         BlockKind::Run => Some("The run:".to_owned()),
         BlockKind::NodeFile { node, path } => Some(format!("On node {node}, `{path}`:")),
         BlockKind::Log { name } => Some(format!("The log of {name}:")),
         BlockKind::Diagnostics { of: None } => Some("Output of `linkerd diagnostics`:".to_owned()),
         BlockKind::Diagnostics { of: Some(of) } => {
-            Some(format!("Output of `linkerd diagnostics policy`, asked of {of}:"))
+            Some(format!("Output of `linkerd diagnostics policy`for {of}:"))
         }
         BlockKind::Expect => None,
     }

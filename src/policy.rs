@@ -1,4 +1,4 @@
-//! What was asked of the run: which checks, and what counts as failing. The one place that decides the verdict.
+//! The options of the run: selected checks, and the gate. The only place that determines the result.
 
 mod baseline;
 mod waiver;
@@ -14,7 +14,7 @@ use crate::finding::{Confidence, Finding, Severity, Standing, Subject, WaivedBy,
 use crate::item::Item;
 use crate::model::skew::Skew;
 
-/// From which severity on a finding fails the run.
+/// The gate: the lowest severity that fails a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gate {
     /// `--fail-on error`, the default.
@@ -26,7 +26,7 @@ pub enum Gate {
     Info,
     /// `--fail-on never`.
     Never,
-    /// `--fail-on error:observed`: what is inferred does not fail the run.
+    /// `--fail-on error:observed`: inferred findings do not fail the run.
     ErrorObserved,
     /// `--fail-on warning:observed`.
     WarningObserved,
@@ -43,7 +43,7 @@ impl Gate {
         }
     }
 
-    /// Whether what is inferred counts as well.
+    /// Whether inferred findings count.
     fn counts(self, confidence: Confidence) -> bool {
         match self {
             Gate::ErrorObserved | Gate::WarningObserved => confidence == Confidence::Observed,
@@ -64,43 +64,43 @@ impl Gate {
     }
 }
 
-/// What was asked of the run.
+/// Options of the run.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    /// Ids, aliases or categories to judge; empty means all.
+    /// Ids, aliases or categories to select; empty means all.
     pub only: Vec<String>,
-    /// Ids, aliases or categories to leave out.
+    /// Ids, aliases or categories to skip.
     pub skip: Vec<String>,
-    /// The moment in the life of the mesh: checks of other moments are left out, unless `only` names them by id.
+    /// The stage: checks of other stages are skipped, unless `only` names their ids.
     pub mode: Mode,
-    /// How bad the findings of a check are, by its id, where its card is not to say it.
+    /// Severity overrides, by check id.
     pub severities: BTreeMap<String, Severity>,
-    /// What is told: everything, or what was seen alone.
+    /// Whether inferred findings are listed.
     pub confidence: Confidence,
-    /// What fails the run.
+    /// The gate.
     pub gate: Gate,
-    /// Whether a change is judged: then what it brings in fails the run, and nothing else.
+    /// Whether a change is checked: then only findings that it introduces fail the run.
     pub on_change: bool,
-    /// Whether evidence that could not be had is accepted (`--on-not-checked=pass`).
+    /// Whether unavailable evidence is accepted (`--on-not-checked=pass`).
     pub not_checked_passes: bool,
-    /// What is accepted (`--waivers`).
+    /// Accepted findings (`--waivers`).
     pub waivers: Vec<Waiver>,
-    /// What is known already (`--baseline`).
+    /// Known findings (`--baseline`).
     pub baseline: Option<Baseline>,
 }
 
-/// A word that names no check and no category.
+/// A word that is neither a check nor a category.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no check or category is named {word:?}{}", .nearest.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default())]
+#[error("unknown check or category {word:?}{}", .nearest.as_ref().map(|n| format!("; did you mean {n}?")).unwrap_or_default())]
 pub struct UnknownCheck {
-    /// What was written.
+    /// The word.
     pub word: String,
-    /// The nearest real name.
+    /// The most similar existing name.
     pub nearest: Option<String>,
 }
 
 impl Policy {
-    /// What a finding is to the gate, with the subjects that waivers accept. It is waived if every one of its subjects is.
+    /// Effect of a finding on the gate, with its accepted subjects. It is waived if all subjects are.
     pub fn standing(&self, finding: &Finding, accepted: &[(Subject, WaivedBy)]) -> Standing {
         let subjects: BTreeSet<&Subject> = accepted.iter().map(|(of, _)| of).collect();
         let is_accepted = |subject: &Subject| subjects.contains(subject);
@@ -130,7 +130,7 @@ impl Policy {
     /// The selected checks, in table order.
     ///
     /// # Errors
-    /// A word that names no check and no category.
+    /// A word is neither a check nor a category.
     pub fn select(&self) -> Result<Vec<&'static Check>, UnknownCheck> {
         let only = named(&self.only)?;
         let skip = named(&self.skip)?;
@@ -144,7 +144,7 @@ impl Policy {
     }
 }
 
-/// What a set of checks needs or can use.
+/// Items that a set of checks needs or can use.
 pub fn items(checks: &[&'static Check]) -> BTreeSet<Item> {
     checks
         .iter()
@@ -153,7 +153,7 @@ pub fn items(checks: &[&'static Check]) -> BTreeSet<Item> {
         .collect()
 }
 
-/// What a run asks for: what its checks need or can use, and the versions that its report names besides.
+/// Items to request: those of its checks, and the versions for its report.
 pub fn run_items(checks: &[&'static Check]) -> BTreeSet<Item> {
     let mut items = items(checks);
     items.extend(Skew::items());

@@ -1,28 +1,28 @@
-//! The objects that a run may leave in a cluster, where that is asked for: which API takes reports, and what is to be there. What is
-//! in them is `render`'s business, how they get there that of the live source.
+//! Objects that a run writes into the cluster on request: the API for reports, and the intended objects. `render`
+//! creates their content, the live source writes them.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// The name of every object that is written, and of who writes it.
+/// Name of all written objects, and of their manager.
 pub const NAME: &str = "meshdoctor";
-/// The label by which these objects are found again.
+/// Label that identifies these objects.
 pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
-/// An API that reports are written to.
+/// An API for reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportApi {
     /// `openreports.io`
     pub group: &'static str,
-    /// The version that is written.
+    /// The version to write.
     pub version: &'static str,
-    /// Kind and resource of a namespace's report.
+    /// Kind and resource of namespaced reports.
     pub namespaced: (&'static str, &'static str),
-    /// Kind and resource of the cluster's.
+    /// Kind and resource of the cluster report.
     pub of_cluster: (&'static str, &'static str),
 }
 
-/// Both of them, the one that is preferred first.
+/// Both APIs, the preferred one first.
 pub const APIS: [ReportApi; 2] = [
     ReportApi {
         group: "openreports.io",
@@ -38,11 +38,11 @@ pub const APIS: [ReportApi; 2] = [
     },
 ];
 
-/// What is to be in the cluster after a run.
+/// Intended state of the cluster after a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Published {
-    /// The reports by namespace; that of the cluster under the empty name.
+    /// Reports by namespace; the cluster report has an empty name.
     pub reports: BTreeMap<String, Value>,
-    /// The events of what came and what went.
+    /// Events for new and fixed findings.
     pub events: Vec<Value>,
 }

@@ -1,5 +1,5 @@
-//! The result of a run, ordered and complete: the only thing that renderers see. Built once from the evidence and what
-//! the checks said; nothing here is judged again.
+//! The result of a run, ordered and complete: the only input of renderers. Built once from the evidence and the
+//! findings.
 
 mod coverage;
 mod outlook;
@@ -40,85 +40,85 @@ pub const SCHEMA: &str = "meshdoctor.report/1";
 /// A report.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// How the run went; times are here and nowhere else.
+    /// Metadata of the run, including all times.
     pub run: Run,
-    /// Where the evidence came from.
+    /// Origin of the evidence.
     pub origin: Origin,
-    /// The moment of judgement, and where it comes from.
+    /// The time at which evidence is judged, and its source.
     pub at: (Timestamp, TimeSource),
-    /// Date of the embedded knowledge.
+    /// Date of the release data.
     pub knowledge_date: String,
-    /// What was looked at: the cluster and every version in it.
+    /// The cluster and all versions in it.
     pub subject: Skew,
-    /// The control plane's namespace.
+    /// Namespace of the control plane.
     pub control_plane_namespace: String,
-    /// The uid of the namespace `kube-system`, which tells clusters apart; `None` where the evidence does not hold it.
+    /// Uid of the namespace `kube-system`, which identifies the cluster; `None` if unknown.
     pub cluster_uid: Option<String>,
-    /// Whether everything that an installed mesh is checked for was selected, in all namespaces.
+    /// Whether all checks of an installed mesh were selected, in all namespaces.
     pub whole: bool,
-    /// The version of linkerd-cni that an upgrade was asked about (`--to-cni`).
+    /// The linkerd-cni version of a planned upgrade (`--to-cni`).
     pub to_cni: Option<String>,
-    /// The upgrade that was rehearsed (`--to`).
+    /// The upgrade that was previewed (`--to`).
     pub rehearsal: Option<Rehearsal>,
-    /// The change that was laid over the cluster (`--with`).
+    /// The change that was applied on top of the cluster (`--with`).
     pub change: Option<Change>,
-    /// What else was asked of the run.
+    /// Other options of the run.
     pub asked: Asked,
     /// The gate, the counts and the status.
     pub verdict: RunResult,
-    /// What could not be judged, with the checks that needed it, in order.
+    /// Missing evidence, with the checks that needed it, in order.
     pub coverage: Coverage,
     /// Every selected check, in order.
     pub checks: Vec<Judged>,
-    /// Every finding: roots in the order of repair, then what they explain.
+    /// Every finding: root causes in repair order, then their symptoms.
     pub findings: Vec<Finding>,
     /// The merged steps of these findings, in order.
     pub repair: RepairPlan,
-    /// The nodes whose files were given.
+    /// Nodes with node evidence.
     pub nodes: Vec<NodeCni>,
-    /// The rows of `linkerd check` with this verdict, in its order.
+    /// The rows of `linkerd check` with these results, in its order.
     pub rows: Vec<Category>,
-    /// How the cluster that was judged is reached.
+    /// Connection options of the cluster.
     pub connection: Connection,
-    /// In how many objects and files something was redacted.
+    /// Number of objects and files with redacted values.
     pub redacted: usize,
-    /// What went wrong with the run itself, if anything.
+    /// Errors of the run itself.
     pub errors: Vec<String>,
 }
 
-/// An upgrade that was rehearsed.
+/// An upgrade that was previewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rehearsal {
-    /// `--to` and the release that it was taken for: `2.20 (edge-26.6.3)`.
+    /// `--to` and the release that it stands for: `2.20 (edge-26.6.3)`.
     pub target: String,
-    /// The release that it was taken for.
+    /// The release that it stands for.
     pub to: LinkerdVersion,
-    /// In which order to go about it; `None` where it is no upgrade to a later release.
+    /// Order of the upgrade; `None` if the target is not a later release.
     pub plan: Option<Plan>,
 }
 
-/// A change that was laid over the cluster.
+/// A change that was applied on top of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Where its manifests are from.
+    /// Origin of its manifests.
     pub given: String,
-    /// How many objects it has of kinds that are read.
+    /// Number of objects of kinds that are read.
     pub objects: usize,
 }
 
-/// What begins and what ends with an upgrade or a change, in figures.
+/// Number of findings that begin and end with an upgrade or change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Brings {
-    /// Findings that begin with it and are errors.
+    /// Errors that begin with it.
     pub breaks: usize,
-    /// Findings that begin with it and are none.
+    /// Other findings that begin with it.
     pub changes: usize,
     /// Findings that end with it.
     pub ends: usize,
 }
 
 impl Brings {
-    /// Of the findings of a report.
+    /// Counts the findings of a report.
     pub fn of(findings: &[Finding]) -> Brings {
         findings.iter().fold(Brings::default(), |mut brings, finding| {
             match (finding.when, finding.severity) {
@@ -132,33 +132,33 @@ impl Brings {
     }
 }
 
-/// How the run went.
+/// Metadata of the run.
 #[derive(Debug, Clone, Default)]
 pub struct Run {
-    /// When it began.
+    /// Start time.
     pub started: Option<Timestamp>,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub milliseconds: u64,
-    /// The words of the command line, without values that could be secret.
+    /// The command line, without secrets.
     pub command: Vec<String>,
-    /// The working directory, by every name that it is known to have; a pipeline wants files below it by their paths from there.
+    /// The working directory, with all known names; pipelines need relative paths below it.
     pub folders: Vec<String>,
-    /// The configuration file that added to the command line.
+    /// The configuration file that was used.
     pub config: Option<ConfigUse>,
 }
 
-/// The configuration file of a run, and its part in it.
+/// The configuration file of a run, and its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigUse {
     /// The file.
     pub file: String,
-    /// Whether the caller named it; otherwise it was found in the working directory or above.
+    /// Whether the caller named it; otherwise it was found in the working directory or a parent.
     pub named: bool,
     /// The flags that it sets, without their dashes.
     pub settings: Vec<String>,
-    /// Those of them that take part in what fails the run.
+    /// Flags among them that affect the exit status.
     pub gate: Vec<String>,
-    /// Whether standard error is kept free of notes.
+    /// Whether notes on standard error are suppressed.
     pub quiet: bool,
 }
 
@@ -168,7 +168,7 @@ impl ConfigUse {
         dashed(&self.settings)
     }
 
-    /// Which file takes part in what fails the run, and how; empty if it takes no part.
+    /// The file and its flags that affect the exit status; empty if there are none.
     pub fn of_gate(&self) -> String {
         match self.gate.is_empty() {
             true => String::new(),
@@ -181,10 +181,10 @@ fn dashed(flags: &[String]) -> String {
     flags.iter().map(|flag| format!("--{flag}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What was asked of a run: whoever asks the same again asks the same question.
+/// Options of a run, for reruns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// The moment in the life of the mesh.
+    /// The stage.
     pub mode: Mode,
     /// `--only`.
     pub only: Vec<String>,
@@ -206,19 +206,19 @@ pub struct Asked {
     pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
 }
 
-/// Everything a report is made from, beside the evidence.
+/// Inputs of a report, in addition to the evidence.
 pub struct Question<'a> {
     /// The selected checks.
     pub checks: &'a [&'static Check],
-    /// What fails the run.
+    /// The gate.
     pub policy: &'a Policy,
-    /// What the operator set.
+    /// Settings of the operator.
     pub settings: &'a Settings,
-    /// Facts that age.
+    /// Release data.
     pub knowledge: &'a Knowledge,
-    /// Where the evidence came from.
+    /// Origin of the evidence.
     pub origin: Origin,
-    /// A change that the evidence is to be judged with, and the cluster without it.
+    /// The change to check with, and the cluster without it.
     pub change: Option<(Change, &'a Collected)>,
 }
 
@@ -232,13 +232,13 @@ impl Question<'_> {
     }
 }
 
-/// Judges the evidence: evaluates every selected check, links causes, applies the policy.
+/// Runs every selected check, links causes, and applies the policy.
 pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     let cluster = &collected.cluster;
     let then = evaluate(question.checks, cluster, question.knowledge, question.settings);
     let results = match &question.change {
         Some((_, before)) => {
-            // What is there without the change is judged again without it.
+            // The state without the change is checked separately.
             let settings =
                 Settings { manifests: Vec::new(), values: Vec::new(), ..question.settings.clone() };
             let today = evaluate(question.checks, &before.cluster, question.knowledge, &settings);
@@ -249,8 +249,8 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     assemble(question, collected, results)
 }
 
-/// How bad findings are where the run says it. A severity below that of the check's card is the most that its findings may have; any
-/// other is that of every one of them, so that what is only an info by itself can be made to count.
+/// Applies severity overrides. A severity below that of the check's card is an upper bound for its findings; any other
+/// applies to all of them, so that infos can count.
 fn regraded(results: &mut [CheckResult], policy: &Policy) {
     for finding in results.iter_mut().flat_map(|result| &mut result.findings) {
         let Some(asked) = policy.severities.get(finding.check) else { continue };
@@ -265,7 +265,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     regraded(&mut results, question.policy);
     let found: Vec<Finding> =
         results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
-    // What is not wanted accounts for nothing: its symptoms stand for themselves.
+    // Skipped checks explain nothing: their symptoms become roots.
     let (found, inferred): (Vec<Finding>, Vec<Finding>) =
         found.into_iter().partition(|finding| finding.confidence >= question.policy.confidence);
     let front = |id: &str| crate::checks::find(id).map(|check| &check.card().front);
@@ -296,7 +296,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         ..coverage(cluster, &results, none_ran, connection)
     };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
-    // Everything that the manifests hold was set aside: that is not fine.
+    // If all manifests were set aside, the result is not a pass.
     let none_ran = none_ran
         || (question.origin.kind == "manifests"
             && read_nothing
@@ -326,10 +326,10 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         checks.extend(policy::PROBLEMS.map(|(id, title)| of_waivers(id, title, &findings)));
     }
     let subject = Skew::of(cluster, question.knowledge);
-    // Whose rows: the operator's command, or else the one that belongs to the control plane.
+    // The rows of the operator's command, or else of the one for the control plane.
     let control_plane = || subject.control_plane.values().find_map(|version| version.parse().ok());
     let release: Option<LinkerdVersion> = cluster.cli_version.clone().ok().or_else(control_plane);
-    // Rows have no mark for what is accepted, nor for what a change cures; nor do they tell what is seen from what is inferred.
+    // Rows cannot show accepted findings, effects of a change, or confidence.
     let of_rows: Vec<Finding> = findings.iter().chain(&inferred).filter(counts).cloned().collect();
     let evidence = rows::RowInput {
         checks: &checks,
@@ -379,7 +379,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     }
 }
 
-/// What became of a question that is asked of waivers.
+/// Result of a check of the waivers.
 fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> Judged {
     let found = findings.iter().any(|finding| finding.check == id);
     Judged {
@@ -395,8 +395,7 @@ fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> Judged {
     }
 }
 
-/// What is accepted explains nothing that is not: whoever accepts a cause has not accepted what comes of it, which then stands
-/// for itself.
+/// Accepted findings do not explain others: accepting a cause does not accept its symptoms, which become roots.
 fn stand_alone(findings: &mut [Finding]) {
     let waived: BTreeSet<_> =
         findings.iter().filter(|finding| finding.is_waived()).map(Finding::fingerprint).collect();

@@ -1,20 +1,20 @@
-//! What a source is really asked: the word that everybody uses for one question with its place.
+//! A request to a source.
 
 use std::fmt;
 
 use crate::item::Item;
 
-/// An [`Item`] with its namespace filled in: what a source is really asked.
+/// An [`Item`] with its namespace filled in.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Request {
-    /// What is asked for.
+    /// The requested item.
     pub item: Item,
-    /// The namespace of a named, namespaced object, or the one that access is asked for.
+    /// Namespace of a named, namespaced object, or of an access review.
     pub namespace: Option<String>,
 }
 
 impl Request {
-    /// A list or another item that needs no namespace.
+    /// A list or another item without a namespace.
     pub fn of(item: Item) -> Request {
         Request { item, namespace: None }
     }

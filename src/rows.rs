@@ -1,5 +1,5 @@
-//! The rows of `linkerd check`, carrying our verdict: each row is answered by the cards that name it, in the order and
-//! under the words of the real command. This file maps; it judges nothing again.
+//! The rows of `linkerd check` with meshdoctor's results: cards name the rows that they cover; order and texts are
+//! those of the real command. Maps results only.
 //!
 //! A row fails by the findings of its cards, as severe as they are; an info leaves it a success. If requested evidence was
 //! unavailable, if another check's findings keep a row from being judged, or if only a part of a row could be judged, the row
@@ -14,34 +14,34 @@ use crate::judged::Judged;
 use crate::knowledge::{COMMAND, Knowledge, Row, RowCategory, RowMode, RowSeverity};
 use crate::version::LinkerdVersion;
 
-/// What a row says of the cluster; the words of `linkerd check -o json`.
+/// Result of a row, with the values of `linkerd check -o json`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RowResult {
-    /// It is fine.
+    /// Success.
     Success,
-    /// It is not, and the exit status of the real command does not show it; or it could not be judged.
+    /// A problem without effect on the exit status of the real command, or not checked.
     Warning,
-    /// It is not.
+    /// A failure.
     Error,
 }
 
-/// A row with its verdict.
+/// A row with its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowVerdict {
-    /// The row's words.
+    /// Text of the row.
     pub description: String,
-    /// Where it is explained; given for rows that do not succeed.
+    /// Hint URL; for rows that do not succeed.
     pub hint: Option<String>,
-    /// What is wrong; empty for rows that succeed.
+    /// The problem; empty for rows that succeed.
     pub error: String,
-    /// The verdict.
+    /// The result.
     pub result: RowResult,
-    /// The checks whose findings fail it.
+    /// Checks whose findings fail it.
     pub checks: Vec<&'static str>,
 }
 
-/// A category and those of its rows that are printed.
+/// A category with its printed rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
     /// Its name.
@@ -50,19 +50,19 @@ pub struct Category {
     pub rows: Vec<RowVerdict>,
 }
 
-/// What the rows are made from.
+/// Inputs of the rows.
 pub struct RowInput<'a> {
-    /// The checks and how they ended.
+    /// The checks and their outcomes.
     pub checks: &'a [Judged],
-    /// What they found.
+    /// Their findings.
     pub findings: &'a [Finding],
-    /// The release of the command whose rows are printed; `None`: the newest.
+    /// The release of the command; `None`: the newest.
     pub release: Option<&'a LinkerdVersion>,
-    /// How it is run.
+    /// The options of the command.
     pub mode: RowMode,
 }
 
-/// Every row that `linkerd check` would print, those included that it leaves out after a failure.
+/// All rows that `linkerd check` would print, including those that it skips after a failure.
 pub fn rows(evidence: &RowInput<'_>, knowledge: &Knowledge) -> Vec<Category> {
     let answers = answers(evidence.checks);
     let known = knowledge.linkerd_check();
@@ -93,7 +93,7 @@ pub fn rows(evidence: &RowInput<'_>, knowledge: &Knowledge) -> Vec<Category> {
         .collect()
 }
 
-/// The categories of one that is printed once for each command: those for which a finding names the command.
+/// Categories that are printed once per command: those with a finding about the command.
 fn of_commands(
     category: &RowCategory,
     row: &Row,
@@ -116,14 +116,14 @@ fn of_commands(
     categories.collect()
 }
 
-/// Whether every row is a success or a warning, which is what the real command calls success.
+/// Whether every row is a success or warning, which the real command treats as success.
 pub fn success(categories: &[Category]) -> bool {
     categories.iter().flat_map(|category| &category.rows).all(|row| row.result != RowResult::Error)
 }
 
 type Answers<'a> = BTreeMap<(&'a str, &'a str), Vec<&'a Judged>>;
 
-/// The checks that answer each row, by category and description.
+/// The checks that cover each row, by category and description.
 fn answers(checks: &[Judged]) -> Answers<'_> {
     let mut answers: Answers<'_> = BTreeMap::new();
     for judged in checks {
@@ -134,7 +134,7 @@ fn answers(checks: &[Judged]) -> Answers<'_> {
     answers
 }
 
-/// An extension is there when one of its rows could be judged: its checks do not apply otherwise.
+/// An extension exists if one of its rows could be checked; otherwise its checks do not apply.
 fn is_installed(category: &RowCategory, answers: &Answers<'_>) -> bool {
     category.rows.iter().any(|row| {
         let of_row = answers.get(&(category.name.as_str(), row.description.as_str()));
@@ -152,7 +152,7 @@ fn verdict(
     let failing: Vec<&Finding> =
         findings.iter().filter(|finding| fails(finding, answers, &row.description)).collect();
     let worst = failing.iter().map(|finding| weight(finding)).max().unwrap_or(Severity::Info);
-    // A row that only ever warns stays a warning where a finding is about more than what the row asks.
+    // A warning-only row stays a warning even for findings about more than the row.
     let worst = if row.severity == RowSeverity::Warning { worst.min(Severity::Warning) } else { worst };
     let judged = answers.iter().any(|judged| has_verdict(judged, row, category));
     let unjudged = not_judged(answers, judged);
@@ -182,7 +182,7 @@ fn weight(finding: &Finding) -> Severity {
     finding.rows.weight(finding.severity)
 }
 
-/// Whether the check says something of the row, be it that the row does not apply and passes therefore.
+/// Whether the check has a result for the row, including that it does not apply and therefore passes.
 fn has_verdict(judged: &Judged, row: &Row, category: &RowCategory) -> bool {
     match judged.outcome {
         Outcome::Pass | Outcome::Findings => true,
@@ -191,8 +191,8 @@ fn has_verdict(judged: &Judged, row: &Row, category: &RowCategory) -> bool {
     }
 }
 
-/// What keeps the checks from judging, each reason once. Evidence that was not provided counts only if a part of the row was
-/// judged (`partly`): without any evidence the row is left out.
+/// Reasons why the checks have no result, each once. Evidence that was not provided counts only if a part of the row
+/// was checked (`partly`): without any evidence the row is omitted.
 fn not_judged(answers: &[&Judged], partly: bool) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for reason in answers.iter().flat_map(|judged| reasons_of(judged, partly)) {
@@ -216,10 +216,10 @@ fn reasons_of(judged: &Judged, all: bool) -> Vec<String> {
     reasons
 }
 
-/// How many subjects a text names.
+/// Number of subjects to list.
 const NAMED: usize = 10;
 
-/// A finding as the text of a row: what is wrong, where, because of what, and the first thing to do.
+/// A finding as the text of a row: the problem, subjects, cause and first step.
 pub fn in_words(finding: &Finding) -> String {
     let guess = if finding.confidence == Confidence::Likely { " (likely)" } else { "" };
     let mut text = format!("{}{guess} ({})", finding.message, finding.check);
@@ -247,13 +247,13 @@ mod tests {
     const READY: &str = "control plane pods are ready";
     const SCHEDULED: &str = "no unschedulable pods";
 
-    /// The check that answers both.
+    /// The check that covers both.
     fn check() -> &'static str {
         let answers = |check: &&'static crate::checks::Check| {
             let rows = &check.card().front.linkerd_check;
             [READY, SCHEDULED].iter().all(|wanted| rows.iter().any(|row| row.description == *wanted))
         };
-        crate::checks::all().find(answers).expect("a card answers both rows").id
+        crate::checks::all().find(answers).expect("a card covers both rows").id
     }
 
     fn judged(outcome: Outcome, gaps: Vec<Missing>) -> Judged {
@@ -275,7 +275,7 @@ mod tests {
             .remedy(Remedy::default().step(StepKind::Note, "Look at it"))
     }
 
-    /// The two rows that the check answers, as `RESULT ERROR`; `-` for one that is left out.
+    /// The two rows of the check, as `RESULT ERROR`; `-` for an omitted one.
     fn said(judged: Judged, findings: &[Finding]) -> [String; 2] {
         let evidence = RowInput { checks: &[judged], findings, release: None, mode: RowMode::Default };
         let rows = rows(&evidence, Knowledge::embedded());
@@ -313,7 +313,7 @@ mod tests {
             assert!(row.starts_with("Warning not checked: ") && row.lines().count() == 1, "{row}");
         }
         assert_eq!(said(judged(Outcome::Unknown, gap(Why::NotOffered)), &[]), ["-", "-"]);
-        // A finding of one row proves nothing about the other one.
+        // A finding of one row proves nothing about the other.
         let ready = finding(Severity::Error).fails_rows([READY]);
         let [_, scheduled] = said(judged(Outcome::Findings, gap(Why::NotOffered)), &[ready]);
         assert!(scheduled.starts_with("Warning not checked: "), "{scheduled}");

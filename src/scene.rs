@@ -1,5 +1,5 @@
-//! Small clusters written by hand: the cases of cards and the demos. Fenced blocks become a [`Memory`] source with the
-//! settings of a run; nothing is judged here.
+//! Small hand-written clusters for cases of cards and demos. Fenced blocks become a [`Memory`] source with run
+//! settings.
 
 use std::collections::BTreeMap;
 
@@ -23,51 +23,51 @@ use crate::source::{Completeness, Origin};
 use crate::version::CniVersion;
 use crate::yaml::guard;
 
-/// A small cluster, and how the run looks at it.
+/// A small cluster with run settings.
 #[derive(Debug, Clone, Default)]
 pub struct Scene {
     /// The objects, versions and node files.
     pub memory: Memory,
-    /// What checks are told.
+    /// Settings of checks.
     pub settings: Settings,
-    /// What collecting is told.
+    /// Settings of collecting.
     pub options: Options,
     replace: BTreeMap<String, String>,
 }
 
-/// Blocks that make no cluster.
+/// Blocks that do not define a valid cluster.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct SceneError {
     /// The line of the block in its file, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The error.
     pub message: String,
 }
 
-/// What a `yaml run` block can say. Every field has a default.
+/// Settings of a `yaml run` block. Every field has a default.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct RunBlock {
-    /// The moment of judgement.
+    /// Time of the evidence.
     at: Option<Timestamp>,
-    /// The API server's version; `unknown` when nobody said.
+    /// API server version, or `unknown`.
     server: Option<String>,
-    /// The operator's CLI.
+    /// The operator's CLI version.
     cli: Option<String>,
-    /// The commands of extensions beside it.
+    /// Extension commands on PATH.
     cli_extensions: Option<Vec<String>>,
     /// `all`, `none` or kinds.
     complete: Option<Complete>,
-    /// Items that cannot be had: `events: denied`.
+    /// Unavailable items: `events: denied`.
     trouble: BTreeMap<String, String>,
-    /// What running programs answered: `{program: prometheus, pod: linkerd-viz/p-1, status: 200, pods: [shop/web-1]}`.
+    /// Responses of running programs: `{program: prometheus, pod: linkerd-viz/p-1, status: 200, pods: [shop/web-1]}`.
     probe: Vec<serde_json::Map<String, serde_json::Value>>,
     /// `-n`.
     namespaces: Vec<String>,
-    /// What the API server answers when it is asked what the operator may do; everything but `denied` is allowed.
+    /// Results of access reviews: all permissions except `denied` are allowed.
     access: Option<Rights>,
-    /// What `--probe` finds: by server and pod the certificates that it shows, in PEM; `error: ...` where it shows none.
+    /// Served certificates by server and pod, in PEM; `error: ...` if there are none.
     served: BTreeMap<String, BTreeMap<String, String>>,
     /// `--to-cni`.
     to_cni: Option<String>,
@@ -87,36 +87,36 @@ struct RunBlock {
     params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
     /// `--expected-version`.
     expected_version: Option<String>,
-    /// Objects and node files laid down earlier that are not there: `Deployment linkerd/linkerd-identity`,
+    /// Objects and node files of earlier blocks to delete: `Deployment linkerd/linkerd-identity`,
     /// `NodeFiles ip-10-0-1-12`, `NodeFiles ip-10-0-1-12/cni/bin.json`.
     delete: Vec<String>,
     /// `-L`.
     control_plane_namespace: Option<String>,
     /// `--cni-namespace`.
     cni_namespace: Option<String>,
-    /// Texts that stand for others in base clusters laid down after this block: another release, another Kubernetes.
+    /// Text replacements in base clusters of later blocks: another release, another Kubernetes.
     replace: BTreeMap<String, String>,
 }
 
-/// Values that are about to be given to a chart.
+/// Values for a chart.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ValuesBlock {
-    /// As `--chart` takes it.
+    /// As in `--chart`.
     chart: String,
     /// The text of the file.
     text: String,
 }
 
-/// What the operator may do.
+/// Permissions of the operator.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Rights {
-    /// As cards write it behind `access/`: `create/secrets/control-plane`.
+    /// Name in cards after `access/`: `create/secrets/control-plane`.
     denied: Vec<String>,
 }
 
-/// The kind of a document that holds files of nodes rather than an object: how bases lay them down.
+/// Kind of a document with node files, used in base clusters.
 const NODE_FILES: &str = "NodeFiles";
 
 /// Files that several nodes have in common.
@@ -137,16 +137,16 @@ enum Complete {
     Kinds(Vec<String>),
 }
 
-/// The moment of scenes that name none.
+/// Default time.
 const AT: &str = "2026-01-15T12:00:00Z";
-/// The API server's version of scenes that name none.
+/// Default API server version.
 const SERVER: &str = "v1.31.5";
 
 impl Scene {
-    /// The cluster that blocks describe, in their order. `base` gives the text of a base cluster by name.
+    /// The cluster of the blocks, in order. `base` returns the text of a base cluster.
     ///
     /// # Errors
-    /// A block that is no YAML, no object, or names a base, kind or object that does not exist.
+    /// A block is not valid YAML, has an invalid object, or refers to a missing base, kind or object.
     pub fn of(blocks: &[Block], base: &dyn Fn(&str) -> Option<String>) -> Result<Scene, SceneError> {
         let mut scene = Scene::default();
         scene.memory.completeness = Completeness::All;
@@ -159,14 +159,14 @@ impl Scene {
         Ok(scene)
     }
 
-    /// Lays one block over what is there.
+    /// Applies one block.
     fn lay(&mut self, block: &Block, base: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
         match &block.content {
             BlockKind::Cluster { on } => {
                 for name in on.iter().flat_map(|names| names.split(',')) {
                     let text = base(name).ok_or_else(|| {
                         let page = crate::page::document_url("your-own-checks.md");
-                        format!("there is no base cluster {name:?}; {page} names them")
+                        format!("unknown base cluster {name:?}; {page} lists them")
                     })?;
                     let text = self.replace.iter().fold(text, |text, (old, new)| text.replace(old, new));
                     self.add(&text).map_err(|e| format!("base {name}: {e}"))?;
@@ -185,18 +185,19 @@ impl Scene {
                 Ok(())
             }
             BlockKind::Log { name } => {
-                let of = LogOf::parse(name).ok_or_else(|| format!("log: {name:?} is no node and no pod"))?;
+                let of =
+                    LogOf::parse(name).ok_or_else(|| format!("log: {name:?} is neither a node nor a pod"))?;
                 let log = LogObject::new(&of, format!("{}\n", block.text), false);
                 self.memory.logs.push(serde_json::to_vec(&log).map_err(|error| error.to_string())?);
                 Ok(())
             }
             BlockKind::Diagnostics { of } => {
-                let unnamed = |of: &String| format!("diagnostics: {of:?} names no port of a pod");
+                let unnamed = |of: &String| format!("diagnostics: {of:?} is not a pod port");
                 let of = of.as_ref().map(|of| PortOf::parse(of).ok_or_else(|| unnamed(of))).transpose()?;
                 let read = self.memory.diagnostics.read(&block.text, of.as_ref());
                 read.map(|_| ()).map_err(|why| format!("diagnostics: {why:?}"))
             }
-            BlockKind::Expect => Err("what is expected is no part of a cluster".to_owned()),
+            BlockKind::Expect => Err("the expect block is not part of a cluster".to_owned()),
         }
     }
 
@@ -310,7 +311,7 @@ impl Scene {
 
 impl Scene {
     fn params(&mut self, check: &str, set: BTreeMap<String, serde_json::Value>) -> Result<(), String> {
-        let found = checks::find(check).ok_or("there is no such check")?;
+        let found = checks::find(check).ok_or("the check does not exist")?;
         for (name, value) in set {
             let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let value = found.parameter(&name, &written)?;
@@ -320,7 +321,7 @@ impl Scene {
     }
 }
 
-/// The documents of a YAML stream, without those that hold only comments.
+/// Documents of a YAML stream, without those that contain only comments.
 fn documents(text: &str) -> impl Iterator<Item = &str> {
     let text = text.strip_prefix("---\n").unwrap_or(text);
     text.split("\n---\n").filter(|document| {
@@ -340,15 +341,15 @@ fn delete(memory: &mut Memory, gone: &str) -> Result<(), String> {
     let before = list.len();
     list.retain(|held| held.name != name || held.namespace != namespace);
     if list.len() == before {
-        return Err(format!("delete: there is no {gone}"));
+        return Err(format!("delete: {gone} does not exist"));
     }
     Ok(())
 }
 
-/// Takes one file of a node away, or all of them.
+/// Deletes one or all files of a node.
 fn delete_node_files(memory: &mut Memory, gone: &str) -> Result<(), String> {
     let (node, path) = gone.split_once('/').map_or((gone, None), |(node, path)| (node, Some(path)));
-    let none = || format!("delete: there is no {NODE_FILES} {gone}");
+    let none = || format!("delete: {NODE_FILES} {gone} does not exist");
     let at = memory.nodes.iter().position(|files| files.node == node).ok_or_else(none)?;
     match path {
         Some(path) => memory.nodes[at].files.remove(path).map(|_| ()).ok_or_else(none),
@@ -359,14 +360,14 @@ fn delete_node_files(memory: &mut Memory, gone: &str) -> Result<(), String> {
     }
 }
 
-/// What a program answered, as a run block says it.
+/// The response of a program, from a run block.
 fn probe(mut answer: serde_json::Map<String, serde_json::Value>) -> Result<(Probe, Held), String> {
     let mut word = |key: &str| match answer.remove(key) {
         Some(serde_json::Value::String(word)) => Ok(word),
         _ => Err(format!("it has no {key}")),
     };
     let (program, place) = (word("program")?, word("pod")?);
-    let probe: Probe = program.parse().map_err(|_| format!("no program is named {program}"))?;
+    let probe: Probe = program.parse().map_err(|_| format!("unknown program {program}"))?;
     let (namespace, pod) = place.split_once('/').ok_or("pod: NAMESPACE/NAME")?;
     let said: Response = serde_json::from_value(answer.into()).map_err(|e| e.to_string())?;
     let json = object(probe.program, (namespace, pod), &said).to_string().into_bytes();
@@ -374,7 +375,7 @@ fn probe(mut answer: serde_json::Map<String, serde_json::Value>) -> Result<(Prob
     Ok((Probe { pod: pod.to_owned(), ..probe }, held))
 }
 
-/// A word of `trouble:` as what a source answers.
+/// Parses a word of `trouble:`.
 fn why(word: &str) -> Result<Why, String> {
     Ok(match word {
         "denied" => Why::Denied { message: String::new() },
@@ -397,7 +398,7 @@ fn why(word: &str) -> Result<Why, String> {
                 "malformed",
                 "failed",
             ];
-            return Err(format!("there is no trouble {other:?}, but {}", KNOWN.join(", ")));
+            return Err(format!("unknown trouble {other:?}; use {}", KNOWN.join(", ")));
         }
     })
 }

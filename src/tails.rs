@@ -1,5 +1,5 @@
-//! Whose logs are worth a look: the containers of the control plane, and the proxies of pods that findings are about. Asks
-//! nobody; how many there are is bounded.
+//! Selects logs to read: containers of the control plane, and proxies of pods with findings. Sends no requests; their
+//! number is limited.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::source::logs::ContainerLog;
 
-/// Pods of the control plane: three components, some replicas of each.
+/// Maximum number of control-plane pods: three components with some replicas.
 const OF_CONTROL_PLANE: usize = 30;
-/// Pods that findings are about.
+/// Maximum number of pods with findings.
 const OF_FINDINGS: usize = 20;
 
-/// The ends of logs that are to be read, the run before the last restart before the present one.
+/// Logs to read; that of the run before the last restart precedes the current one.
 pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
     let pods = cluster.answer(&Item::List(Kind::Pod)).map_or(&[][..], |answer| answer.objects::<Pod>());
     let home = cluster.namespaces.control_plane.as_str();
@@ -44,7 +44,7 @@ pub fn wanted(cluster: &Cluster, items: &BTreeSet<Item>) -> Vec<ContainerLog> {
     tails
 }
 
-/// Its log, and that of its run before. One that never ran has none.
+/// The log of a container and of its previous run. A container that never ran has none.
 fn of_container(pod: &Pod, container: &str) -> Vec<ContainerLog> {
     let Some(status) = pod.container_status(container) else { return Vec::new() };
     let tail = |previous| ContainerLog {
@@ -58,7 +58,7 @@ fn of_container(pod: &Pod, container: &str) -> Vec<ContainerLog> {
     before.into_iter().chain((has_run || status.restart_count > 0).then(|| tail(false))).collect()
 }
 
-/// The pods that warnings and errors are about, by namespace and name, as far as they can be told without logs.
+/// Pods with warnings and errors, by namespace and name, as far as known without logs.
 fn found(cluster: &Cluster, items: &BTreeSet<Item>) -> BTreeSet<(String, String)> {
     let able = |check: &&'static Check| check.card().front.needs.iter().all(|item| items.contains(item));
     let checks: Vec<&'static Check> = checks::all().filter(able).collect();

@@ -1,8 +1,8 @@
-//! What a terminal must never be given: characters that could drive it, hide text or reorder it.
+//! Characters that must not be written to a terminal: control characters, hidden and reordering ones.
 
-/// Whether a character could drive a terminal, hide text or reorder it: control and direction characters, code points that are
-/// not visible by default (Unicode's `Default_Ignorable_Code_Point`), and those that are no characters, which YAML refuses. Line breaks
-/// and tabs are among them: what was one value stays one line.
+/// Whether a character could control a terminal, or hide or reorder text: control and direction characters,
+/// default-ignorable code points (Unicode's `Default_Ignorable_Code_Point`), and noncharacters, which YAML rejects.
+/// Line breaks and tabs are included: a value must stay on one line.
 pub fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c,

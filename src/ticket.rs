@@ -1,6 +1,5 @@
-//! What goes into a ticket: the whole of every kind that a finding's check read, and nothing else, so that whoever judges it
-//! again finds the same. That is not hoped for but tried: the evidence is judged again without what would stay out, until
-//! nothing changes.
+//! Contents of a ticket: complete lists of the kinds that checks with findings read, and nothing else, so that a rerun
+//! has the same findings. This is verified: the checks run again on the reduced evidence, until nothing changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,15 +12,15 @@ use crate::model::cluster::Answer;
 use crate::report::{self, Question, Report};
 use crate::request::Request;
 
-/// A judged ticket.
+/// A checked ticket.
 pub struct Ticket {
-    /// The report on everything that was read.
+    /// The report on all evidence.
     pub report: Report,
-    /// What was read and stays out.
+    /// Evidence that was read but is left out.
     pub left_out: BTreeSet<Request>,
 }
 
-/// Judges the evidence, and chooses what of it the findings need.
+/// Runs the checks, and selects the evidence that the findings need.
 pub fn choose(question: &Question<'_>, collected: &mut Collected) -> Ticket {
     let report = report::judge(question, collected);
     let mut telling: BTreeSet<&str> = report.findings.iter().map(|finding| finding.check).collect();
@@ -37,16 +36,16 @@ pub fn choose(question: &Question<'_>, collected: &mut Collected) -> Ticket {
         let known = telling.len();
         telling.extend(changed);
         if telling.len() == known {
-            // What the findings rest on is not what their checks name: everything goes in.
+            // The findings depend on evidence that their checks do not declare: include everything.
             return Ticket { report, left_out: BTreeSet::new() };
         }
     }
 }
 
-/// What says which cluster it is, where the control plane and its extensions are, and every version in the mesh.
+/// Identity of the cluster, namespaces of control plane and extensions, and all versions in the mesh.
 const ALWAYS: [Kind; 5] = [Kind::Namespace, Kind::Deployment, Kind::DaemonSet, Kind::Node, Kind::Pod];
 
-/// What these checks can read.
+/// Items that these checks can read.
 fn needed(question: &Question<'_>, checks: &BTreeSet<&str>) -> BTreeSet<Item> {
     let fronts = question.checks.iter().filter(|check| checks.contains(check.id));
     let fronts = fronts.map(|check| &check.card().front);
@@ -54,7 +53,7 @@ fn needed(question: &Question<'_>, checks: &BTreeSet<&str>) -> BTreeSet<Item> {
     items.chain(ALWAYS.map(Item::List)).chain(crate::model::skew::Skew::items()).collect()
 }
 
-/// What was read and is not needed. What was asked for and is not there costs nothing, and says so.
+/// Evidence that was read and is not needed. Missing evidence takes no space and stays listed.
 fn left_out(collected: &Collected, needed: &BTreeSet<Item>) -> BTreeSet<Request> {
     let cluster = &collected.cluster;
     let held = cluster.answers().filter(|(_, answer)| answer.count() > 0);
@@ -66,11 +65,11 @@ fn left_out(collected: &Collected, needed: &BTreeSet<Item>) -> BTreeSet<Request>
     left_out
 }
 
-/// Whether a check that names one of these reads the answer to that.
+/// Whether a check that declares one of these reads the result.
 fn is_needed(item: &Item, needed: &BTreeSet<Item>) -> bool {
     let named = match item {
         Item::Probe(probe) => needed.contains(&Item::Probe(Probe::of(probe.program))),
-        // A Secret that a Link names.
+        // A Secret of a Link.
         Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. } => {
             needed.contains(&link_credentials())
         }
@@ -99,7 +98,7 @@ fn judged_without(
     findings
 }
 
-/// The checks that found something else.
+/// The checks with different findings.
 fn changed(before: &[Finding], after: &[Finding]) -> BTreeSet<&'static str> {
     let by_check = |findings: &[Finding]| {
         let mut of: BTreeMap<&'static str, Vec<Finding>> = BTreeMap::new();

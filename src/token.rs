@@ -1,8 +1,7 @@
 //! Service-account tokens: what their payload claims, and a short hash to tell two tokens apart.
 //!
-//! Only the payload is decoded; the signature is neither verified nor kept, and no error or debug text
-//! holds a part of the token. Whether a claim matters (expired, bound to a pod that is gone) is the
-//! business of checks.
+//! Only the payload is decoded; the signature is neither verified nor kept, and errors and debug output contain no part
+//! of the token. Checks interpret the claims (expired, bound to a deleted pod).
 
 use base64::Engine as _;
 use base64::alphabet::URL_SAFE;
@@ -12,13 +11,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Longest token that is looked at, in bytes. Real ones stay well under 4 KiB.
+/// Maximum length of a token, in bytes. Real ones are well under 4 KiB.
 const MAX_TOKEN: usize = 64 * 1024;
 
 /// The claims of a service-account token, bound (nested under `kubernetes.io`) or legacy (flat keys).
 ///
-/// Serialises as `tokenClaims` of the node-snapshot format. Every claim is optional: a claim that is
-/// not there is unknown, never a default.
+/// Serialized as `tokenClaims` of the node-snapshot format. Every claim is optional: a missing claim is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Claims {
@@ -43,7 +41,7 @@ pub struct Claims {
     /// Name of the pod the token is bound to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod_name: Option<String>,
-    /// UID of that pod: the API server refuses the token once the pod object is gone.
+    /// UID of that pod: the API server rejects the token after the pod is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod_uid: Option<String>,
     /// Name of the node the pod ran on.
@@ -52,7 +50,7 @@ pub struct Claims {
     /// UID of the service account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sa_uid: Option<String>,
-    /// When the kubelet should have replaced the token, where the API server extends `exp`.
+    /// Time when the kubelet should have replaced the token, if the API server extends `exp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warnafter: Option<i64>,
 }
@@ -78,13 +76,13 @@ impl Claims {
         self.sub.as_deref()?.strip_prefix("system:serviceaccount:")?.split_once(':')
     }
 
-    /// A token that is bound to a pod dies with that pod; a legacy one does not.
+    /// Whether the token becomes invalid with its pod; legacy tokens do not.
     pub fn is_bound_to_pod(&self) -> bool {
         self.pod_uid.is_some() || self.pod_name.is_some()
     }
 }
 
-/// Why a token's claims could not be read. Never holds a part of the token.
+/// Reason why a token's claims could not be read. Never contains a part of the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
     #[error("not three dot-joined parts")]
@@ -97,7 +95,7 @@ pub enum TokenError {
     TooLong,
 }
 
-/// Decodes the payload of a token. The header and the signature are not looked at.
+/// Decodes the payload of a token. Ignores header and signature.
 pub fn decode(token: &str) -> Result<Claims, TokenError> {
     let token = token.trim();
     if token.len() > MAX_TOKEN {
@@ -112,7 +110,7 @@ pub fn decode(token: &str) -> Result<Claims, TokenError> {
     if header.is_empty() || payload.is_empty() {
         return Err(TokenError::NotThreeParts);
     }
-    // Tokens carry no padding; a copy that gained some is still readable.
+    // Tokens have no padding; accept padded copies.
     let config = GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
         .with_decode_allow_trailing_bits(true);
@@ -147,17 +145,17 @@ fn claims(payload: &Value) -> Claims {
     }
 }
 
-/// A numeric date: whole seconds, also when written as a fraction (RFC 7519 allows it).
+/// A numeric date: whole seconds, also if written as a fraction (RFC 7519 allows it).
 fn seconds(value: &Value) -> Option<i64> {
     if let Some(whole) = value.as_i64() {
         return Some(whole);
     }
     let fraction = value.as_f64()?;
-    // Outside this range there is no point in time to speak of.
+    // Values outside this range are not valid times.
     (fraction.abs() < 1e15).then_some(fraction.trunc() as i64)
 }
 
-/// The first twelve hex digits of a token's SHA-256: equal tokens stay recognisable, nothing else.
+/// The first twelve hex digits of a token's SHA-256, to recognize equal tokens.
 pub fn sha256_prefix(token: &[u8]) -> String {
     let mut hex = sha256_hex(token);
     hex.truncate(12);

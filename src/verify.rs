@@ -1,6 +1,6 @@
-//! Judges the findings of an earlier report again on fresh evidence, and says of each subject: fixed, still there, or
-//! not checked. What counts as fresh, as the same trouble and as looked at is decided here and nowhere else. Nothing is
-//! fixed because nobody could look: evidence that is missing, or not newer than the report, leaves a finding not checked.
+//! Rechecks the findings of an earlier report with fresh evidence, subject by subject: fixed, still present, or not
+//! checked. Defines fresh evidence and equal findings. Missing evidence, or evidence that is not newer than the report,
+//! never counts as fixed.
 
 mod again;
 
@@ -14,76 +14,76 @@ use crate::model::cluster::{Cluster, TimeSource};
 use crate::source::Origin;
 use again::{Again, not_checked};
 
-/// An earlier report, as far as its findings can be judged again.
+/// An earlier report, with its findings to recheck.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Earlier {
-    /// The moment that it judged.
+    /// Its time of evidence.
     pub judged_at: Timestamp,
-    /// The uid of `kube-system`, where the report has it.
+    /// Uid of `kube-system`, if the report has it.
     pub cluster_uid: Option<String>,
-    /// Where its evidence came from.
+    /// Origin of its evidence.
     pub origin: Option<Origin>,
     /// Its namespaces (`-n`).
     pub namespaces: Vec<String>,
-    /// Its findings, in its order.
+    /// Its findings, in order.
     pub findings: Vec<EarlierFinding>,
-    /// What it could not check either.
+    /// Its missing evidence.
     pub gaps: Vec<EarlierGap>,
 }
 
 /// A finding of an earlier report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlierFinding {
-    /// The check's id as the report has it.
+    /// Id of the check in the report.
     pub check: String,
-    /// How much harm.
+    /// Severity.
     pub severity: Severity,
-    /// What was wrong.
+    /// The problem.
     pub message: String,
     /// Its fingerprint.
     pub fingerprint: String,
-    /// What it was about; the fingerprint is missing in reports of 0.1.0.
+    /// Its subjects; reports of 0.1.0 have no fingerprints.
     pub subjects: Vec<(Subject, Option<Fingerprint>)>,
 }
 
-/// A gap of an earlier report.
+/// Missing evidence of an earlier report.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EarlierGap {
-    /// What was missing.
+    /// The item.
     pub what: String,
-    /// Which part of it.
+    /// Its missing part.
     pub part: Option<String>,
-    /// Why, as one word.
+    /// Reason, as a keyword.
     pub why: String,
     /// The check that needed it.
     pub check: String,
 }
 
-/// Fresh evidence, judged again.
+/// Results with fresh evidence.
 pub struct Fresh<'a> {
     /// The evidence.
     pub cluster: &'a Cluster,
-    /// Where it came from.
+    /// Origin.
     pub origin: &'a Origin,
-    /// What the checks say now, by id.
+    /// Current findings, by check id.
     pub results: &'a BTreeMap<&'static str, CheckResult>,
-    /// What was asked of this run.
+    /// The request of this run.
     pub settings: &'a Settings,
 }
 
-/// What became of a finding, or of one of its subjects. Ordered: the worst last.
+/// State of a finding or of one of its subjects. Ordered: the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// The check looked, and it is gone.
+    /// Checked, and no longer present.
     Fixed,
-    /// It could not be looked at again.
+    /// It could not be rechecked.
     NotChecked,
-    /// The check finds it again.
+    /// Still present.
     StillThere,
 }
 
 impl State {
-    /// As reports write it.
+    /// Name in reports.
     pub fn word(self) -> &'static str {
         match self {
             State::Fixed => "fixed",
@@ -93,54 +93,55 @@ impl State {
     }
 }
 
-/// What became of one subject.
+/// State of one subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedSubject {
-    /// What the finding was about.
+    /// The subject.
     pub subject: Subject,
-    /// Its fingerprint, where the report has one.
+    /// Its fingerprint, if the report has one.
     pub fingerprint: Option<Fingerprint>,
-    /// What became of it.
+    /// Its state.
     pub state: State,
-    /// Why it was not checked, or what else is to be said.
+    /// Reason why it was not checked, or a note.
     pub reason: Option<String>,
-    /// How to have it checked.
+    /// How to check it.
     pub close: Option<String>,
 }
 
-/// What became of a finding.
+/// State of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
     /// The finding.
     pub finding: EarlierFinding,
-    /// What became of its subjects, in order.
+    /// State of its subjects, in order.
     pub subjects: Vec<VerifiedSubject>,
 }
 
 impl Verified {
-    /// The worst of its subjects'.
+    /// The worst state of its subjects.
     pub fn state(&self) -> State {
         self.subjects.iter().map(|subject| subject.state).max().unwrap_or(State::NotChecked)
     }
 
-    /// How many of its subjects are fixed.
+    /// Number of fixed subjects.
     pub fn fixed(&self) -> usize {
         self.subjects.iter().filter(|subject| subject.state == State::Fixed).count()
     }
 }
 
-/// Whether fresh evidence is of the cluster of the report.
+/// Whether fresh evidence is from the cluster of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SameCluster {
-    /// Both name it, and it is one.
+    /// Both identify the same cluster.
     Yes,
-    /// Both name it, and these are two.
+    /// Both identify different clusters.
     No,
-    /// One of them does not tell.
+    /// One of them has no identity.
     Unknown,
 }
 
-/// Compares the clusters of a report and of evidence. Without uids, two contexts of one kubeconfig are two clusters.
+/// Compares the clusters of a report and of evidence. Without uids, two contexts of one kubeconfig are different
+/// clusters.
 pub fn same_cluster(earlier: &Earlier, cluster: &Cluster, origin: &Origin) -> SameCluster {
     match (&earlier.cluster_uid, cluster.uid()) {
         (Some(then), Some(now)) if *then == now => SameCluster::Yes,
@@ -154,7 +155,7 @@ pub fn same_cluster(earlier: &Earlier, cluster: &Cluster, origin: &Origin) -> Sa
     }
 }
 
-/// Says of each finding what became of it.
+/// The state of each finding.
 pub fn verify(earlier: &Earlier, fresh: &Fresh<'_>) -> Vec<Verified> {
     let stale = stale(earlier, fresh.cluster);
     let again = Again::of(earlier, fresh);
@@ -172,33 +173,33 @@ pub fn verify(earlier: &Earlier, fresh: &Fresh<'_>) -> Vec<Verified> {
     earlier.findings.iter().map(verified).collect()
 }
 
-/// Why the evidence as a whole says nothing about what was done since the report.
+/// Reason why the evidence as a whole is not fresh.
 fn stale(earlier: &Earlier, cluster: &Cluster) -> Option<String> {
     let (at, then) = (cluster.at, earlier.judged_at);
     let old = match cluster.time_source {
-        // It was read after the report was written, perhaps within the same second.
+        // It was read after the report was written, possibly within the same second.
         TimeSource::Clock if cluster.live => at < then,
         TimeSource::Clock => {
-            return Some("the evidence does not say when it was captured; --at says it".to_owned());
+            return Some("the evidence has no timestamp; set it with --at".to_owned());
         }
         TimeSource::Captured | TimeSource::Flag => at <= then,
     };
-    old.then(|| format!("the evidence is of {at}, not newer than the report, which is of {then}"))
+    old.then(|| format!("the evidence is from {at}, which is not newer than the report ({then})"))
 }
 
-/// The figures of a verification, infos and all else below the gate aside.
+/// Counts of a recheck, without infos and other findings below the gate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Findings that are fixed.
+    /// Fixed findings.
     pub fixed: usize,
-    /// Findings that are still there, at least in part.
+    /// Findings that are still present, at least in part.
     pub still_there: usize,
-    /// Findings of which nothing is known to be there, and that could not be checked, at least in part.
+    /// Findings that are not known to be present, and were not checked, at least in part.
     pub not_checked: usize,
 }
 
 impl Tally {
-    /// Counts those that `counts` takes by severity.
+    /// Counts findings whose severity `counts` accepts.
     pub fn of(findings: &[Verified], counts: impl Fn(Severity) -> bool) -> Tally {
         let mut tally = Tally::default();
         for finding in findings.iter().filter(|verified| counts(verified.finding.severity)) {
@@ -221,27 +222,27 @@ impl Tally {
     }
 }
 
-/// Everything that is said of a verification.
+/// The result of a recheck.
 #[derive(Debug, Clone)]
 pub struct Verification {
-    /// The file of the report.
+    /// File of the report.
     pub file: String,
     /// The report.
     pub earlier: Earlier,
-    /// How the run went.
+    /// Metadata of the run.
     pub run: crate::report::Run,
-    /// Where the fresh evidence came from.
+    /// Origin of the fresh evidence.
     pub origin: Origin,
-    /// The moment of judgement, and where it comes from.
+    /// The time at which evidence is judged, and its source.
     pub at: (Timestamp, TimeSource),
     /// Date of the release data.
     pub knowledge_date: String,
-    /// Whether both are of one cluster, as far as they tell.
+    /// Whether both are from one cluster, as far as known.
     pub same_cluster: SameCluster,
     /// The findings.
     pub findings: Vec<Verified>,
-    /// From which severity on a finding counts: the gate's word.
+    /// The gate, as a keyword.
     pub gate: &'static str,
-    /// Those that count.
+    /// Findings at or above the gate.
     pub tally: Tally,
 }

@@ -1,14 +1,13 @@
-//! The door to the YAML parser for text of others. The parser takes its time for each level of flow collections that is
-//! open (`[[[[`), it puts in an alias as often as it stands there, and it compares every `%TAG` with every other: a few
-//! kilobytes can keep it busy for hours. Here such a text is refused before it is parsed; what it means is not looked at.
+//! Guards the YAML parser against malicious text. The parser is slow for nested flow collections (`[[[[`), expands
+//! every alias, and compares every `%TAG` with all others: a few kilobytes can take hours. Such texts are rejected
+//! before parsing.
 //!
-//! Text with few brackets and no aliases, which is nearly all there is, passes at the cost of being searched once. Any
-//! other is walked through by a second parser that has limits, and that keeps nothing.
+//! Text with few brackets and no aliases, which is almost all, needs only one scan. Other text is validated by a second
+//! parser with limits, which stores nothing.
 //!
-//! Who reads what: `serde_yaml` everything that has the shape of Kubernetes objects, in the way of the libyaml that others
-//! write it for; `granit-parser` places in a text, and what this page says; `serde-saphyr`, which stands on it, what people
-//! write by hand and must hear of by line, or in a form that only it and kubectl take (`yes` in a kubeconfig). The client of
-//! Kubernetes brings the last two in any case.
+//! Parsers: `serde_yaml` reads Kubernetes objects like libyaml does; `granit-parser` finds positions in a text and is
+//! used here; `serde-saphyr`, based on it, reads hand-written files with line numbers in errors, and formats that only
+//! it and kubectl accept (`yes` in a kubeconfig). The Kubernetes client depends on the last two anyway.
 
 pub(crate) mod node;
 
@@ -17,24 +16,24 @@ use std::collections::HashMap;
 use granit_parser::{ErrorKind, Event, Parser, options};
 use serde::de::DeserializeOwned;
 
-/// How deep collections may be nested: serde goes no deeper either.
+/// Maximum nesting of collections, the same as in serde.
 const MAX_DEPTH: usize = 128;
-/// So many nodes may come of aliases, besides one for each byte of the text.
+/// Maximum number of nodes from aliases, in addition to one per byte of text.
 const FREE_NODES: usize = 100_000;
-/// So many lines may begin like a directive.
+/// Maximum number of lines that start like a directive.
 const MAX_DIRECTIVES: usize = 64;
 
-/// Why a text is not given to the parser.
+/// Reason for rejecting a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// Lists or maps in one another, in flow style.
+    /// Nested lists or maps in flow style.
     #[error("collections are nested more than {MAX_DEPTH} deep")]
     TooDeep {
         /// The line, counted from 1.
         line: usize,
     },
-    /// What it unfolds to has nothing to do with its size.
-    #[error("its aliases unfold to far more than is there")]
+    /// Alias expansion is out of proportion to the text.
+    #[error("its aliases expand to far more data than the text has")]
     TooMany {
         /// The line, counted from 1.
         line: usize,
@@ -42,18 +41,18 @@ pub enum Refused {
     /// `%TAG`
     #[error("more than {MAX_DIRECTIVES} directives")]
     Directives,
-    /// It cannot be followed, so nobody knows how deep it is.
+    /// It cannot be parsed, so its nesting is unknown.
     #[error("{why}")]
     Broken {
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong.
+        /// The error.
         why: String,
     },
 }
 
 impl Refused {
-    /// The line that it was noticed on, counted from 1.
+    /// Line of the error, counted from 1.
     pub fn line(&self) -> usize {
         match self {
             Refused::TooDeep { line } | Refused::TooMany { line } | Refused::Broken { line, .. } => *line,
@@ -62,19 +61,19 @@ impl Refused {
     }
 }
 
-/// Parses a text, if it is not refused.
+/// Parses a text unless it is rejected.
 ///
 /// # Errors
-/// It is refused, or not what is wanted; the words quote nothing of it.
+/// It is rejected, or has another structure; the message does not quote it.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     guard(text.as_bytes()).map_err(|refused| refused.to_string())?;
-    serde_yaml::from_str(text).map_err(|_| "it is not the YAML that is expected".to_owned())
+    serde_yaml::from_str(text).map_err(|_| "the YAML does not have the expected structure".to_owned())
 }
 
-/// Whether the parser can be given a text.
+/// Whether a text is safe to parse.
 ///
 /// # Errors
-/// It is refused.
+/// It is rejected.
 pub fn guard(text: &[u8]) -> Result<(), Refused> {
     if memchr::memchr_iter(b'%', text).filter(|at| *at == 0 || text[at - 1] == b'\n').count() > MAX_DIRECTIVES
     {
@@ -86,16 +85,16 @@ pub fn guard(text: &[u8]) -> Result<(), Refused> {
     }
     let text = std::str::from_utf8(text).map_err(|error| {
         let line = memchr::memchr_iter(b'\n', &text[..error.valid_up_to()]).count() + 1;
-        Refused::Broken { line, why: "it is no UTF-8".to_owned() }
+        Refused::Broken { line, why: "it is not UTF-8".to_owned() }
     })?;
-    // The two parsers do not agree on whether these end a line.
+    // The two parsers disagree on whether these characters end a line.
     if !few && text.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
         return Err(Refused::Broken { line: 1, why: "uncommon line ends among many brackets".to_owned() });
     }
     walk(text)
 }
 
-/// Whether an anchor or an alias may stand somewhere: the sign, at the beginning of a word.
+/// Whether an anchor or alias may start here: the sign at the start of a word.
 fn has_sign(text: &[u8], sign: u8) -> bool {
     memchr::memchr_iter(sign, text).any(|at| {
         let begins =
@@ -107,7 +106,7 @@ fn has_sign(text: &[u8], sign: u8) -> bool {
 fn walk(text: &str) -> Result<(), Refused> {
     let limits = options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
     let mut left = FREE_NODES + text.len();
-    // What each anchor unfolds to, and the collections that are open: anchor, and the nodes so far.
+    // Size of each anchor's expansion, and the open collections: anchor, and nodes so far.
     let mut sizes: HashMap<usize, usize> = HashMap::new();
     let mut open: Vec<(usize, usize)> = Vec::new();
     for event in Parser::new_from_str_with_options(text, limits) {
@@ -125,7 +124,7 @@ fn walk(text: &str) -> Result<(), Refused> {
             }
             Event::SequenceEnd | Event::MappingEnd => open.pop().unwrap_or_default(),
             Event::Scalar(_, _, anchor, _) => (anchor, 1),
-            // One that is not complete yet unfolds without end.
+            // An incomplete anchor expands endlessly.
             Event::Alias(anchor) => (0, sizes.get(&anchor).copied().unwrap_or(usize::MAX)),
             _ => continue,
         };
@@ -136,7 +135,7 @@ fn walk(text: &str) -> Result<(), Refused> {
             Some((_, nodes)) => *nodes = nodes.saturating_add(size),
             None => open.clear(),
         }
-        // Collections were counted with what is in them.
+        // Collections were counted with their contents.
         let added = if matches!(event, Event::Alias(_)) { size } else { 1 };
         left = left.checked_sub(added).ok_or(Refused::TooMany { line: span.start.line() })?;
     }
@@ -164,7 +163,7 @@ mod tests {
             }
             assert_eq!(guard(deep(open, close, 50).as_bytes()), Ok(()));
         }
-        // Brackets that are no collections, or that are closed again.
+        // Brackets that are not collections, or are closed again.
         for text in [
             format!("a: {}\n", "[], ".repeat(5000).replace(", ", "\nb: ")).replace("b: \n", ""),
             format!("a: '{}'\n", "[".repeat(5000)),

@@ -1,19 +1,19 @@
 #!/bin/sh
-# Gathers a node's evidence for `meshdoctor check --nodes` with what a shell has, and writes it as a tar to standard
+# Gathers node evidence for `meshdoctor check --nodes` with standard shell tools, and writes it as a tar to standard
 # output. It changes nothing on the node, sends nothing anywhere, and masks tokens before it writes them.
 #
 #   sh gather-node.sh > NODE.tar              on the node, as root
-#   sh gather-node.sh -r /host > NODE.tar     in a pod or container that has the node's file system at /host
-#   sh gather-node.sh -t > NODE.txt           as text between two marker lines, where output passes a terminal or a log
+#   sh gather-node.sh -r /host > NODE.tar     in a pod or container that mounts the node's file system at /host
+#   sh gather-node.sh -t > NODE.txt           as text between two marker lines, for terminals and logs
 #
 #   -r ROOT  where the node's file system is        -n NODE  the node's name, for meta.json
 #   -c DIR   the directory of CNI configuration that the runtime reads; again, for further ones to list
 #   -b DIR   a directory of CNI plugins where the runtime looks; can be repeated
 #
-# It needs sh, coreutils or busybox, sed, grep and tar; with sha256sum, stat, base64, crictl and journalctl it brings
-# more. What it cannot read it leaves out and names in meta.json, so that nothing counts as absent that was not seen.
+# It needs sh, coreutils or busybox, sed, grep and tar; with sha256sum, stat, base64, crictl and journalctl it collects
+# more. Files that it cannot read are listed in meta.json, so that they do not count as absent.
 #
-# Everything is a function, so that a shell that reads this from its standard input has read all of it before it runs.
+# All code is in functions: a shell that reads the script from standard input must have read all of it before it runs.
 
 TOKEN='eyJ[A-Za-z0-9_-]*(\.[A-Za-z0-9_-]*)+'
 # Three groups; the numbers in the expressions below count them.
@@ -36,7 +36,7 @@ has() { command -v "$1" > /dev/null 2>&1; }
 
 say() { echo "gather-node.sh: $*" >&2; }
 
-# A text that can stand in JSON as it is.
+# Escapes a text for a JSON string.
 plain() {
   case $1 in
     '' | *[!A-Za-z0-9._@+~,:%=/\ -]*) return 1 ;;
@@ -51,13 +51,13 @@ row() {
 
 list() { if [ -f "$work/$1" ]; then cat "$work/$1"; fi; }
 
-# Something that could not be read: PATH WHY.
+# Records a path that could not be read: PATH REASON.
 failed() {
   say "$1: $2"
   row errors "{\"path\":\"$1\",\"error\":\"$2\"}"
 }
 
-# Where a path of the node leads, links followed as the node follows them; fails where it leads nowhere.
+# Resolves a path of the node, with links as the node resolves them; fails if the target does not exist.
 resolve() (
   rest=$1 at='' hops=0
   while [ -n "$rest" ]; do
@@ -81,13 +81,13 @@ resolve() (
   echo "${at:-/}"
 )
 
-# A directory that can be listed.
+# Whether a directory can be listed.
 listable() { [ -d "$1" ] && [ -r "$1" ] && [ -x "$1" ] && ls "$1" > /dev/null 2>&1; }
 
 escaped() { sed 's/[][\\.*^$/(){}+?|]/\\&/g'; }
 
 # FILE to standard output, each secret replaced by a marker that keeps its length and, of a token, which one it was.
-# Fails, and writes nothing, where one cannot be replaced.
+# Fails, and writes nothing, if one cannot be replaced.
 mask() (
   cat "$1" > "$work/text" || return 1
   changed=''
@@ -97,7 +97,7 @@ mask() (
       *.*.*.* | *..* | *.) ;;
       *.*.*) if has sha256sum; then hash=sha256:$(printf '%s' "$token" | sha256sum | cut -c 1-12),; fi ;;
     esac
-    # Not as an argument: those can be seen in the list of processes.
+    # Not as an argument: arguments are visible in the process list.
     printf 's/%s/REDACTED(%slen=%s)/g\n' "$token" "$hash" ${#token} > "$work/script"
     sed -f "$work/script" "$work/text" > "$work/next" && mv "$work/next" "$work/text" || return 1
     changed=1
@@ -109,7 +109,7 @@ mask() (
       start=^ from='' before="[[:space:]-]*${KEY}[[:space:]]*:[[:space:]]+\"?" after='"|[[:space:]]|$'
       value='[^"[:space:]{[|>]([^"]*[^"[:space:]])?'
     fi
-    # Markers, and placeholders that the installer did not fill in, are no secrets.
+    # Markers, and placeholders that the installer did not fill in, are not secrets.
     while
       secret=$(sed -E 's/"[^"]*REDACTED\([^"]*"/""/g; s/REDACTED\([^)]*\)//g; s/__[A-Z_]+__//g' "$work/text" |
         sed -n -E "s/^$from($before)($value)($after).*/\\5/p" | head -n 1)
@@ -132,7 +132,7 @@ mask() (
   fi
 )
 
-# What stat says of a path that is no link, as fields of a row.
+# The stat fields of a path that is not a link, as fields of a row.
 facts() {
   fields=$(stat -c '%a %u %g %s %Y' "$1" 2> /dev/null) || return 0
   # shellcheck disable=SC2086 # five words
@@ -172,7 +172,7 @@ copies() {
     plain "$name" && real=$(resolve "$1/$name") && [ -f "$root$real" ] || continue
     case $name in
       *linkerd-cni* | *.conf | *.conflist | *.json) ;;
-      # Kubeconfigs of others, whatever their names, are nobody's business here.
+      # Skip kubeconfigs of other programs, whatever their names.
       *kubeconfig*) continue ;;
       *)
         if grep -q users: "$root$real" && grep -q clusters: "$root$real"; then continue; fi
@@ -194,7 +194,7 @@ copies() {
 
 claim() { sed -n -E "s/.*\"$1\":$2.*/\\1/p" "$work/payload" | head -n 1; }
 
-# Whose the token of linkerd-cni's kubeconfig is and until when, without its signature: PATH FILE.
+# The claims of the token in linkerd-cni's kubeconfig (owner, expiry), without its signature: PATH FILE.
 claims() {
   has base64 || return 0
   token=$(sed -n -E 's/^[[:space:]]*token:[[:space:]]*"?(eyJ[A-Za-z0-9_.-]*)"?[[:space:]]*$/\1/p' "$2" | head -n 1)
@@ -215,7 +215,7 @@ claims() {
   done
   for key in iat nbf exp warnafter; do
     found=$(claim "$key" "$number")
-    # A claim that is there and was not understood: rather none than some.
+    # If a claim was not understood, write none.
     if [ -z "$found" ] && grep -q "\"$key\":" "$work/payload"; then return 0; fi
     said=$said${found:+\"$key\":$found,}
   done
@@ -235,7 +235,7 @@ claims() {
   row facts "{\"path\":\"$1\",\"tokenClaims\":{${said%,}}$hash}"
 }
 
-# The values of a key in TOML files, comments aside: KEY FILE...
+# The values of a key in TOML files, without comments: KEY FILE...
 toml() {
   key=$1
   shift
@@ -251,7 +251,7 @@ array() {
     tr ',' '\n' | sed -n -E "s/.*['\"]([^'\"]+)['\"].*/\\1/p"
 }
 
-# A program of the node, with a limit in time. Only of a whole file system; of any other nothing is run.
+# Runs a program of the node with a time limit, and only if the whole file system is available.
 on_node() {
   [ -n "$whole" ] || return 1
   limit=''
@@ -263,7 +263,7 @@ on_node() {
   fi
 }
 
-# What the runtime says of itself through crictl.
+# The state of the runtime, from crictl.
 ask_runtime() {
   for program in crictl /var/lib/rancher/rke2/bin/crictl 'k3s crictl' '/usr/local/bin/k3s crictl'; do
     # shellcheck disable=SC2086 # a program and its first argument
@@ -275,7 +275,7 @@ ask_runtime() {
 
 said_by_runtime() { sed -n -E "s/^[[:space:]]*\"($1)\":[[:space:]]*$2,?[[:space:]]*\$/\\2/p" "$work/info" | head -n 1; }
 
-# Which directories the runtime uses, as far as it or its configuration says.
+# The directories that the runtime uses, from crictl or its configuration.
 runtime() {
   crictl_config=/etc/crictl.yaml
   if [ -e "$root/var/lib/rancher/rke2/agent/etc/crictl.yaml" ]; then
@@ -308,7 +308,7 @@ runtime() {
       found=$(said_by_runtime binDir '"([^"]+)"')
       if [ -n "$found" ]; then echo "$found" > "$work/told"; fi
     fi
-    # Nothing else of its answer: it can hold credentials of registries.
+    # Keep nothing else of the output: it can contain registry credentials.
     status=$(said_by_runtime lastCNILoadStatus '"(.+)"')
     if [ -n "$status" ]; then
       mkdir -p "$snapshot/runtime"
@@ -330,7 +330,7 @@ runtime() {
 # cni/: listings and copies of the directories of configuration, and a listing of those of the plugins.
 cni() {
   mkdir -p "$snapshot/cni"
-  # With -c, those and no others: of a part of a file system the rest may merely not have been brought.
+  # With -c, only those directories: other parts of the file system may not have been copied.
   { if [ -n "$confs" ]; then printf '%s\n' "$confs"; else printf '%s\n' "$conf_dir" $CONF_DIRS; fi; } |
     grep / | sort -u > "$work/confs"
   while read -r dir; do
@@ -383,7 +383,7 @@ cni() {
   if [ -n "$looked" ]; then printf '{"entries":[%s]}\n' "$(list bin)" > "$snapshot/cni/bin.json"; fi
 }
 
-# PATH of the container runtime's process: where it finds nsenter and iptables.
+# PATH of the container runtime's process, used to find nsenter and iptables.
 runtime_path() {
   for comm in "$root"/proc/[0-9]*/comm; do
     read -r name 2> /dev/null < "$comm" || continue
@@ -393,7 +393,7 @@ runtime_path() {
   done | sort -u
 }
 
-# host/binaries.json: the names that linkerd-cni can ask for, on that PATH.
+# host/binaries.json: the programs that linkerd-cni can run, on that PATH.
 binaries() {
   [ -n "$whole" ] || return 0
   path_source=environ
@@ -418,7 +418,7 @@ binaries() {
       real=$(resolve "$dir/$name") && [ -f "$root$real" ] || continue
       executable=false
       case $(stat -c %a "$root$real" 2> /dev/null) in *[1357]*) executable=true ;; '') executable=null ;; esac
-      # The runtime passes over what it may not execute.
+      # The runtime skips files that it may not execute.
       if [ $executable = false ] && [ -n "$found" ]; then continue; fi
       links=''
       if [ "$real" != "$dir/$name" ] && plain "$real"; then links=",\"links\":[\"$real\"]"; fi
@@ -443,7 +443,7 @@ host() {
   done
   release=''
   if read -r release 2> /dev/null < "$root/proc/sys/kernel/osrelease"; then echo "$release" > "$snapshot/host/uname"; fi
-  # Loaded or built in: with one of the two lists alone the rest would look absent.
+  # Loaded or built in: with only one of the two lists, the others would seem absent.
   builtin=''
   for dir in /lib/modules /usr/lib/modules; do
     if real=$(resolve "$dir/$release/modules.builtin") && [ -r "$root$real" ]; then builtin=$root$real; fi
@@ -467,7 +467,7 @@ host() {
   binaries
 }
 
-# logs/: what the runtime logged of CNI in a day.
+# logs/: log lines of the runtime about CNI, of one day.
 logs() {
   units=''
   for unit in $UNITS; do units="$units -u $unit"; done
@@ -520,11 +520,11 @@ main() {
   for program in cat cmp cut date grep head ls mkdir mktemp mv readlink rm sed sort tail tar tr wc base64; do
     has "$program" || [ "$program$as_text" = base64 ] || { say "it needs $program, which is not here"; exit 1; }
   done
-  # An absolute root, since paths are put together from it.
+  # Paths are built from the root, so it must be absolute.
   if [ -n "$root" ]; then root=$(cd "$root" && pwd) || exit 1; fi
   if [ "$root" = / ]; then root=''; fi
   if [ "$(id -u 2> /dev/null)" != 0 ]; then say 'not root: what it may not read will be missing'; fi
-  # In a part of a file system what is not there may merely not have been brought.
+  # In a partial file system, missing files may just not have been copied.
   whole=''
   for dir in /usr/bin /usr/sbin /bin; do if [ -d "$root/etc" ] && [ -d "$root$dir" ]; then whole=1; fi; done
   work=$(mktemp -d) || exit 1

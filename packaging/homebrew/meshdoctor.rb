@@ -1,5 +1,5 @@
-# The formula of `brew install meshdoctor`. The release workflow puts version, addresses and checksums in the place of what stands
-# in {{ }}; nothing here is installable before that.
+# Template of the Homebrew formula. The release workflow replaces the {{ }} placeholders by version, URLs and checksums;
+# it cannot be installed before that.
 class Meshdoctor < Formula
   desc "Find what is wrong with a Linkerd mesh"
   homepage "https://github.com/meshdoctor/meshdoctor"

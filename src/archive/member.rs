@@ -1,6 +1,6 @@
-//! Gzip members that say how long they are, so that who unpacks an archive passes over one and comes back to it when it is read: it
-//! is not unpacked twice, and nothing of it is kept unpacked meanwhile. The lengths stand in the extra field that RFC 1952
-//! (2.3.1.1) leaves to programs, and that other programs pass over.
+//! Gzip members that record their own length, so that a reader can skip one and return to it later, without unpacking
+//! it twice or holding it in memory. The lengths are in the extra field of RFC 1952 (2.3.1.1), which other programs
+//! ignore.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -9,19 +9,19 @@ use flate2::{Compression, GzBuilder};
 
 use super::spool::{Again, Blob, BlobReader};
 
-/// The name of the field.
+/// Name of the field.
 const NAME: [u8; 2] = *b"MD";
-/// Where the field begins: behind the header and the length of all extra fields.
+/// Position of the field: after the header and the length of all extra fields.
 const BEGIN: usize = 12;
-/// Name, length, and the lengths of the member packed and unpacked.
+/// Name, length, and the packed and unpacked lengths of the member.
 const FIELD: u16 = 12;
-/// A member that unpacks to more is never passed over: it is held in memory whole while it is read.
+/// A member that unpacks to more is never skipped, because reading it holds all of it in memory.
 const LARGEST: u64 = 8 << 20;
 
-/// Packs bytes as a member that says how long it is.
+/// Packs bytes as a member with recorded lengths.
 ///
 /// # Errors
-/// There are too many of them.
+/// There are too many bytes.
 pub fn pack(parts: &[&[u8]], level: u32) -> io::Result<Vec<u8>> {
     let number = |count: usize| u32::try_from(count).map_err(io::Error::other);
     let unpacked = number(parts.iter().map(|part| part.len()).sum())?;
@@ -42,16 +42,16 @@ pub fn pack(parts: &[&[u8]], level: u32) -> io::Result<Vec<u8>> {
     Ok(member)
 }
 
-/// How long a member is, packed and unpacked, by its first bytes.
+/// Packed and unpacked lengths of a member, from its first bytes.
 fn lengths(head: &[u8]) -> Option<(u64, u64)> {
     let (header, field) = (head.get(..BEGIN)?, head.get(BEGIN..BEGIN + usize::from(FIELD))?);
-    // Deflate, an extra field and nothing else before the data, and no other field.
+    // Deflate, and only this extra field before the data.
     let is_ours = header.starts_with(&[0x1F, 0x8B, 8, 4]) && header[10..] == FIELD.to_le_bytes();
     let number = |at: usize| Some(u64::from(u32::from_le_bytes(field.get(at..at + 4)?.try_into().ok()?)));
     (is_ours && field.starts_with(&[NAME[0], NAME[1], 8, 0])).then_some((number(4)?, number(8)?))
 }
 
-/// A member that was passed over.
+/// A skipped member.
 #[derive(Debug)]
 struct Member {
     packed: Blob,
@@ -64,30 +64,30 @@ impl Again for Member {
         let mut bytes = Vec::with_capacity(usize::try_from(self.len).unwrap_or(0));
         GzDecoder::new(&mut input).take(self.len + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 != self.len || !input.fill_buf()?.is_empty() {
-            return Err(io::Error::other("it is not as long as it says"));
+            return Err(io::Error::other("its length differs from the recorded one"));
         }
         Ok(bytes)
     }
 }
 
-/// Unpacks gzip, one member after the other.
+/// Unpacks gzip, one member after another.
 pub(super) struct Members {
     blob: Blob,
-    /// The member that is being unpacked; nothing where one ended.
+    /// The current member; none after the end of one.
     now: Option<GzDecoder<Counted>>,
-    /// Where the next member begins, once one has ended.
+    /// Start of the next member, after the end of one.
     next: u64,
-    /// What was read to find out whether a member has ended.
+    /// A byte that was read to detect the end of a member.
     ahead: Option<u8>,
 }
 
 impl Members {
-    /// From the beginning of a blob on.
+    /// From the start of a blob.
     pub(super) fn of(blob: &Blob) -> Members {
         Members { blob: blob.clone(), now: None, next: 0, ahead: None }
     }
 
-    /// Reads of the member that is open; nothing at its end, where its checksum holds.
+    /// Reads from the current member; nothing at its end, after its checksum was verified.
     fn within(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Some(member) = &mut self.now else { return Ok(0) };
         let count = member.read(buffer)?;
@@ -124,9 +124,9 @@ impl Read for Members {
     }
 }
 
-/// What a tar is read from.
+/// Input of the tar reader.
 pub(super) trait Input: Read {
-    /// The next bytes, so many, where they are a member of their own that says so: they are passed over.
+    /// Skips the next bytes, if they are exactly one member with recorded lengths.
     fn member(&mut self, _len: u64) -> Option<Blob> {
         None
     }
@@ -134,7 +134,7 @@ pub(super) trait Input: Read {
 
 impl Input for Members {
     fn member(&mut self, len: u64) -> Option<Blob> {
-        // An error comes again when it is read on.
+        // An error occurs again when reading continues.
         if len > LARGEST || !self.has_ended().ok()? {
             return None;
         }
@@ -150,7 +150,7 @@ impl Input for Members {
     }
 }
 
-/// Counts what was taken of a blob.
+/// Counts the bytes read from a blob.
 struct Counted {
     input: BufReader<BlobReader>,
     passed: u64,
@@ -203,8 +203,8 @@ mod tests {
         header.as_bytes().to_vec()
     }
 
-    /// A packed tar of these files, each in a member that says how long it is or in one that does not; and where the contents of
-    /// each begin.
+    /// A packed tar of these files, each in a member with recorded lengths or not, and the start of the content of
+    /// each.
     fn archive(files: &[(&str, Vec<u8>)], marked: bool) -> (Vec<u8>, Vec<usize>) {
         let plain = |bytes: &[u8]| {
             let mut gzip = flate2::write::GzEncoder::new(Vec::new(), Compression::new(6));
@@ -247,7 +247,7 @@ mod tests {
         let (mut one, mut other) = (Budget::default(), Budget::default());
         let (marked, plain) = (tree(&marked, &mut one), tree(&plain, &mut other));
         assert!(marked.trouble.is_empty() && plain.trouble.is_empty(), "{marked:?}");
-        // What is passed over counts as much as what is unpacked.
+        // Skipped bytes count like unpacked ones.
         assert_eq!(one.left(), other.left());
         for (path, bytes) in &files {
             let blob = &marked.files[*path];

@@ -1,6 +1,6 @@
-//! Archives are hostile input: unpacks gzip, zstd, tar and zip into [`Blob`]s by name, never into files with names. Nothing
-//! is followed, nothing is written outside an unnamed temporary file, and everything has a limit. What can be read of a
-//! broken archive is kept, with a note of what could not.
+//! Unpacks gzip, zstd, tar and zip from untrusted input into named [`Blob`]s, never into named files. Links are not
+//! followed, only unnamed temporary files are written, and everything is limited. Readable parts of a broken archive
+//! are kept, with a note about the rest.
 
 pub mod member;
 pub mod spool;
@@ -16,29 +16,29 @@ use self::tar::{BLOCK, Keep, Walk, is_tar};
 
 pub use self::tree::{Tree, clean, folder_of, joined};
 
-/// How many bytes one run unpacks or reads from pipes at most, all of it together.
+/// Maximum number of bytes that a run unpacks or reads from pipes, in total.
 pub const MAX_UNPACKED: u64 = 4 << 30;
-/// What gzip packed may unpack to so many times its size, once it is beyond [`RATIO_FREE`]. It cannot pack tighter than
-/// 1:1032, which takes one byte again and again; ten thousand copies of one pod it packs at 1:90.
+/// Maximum ratio of unpacked to packed size for gzip beyond [`RATIO_FREE`]. gzip reaches at most 1032, with one
+/// repeated byte; ten thousand copies of one pod reach 90.
 pub const MAX_GZIP_RATIO: u64 = 200;
-/// The same of zstd, which packs ten thousand copies of one pod, apart from their names and uids, at 1:509.
+/// The same for zstd; ten thousand copies of one pod, apart from names and uids, reach 509.
 pub const MAX_ZSTD_RATIO: u64 = 1000;
-/// Up to so many bytes the ratio does not matter.
+/// Unpacked size up to which the ratio does not matter.
 pub const RATIO_FREE: u64 = 64 << 20;
-/// So many files of an archive or folder are named that could not be read; the others are counted.
+/// Maximum number of unreadable files to name per archive or folder; the others are counted.
 pub const MAX_NAMED: usize = 100;
-/// How many entries one run reads at most, all archives and folders together.
+/// Maximum number of entries per run, in all archives and folders.
 pub const MAX_ENTRIES: usize = 200_000;
-/// How long a path inside may be, in bytes.
+/// Maximum length of a path in an archive, in bytes.
 pub const MAX_PATH: usize = 1024;
-/// How many folders deep a path may go.
+/// Maximum number of nested folders in a path.
 pub const MAX_DEPTH: usize = 32;
-/// So much of what is packed and no archive shows what it is.
+/// Number of unpacked bytes to detect the format of packed data other than archives.
 const PLAIN_HEAD: u64 = 4096;
-/// Decoding zstd may take a window of so many bytes, as a power of two.
+/// Maximum window of zstd, as a power of two.
 const MAX_WINDOW_LOG: u32 = 27;
 
-/// What is left of the limits of a run.
+/// The remaining limits of a run.
 #[derive(Debug)]
 pub struct Budget {
     bytes: u64,
@@ -57,17 +57,17 @@ impl Budget {
         Budget { bytes: bytes.min(MAX_UNPACKED), entries: entries.min(MAX_ENTRIES) }
     }
 
-    /// How many bytes may still be read.
+    /// Number of bytes that may still be read.
     pub fn left(&self) -> u64 {
         self.bytes
     }
 
-    /// Takes so many bytes.
+    /// Uses up a number of bytes.
     pub fn take(&mut self, bytes: u64) {
         self.bytes = self.bytes.saturating_sub(bytes);
     }
 
-    /// Takes one entry; `false` when there were too many.
+    /// Uses up one entry; `false` if the limit is reached.
     pub fn entry(&mut self) -> bool {
         let left = self.entries > 0;
         self.entries = self.entries.saturating_sub(1);
@@ -75,31 +75,31 @@ impl Budget {
     }
 }
 
-/// What a file turned out to be.
+/// The detected content of a file.
 #[derive(Debug)]
 pub enum Unpacked {
     /// An archive.
     Tree(Tree),
-    /// Any other file, decompressed; the reason, if it ends too early.
+    /// Another file, decompressed, with the error if it ends too early.
     Plain(Blob, Option<String>),
 }
 
-/// Whether a beginning is that of something that [`unpack`] opens.
+/// Whether [`unpack`] can open a file with this beginning.
 pub fn is_packed(head: &[u8]) -> bool {
     const MAGIC: [&[u8]; 3] = [GZIP, ZSTD, ZIP];
     MAGIC.iter().any(|magic| head.starts_with(magic)) || head.get(..BLOCK).is_some_and(is_tar)
 }
 
-/// How gzip, zstd and zip begin.
+/// The magic bytes of gzip, zstd and zip.
 const GZIP: &[u8] = &[0x1F, 0x8B];
 const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 const ZIP: &[u8] = b"PK\x03\x04";
 
-/// Looks at the first bytes and unpacks what is packed. What is packed and no archive is unpacked whole where its
-/// beginning is `wanted`; of any other only the beginning is given, which is enough to say what it is.
+/// Detects the format from the first bytes and unpacks. Packed data other than an archive is unpacked completely only
+/// if its beginning is `wanted`; otherwise only its beginning is returned, for a message.
 ///
 /// # Errors
-/// Nothing of it can be read.
+/// Nothing can be read.
 pub fn unpack(blob: &Blob, budget: &mut Budget, wanted: fn(&[u8]) -> bool) -> io::Result<Unpacked> {
     let head = blob.head(BLOCK as u64)?;
     let (packed, ratio): (Box<dyn Input>, u64) = if head.starts_with(GZIP) {
@@ -145,7 +145,7 @@ pub fn unpack(blob: &Blob, budget: &mut Budget, wanted: fn(&[u8]) -> bool) -> io
     Ok(unpacked)
 }
 
-/// Copies, so that what was copied before an error stays.
+/// Copies in pieces, so that data before an error is kept.
 fn copy(input: &mut impl Read, output: &mut impl Write) -> io::Result<u64> {
     let mut chunk = vec![0; 1 << 16];
     let mut copied = 0;
@@ -162,10 +162,10 @@ fn copy(input: &mut impl Read, output: &mut impl Write) -> io::Result<u64> {
     }
 }
 
-/// Why no more of an archive is unpacked.
-const TOO_MUCH: &str = "it unpacks to more than is read (too many times its size, or too much in all)";
+/// Reason to stop unpacking.
+const TOO_MUCH: &str = "it unpacks to more than the limit (of the ratio or of the total size)";
 
-/// Refuses to give more than it may.
+/// A reader that fails at the limit.
 struct Bounded<R> {
     input: R,
     left: u64,
@@ -204,7 +204,7 @@ impl Input for BufReader<BlobReader> {}
 
 impl Input for zstd::stream::read::Decoder<'_, BufReader<BlobReader>> {}
 
-/// An input of which the first bytes were read to see what it is.
+/// An input whose first bytes were read to detect its format.
 struct Begun<R> {
     first: io::Cursor<Vec<u8>>,
     rest: R,

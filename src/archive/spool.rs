@@ -1,8 +1,7 @@
-//! Bytes that can be read again at any place: files where they lie, what is made again whenever it is read, and what had to be
-//! unpacked or came through a pipe, kept in memory while small and in an unnamed temporary file after that. Nothing here knows a
-//! format.
+//! Re-readable bytes: existing files, data that is generated on each read, and unpacked or piped data, which is kept in
+//! memory while small and otherwise in an unnamed temporary file. Independent of formats.
 //!
-//! The temporary file has no name, so nothing of it is left behind however the process ends.
+//! The temporary file has no name, so it disappears however the process ends.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -11,30 +10,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tempfile::SpooledTempFile;
 
-/// Up to so many bytes of a spool stay in memory.
+/// Maximum number of bytes of a spool in memory.
 const IN_MEMORY: usize = 8 << 20;
 
-/// Where bytes lie.
+/// Storage of bytes.
 #[derive(Debug)]
 enum Store {
-    /// A regular file, opened whenever it is read.
+    /// A regular file, opened on each read.
     File(PathBuf),
     /// A finished spool.
     Spool(Arc<Mutex<SpooledTempFile>>),
-    /// What is made whenever it is read.
+    /// Generated on each read.
     Again(Box<dyn Again>),
 }
 
-/// Bytes that are not kept, because they can be had again.
+/// Bytes that can be generated again.
 pub trait Again: std::fmt::Debug + Send + Sync {
-    /// All of them.
+    /// Generates all of them.
     ///
     /// # Errors
-    /// They cannot be had any more, or are not the same.
+    /// They are no longer available or have changed.
     fn bytes(&self) -> io::Result<Vec<u8>>;
 }
 
-/// A run of bytes that can be read again.
+/// A re-readable range of bytes.
 #[derive(Debug, Clone)]
 pub struct Blob {
     store: Arc<Store>,
@@ -43,41 +42,41 @@ pub struct Blob {
 }
 
 impl Blob {
-    /// A regular file.
+    /// A range for a regular file.
     ///
     /// # Errors
     /// Its size cannot be read.
     pub fn file(path: &Path) -> io::Result<Blob> {
-        // Opened now, so that a file that may not be read is known at once.
+        // Opened now, so that permission errors occur immediately.
         let len = File::open(path)?.metadata()?.len();
         Ok(Blob { store: Arc::new(Store::File(path.to_owned())), offset: 0, len })
     }
 
-    /// What can be had again, `len` bytes of it.
+    /// A range of `len` bytes that can be generated again.
     pub fn again(bytes: impl Again + 'static, len: u64) -> Blob {
         Blob { store: Arc::new(Store::Again(Box::new(bytes))), offset: 0, len }
     }
 
-    /// A part of it; what reaches beyond its end is cut.
+    /// A part of it, cut at its end.
     pub fn slice(&self, offset: u64, len: u64) -> Blob {
         let offset = offset.min(self.len);
         Blob { store: Arc::clone(&self.store), offset: self.offset + offset, len: len.min(self.len - offset) }
     }
 
-    /// How many bytes.
+    /// Number of bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Reads it from the beginning; the reader is not buffered.
+    /// Reads it from the start; the reader is not buffered.
     ///
     /// # Errors
-    /// The file is gone.
+    /// The file no longer exists.
     pub fn reader(&self) -> io::Result<BlobReader> {
         let source = match &*self.store {
             Store::File(path) => {
@@ -95,20 +94,20 @@ impl Blob {
         Ok(BlobReader { source, begin: self.offset, len: self.len, left: self.len })
     }
 
-    /// All of it, if it has at most `limit` bytes.
+    /// All bytes, if there are at most `limit`.
     ///
     /// # Errors
     /// It is larger, or cannot be read.
     pub fn bytes(&self, limit: u64) -> io::Result<Vec<u8>> {
         if self.len > limit {
-            return Err(io::Error::other(format!("it has {} bytes; {limit} are read at most", self.len)));
+            return Err(io::Error::other(format!("it has {} bytes; the limit is {limit}", self.len)));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(self.len).unwrap_or(0));
         self.reader()?.read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Its first bytes, at most `count`.
+    /// The first bytes, at most `count`.
     ///
     /// # Errors
     /// It cannot be read.
@@ -116,26 +115,25 @@ impl Blob {
         self.slice(0, count).bytes(count)
     }
 
-    /// Which line, counted from 1, the byte at `offset` is on. For a single message: it reads up to there.
+    /// The line of the byte at `offset`, counted from 1. Reads up to there, so use it for single messages only.
     pub fn line_at(&self, offset: u64) -> Option<u64> {
         Lines::of(&self.slice(0, offset)).line_at(offset)
     }
 }
 
-/// In how many bytes the line ends are counted together.
+/// Length of a stretch whose line ends are counted together, in bytes.
 const STRETCH: u64 = 4096;
 
-/// Where the lines of a blob begin, so that any number of messages can name theirs: read once, and then a stretch for
-/// each question.
+/// Line index of a blob, for any number of messages: one full read, then one stretch per request.
 #[derive(Debug)]
 pub struct Lines {
     blob: Blob,
-    /// Line ends before each stretch; as far as the blob can be read.
+    /// Number of line ends before each stretch, as far as the blob can be read.
     before: Vec<u64>,
 }
 
 impl Lines {
-    /// Counts.
+    /// Builds the index.
     pub fn of(blob: &Blob) -> Lines {
         let mut before = vec![0];
         let mut ends = 0;
@@ -152,7 +150,7 @@ impl Lines {
         Lines { blob: blob.clone(), before }
     }
 
-    /// Which line, counted from 1, the byte at `offset` is on.
+    /// The line of the byte at `offset`, counted from 1.
     pub fn line_at(&self, offset: u64) -> Option<u64> {
         let stretch = offset / STRETCH;
         let before = *self.before.get(usize::try_from(stretch).ok()?)?;
@@ -182,7 +180,7 @@ enum Reading {
 }
 
 impl BlobReader {
-    /// Goes on from `offset`.
+    /// Continues at `offset`.
     ///
     /// # Errors
     /// The file cannot be read there.
@@ -197,10 +195,10 @@ impl BlobReader {
         Ok(())
     }
 
-    /// Reads exactly `len` bytes from `offset` on into `bytes`, whatever it held.
+    /// Reads exactly `len` bytes from `offset` into `bytes`, replacing their content.
     ///
     /// # Errors
-    /// They cannot be read, or are not there any more.
+    /// They cannot be read, or no longer exist.
     pub fn at(&mut self, offset: u64, len: u64, bytes: &mut Vec<u8>) -> io::Result<()> {
         self.go_to(offset)?;
         bytes.clear();
@@ -229,7 +227,7 @@ impl Read for BlobReader {
     }
 }
 
-/// A spool while it is written.
+/// A spool that is being written.
 #[derive(Debug)]
 pub struct Spool {
     file: SpooledTempFile,
@@ -237,27 +235,27 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// An empty one; its temporary file, if it needs one, is made in the system's temporary folder.
+    /// An empty spool; its temporary file, if needed, is in the system's temporary folder.
     pub fn new() -> Spool {
         Spool { file: SpooledTempFile::new(IN_MEMORY), len: 0 }
     }
 
-    /// An empty one whose temporary file is made in `folder`.
+    /// An empty spool whose temporary file is in `folder`.
     pub fn within(folder: &Path) -> Spool {
         Spool { file: SpooledTempFile::new_in(IN_MEMORY, folder), len: 0 }
     }
 
-    /// How many bytes were written.
+    /// Number of bytes written.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether none were.
+    /// Whether nothing was written.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Ends writing: all of it, to be read and sliced.
+    /// Finishes writing: all bytes, for reading and slicing.
     pub fn finish(self) -> Blob {
         Blob { store: Arc::new(Store::Spool(Arc::new(Mutex::new(self.file)))), offset: 0, len: self.len }
     }
@@ -286,7 +284,7 @@ impl Write for Spool {
 }
 
 fn lock(spool: &Mutex<SpooledTempFile>) -> MutexGuard<'_, SpooledTempFile> {
-    // A reader that panicked leaves only a position behind, and everyone sets that before reading.
+    // After a panic only the position is unknown, and every reader sets it first.
     spool.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

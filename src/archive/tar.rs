@@ -1,4 +1,4 @@
-//! Walks a tar archive, entry by entry: only regular files are kept, under names that lead nowhere else.
+//! Reads a tar archive entry by entry: keeps only regular files with safe names.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -10,12 +10,12 @@ use super::tree::{Tree, clean};
 use super::{Budget, MAX_ENTRIES, copy};
 use crate::archive::spool::{Blob, Spool};
 
-/// How long a tar extension header (a long name) may be, in bytes.
+/// Maximum size of a tar extension header (a long name), in bytes.
 const MAX_EXTENSION: u64 = 64 << 10;
-/// Tar counts in blocks of so many bytes.
+/// Block size of tar.
 pub(super) const BLOCK: usize = 512;
 
-/// Whether a block is a tar header: its checksum is right.
+/// Whether a block is a tar header with a valid checksum.
 pub(super) fn is_tar(block: &[u8]) -> bool {
     block.len() == BLOCK && block.iter().any(|byte| *byte != 0) && checksum_holds(block)
 }
@@ -39,39 +39,39 @@ fn header(block: &[u8]) -> Option<Header> {
     Some(header)
 }
 
-/// Where the contents of entries go.
+/// Storage of the contents of entries.
 pub(super) enum Keep<'a> {
-    /// The tar lies open: an entry is a part of it.
+    /// The tar is not packed: an entry is a range of it.
     Slice(&'a Blob),
-    /// It comes out of a decoder: an entry is copied.
+    /// The tar is packed: an entry is copied.
     Copy(Spool),
 }
 
 pub(super) struct Walk<'a, R> {
     input: R,
     keep: Keep<'a>,
-    /// Bytes of the tar that were read.
+    /// Number of bytes of the tar that were read.
     passed: u64,
     tree: Tree,
-    /// Where each file lies.
+    /// Position of each file.
     places: BTreeMap<String, Place>,
-    /// Links by path, with what they point to.
+    /// Links by path, with their targets.
     links: Vec<(String, String)>,
 }
 
-/// Where a file lies.
+/// Position of a file.
 enum Place {
-    /// In what is kept: from where on, and how many bytes.
+    /// A range of the kept data: offset and length.
     Kept(u64, u64),
-    /// In a member of its own.
+    /// A separate gzip member.
     Member(Blob),
 }
 
-/// Why no further entry is read.
+/// Reason to stop reading entries.
 enum End {
-    /// The tar said so.
+    /// End mark of the tar.
     Said,
-    /// It is broken, or too much.
+    /// Damage, or a limit.
     Broken(String),
 }
 
@@ -91,7 +91,7 @@ impl<'a, R: Input> Walk<'a, R> {
         if let End::Broken(why) = end {
             self.tree.trouble.push((String::new(), why));
         } else if let Err(error) = copy(&mut self.input, &mut io::sink()) {
-            // Checksums come last, after the end of the tar.
+            // Packed data has its checksum after the end of the tar.
             self.tree.corrupt |= error.kind() != io::ErrorKind::UnexpectedEof;
             self.tree.trouble.push((String::new(), error.to_string()));
         }
@@ -117,10 +117,10 @@ impl<'a, R: Input> Walk<'a, R> {
             Ok(BLOCK) => {}
             Ok(0) => {
                 return Err(End::Broken(
-                    "it ends without the end mark of a tar archive: cut off?".to_owned(),
+                    "it ends without the end mark of a tar archive and may be truncated".to_owned(),
                 ));
             }
-            Ok(_) => return Err(End::Broken("it is cut off in the header of an entry".to_owned())),
+            Ok(_) => return Err(End::Broken("it is truncated in the header of an entry".to_owned())),
             Err(error) => return Err(End::Broken(error.to_string())),
         }
         if block.iter().all(|byte| *byte == 0) {
@@ -159,7 +159,7 @@ impl<'a, R: Input> Walk<'a, R> {
                 if self.places.insert(path.clone(), place).is_some() {
                     self.tree
                         .notes
-                        .push((path, "it is in the archive twice; the later one counts".to_owned()));
+                        .push((path, "it occurs twice in the archive; the later one is used".to_owned()));
                 }
                 Ok(())
             }
@@ -175,7 +175,7 @@ impl<'a, R: Input> Walk<'a, R> {
             }
             (EntryType::Directory, Err(_)) => self.data(size, None).map(|_| ()),
             (_, Ok(path)) => {
-                let why = "not a regular file; it is not read".to_owned();
+                let why = "not read: not a regular file".to_owned();
                 self.tree.trouble.push((path, why));
                 self.data(size, None).map(|_| ())
             }
@@ -193,7 +193,7 @@ impl<'a, R: Input> Walk<'a, R> {
         let mut bytes = vec![0; usize::try_from(size.next_multiple_of(BLOCK as u64)).unwrap_or(0)];
         match self.read_block(&mut bytes) {
             Ok(count) if count == bytes.len() => {}
-            Ok(_) => return Err(End::Broken("it is cut off in an extended header".to_owned())),
+            Ok(_) => return Err(End::Broken("it is truncated in an extended header".to_owned())),
             Err(error) => return Err(End::Broken(error.to_string())),
         }
         bytes.truncate(usize::try_from(size).unwrap_or(0));
@@ -215,7 +215,7 @@ impl<'a, R: Input> Walk<'a, R> {
         Ok(())
     }
 
-    /// The contents of an entry that are a member of their own, with their padding.
+    /// The contents of an entry that are a separate gzip member, with their padding.
     fn member(&mut self, size: u64) -> Option<Blob> {
         let padded = size.checked_next_multiple_of(BLOCK as u64)?;
         let blob = self.input.member(padded)?;
@@ -223,7 +223,7 @@ impl<'a, R: Input> Walk<'a, R> {
         Some(blob.slice(0, size))
     }
 
-    /// Passes over the contents of an entry, and keeps them for a `path`; their place in what is kept.
+    /// Skips the contents of an entry and keeps them for a `path`; returns their position.
     fn data(&mut self, size: u64, path: Option<&str>) -> Result<(u64, u64), End> {
         let begin = match &self.keep {
             Keep::Slice(_) => self.passed,
@@ -239,14 +239,14 @@ impl<'a, R: Input> Walk<'a, R> {
         self.passed = self.passed.saturating_add(read);
         let cut = match copied {
             Ok(_) if left == 0 => None,
-            Ok(_) => Some("it is cut off".to_owned()),
+            Ok(_) => Some("it is truncated".to_owned()),
             Err(error) => {
                 self.tree.corrupt |= error.kind() != io::ErrorKind::UnexpectedEof;
                 Some(error.to_string())
             }
         };
         if let Some(why) = cut {
-            // What is there of it may hold whole objects.
+            // The existing part may contain complete objects.
             let place = path.map(|path| format!(" in {path}")).unwrap_or_default();
             if let Some(path) = path {
                 self.places.insert(path.to_owned(), Place::Kept(begin, read));
@@ -255,12 +255,12 @@ impl<'a, R: Input> Walk<'a, R> {
         }
         let padding = usize::try_from(size.next_multiple_of(BLOCK as u64) - size).unwrap_or(0);
         let mut rest = [0; BLOCK];
-        // A missing padding shows at the next header.
+        // Missing padding is detected at the next header.
         self.read_block(&mut rest[..padding]).map_err(|error| End::Broken(error.to_string()))?;
         Ok((begin, size))
     }
 
-    /// Fills `block` as far as there is anything.
+    /// Fills `block` as far as data is available.
     fn read_block(&mut self, block: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < block.len() {
@@ -276,7 +276,7 @@ impl<'a, R: Input> Walk<'a, R> {
     }
 }
 
-/// What extended headers said of the entry that follows.
+/// Fields of extended headers for the following entry.
 #[derive(Default)]
 struct Long {
     name: Option<Vec<u8>>,

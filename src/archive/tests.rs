@@ -37,7 +37,7 @@ fn a_bomb_is_cut_at_the_limit_and_the_limit_is_for_all_together() {
             panic!()
         };
         assert_eq!(second.len(), 5_000);
-        assert!(why.contains("more than is read"), "{why}");
+        assert!(why.contains("more than the limit"), "{why}");
     }
 }
 
@@ -182,7 +182,7 @@ fn what_a_zip_archive_lost_is_known() {
         assert!(cut.is_err_and(|error| error.to_string().contains("cut off")));
         let mut budget = Budget { bytes: 1000, entries: 10 };
         let tree = unzipped(&bytes, &mut budget);
-        assert!(tree.trouble[0].1.contains("more than is read"), "{:?}", tree.trouble);
+        assert!(tree.trouble[0].1.contains("more than the limit"), "{:?}", tree.trouble);
         let mut budget = Budget { bytes: 1 << 20, entries: 1 };
         let tree = unzipped(&bytes, &mut budget);
         assert!(tree.files.len() == 1 && tree.trouble[0].1.contains("entries"), "{:?}", tree.trouble);

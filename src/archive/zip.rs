@@ -1,5 +1,5 @@
-//! Walks a zip archive by its own list of files, as Cilium's sysdumps and downloads come: only regular files are kept, under names
-//! that lead nowhere else. The list is read entry by entry, so that none of its length costs memory.
+//! Reads a zip archive by its central directory: keeps only regular files with safe names. The directory is read entry
+//! by entry, so that its length costs no memory.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use super::spool::{Blob, BlobReader, Spool};
 use super::tree::{Tree, clean};
 use super::{Bounded, Budget, MAX_ENTRIES, MAX_GZIP_RATIO, MAX_PATH, RATIO_FREE, TOO_MUCH, copy};
 
-/// A blob that is read here and there.
+/// A blob with random access.
 struct Places(RefCell<BlobReader>);
 
 impl ReaderAt for Places {
@@ -26,13 +26,13 @@ impl ReaderAt for Places {
 /// The files of a zip archive.
 ///
 /// # Errors
-/// Its list of files is not there: it is cut off, or is none.
+/// The central directory is missing: the archive is truncated, or is not a zip.
 pub(super) fn walk(blob: &Blob, budget: &mut Budget) -> io::Result<Tree> {
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let places = Places(RefCell::new(blob.reader()?));
     let located = ZipLocator::new().locate_in_reader(places, &mut buffer, blob.len());
     let archive = located.map_err(|(_, error)| {
-        io::Error::other(format!("a zip archive without its list of files, cut off perhaps: {error}"))
+        io::Error::other(format!("a zip archive without its list of files, possibly truncated: {error}"))
     })?;
     let most = budget.left().min(RATIO_FREE.max(blob.len().saturating_mul(MAX_GZIP_RATIO)));
     let mut left = most;
@@ -66,7 +66,7 @@ pub(super) fn walk(blob: &Blob, budget: &mut Budget) -> io::Result<Tree> {
             }
         };
         if record.flags().is_encrypted() {
-            tree.trouble.push((path, "it is encrypted; it is not read".to_owned()));
+            tree.trouble.push((path, "not read: it is encrypted".to_owned()));
             continue;
         }
         let (method, is_link) = (record.compression_method(), record.mode().is_symlink());
@@ -80,7 +80,7 @@ pub(super) fn walk(blob: &Blob, budget: &mut Budget) -> io::Result<Tree> {
         };
         let Some(content) = content(&entry, method) else {
             tree.trouble
-                .push((path, format!("it is packed by method {}, which is not read", method.as_u16())));
+                .push((path, format!("not read: compression method {} is not supported", method.as_u16())));
             continue;
         };
         let mut content = Bounded { input: content, left };
@@ -95,7 +95,8 @@ pub(super) fn walk(blob: &Blob, budget: &mut Budget) -> io::Result<Tree> {
             Ok(()) => {
                 let place = (begin, spool.len() - begin);
                 if kept.insert(path.clone(), place).is_some() {
-                    tree.notes.push((path, "it is in the archive twice; the later one counts".to_owned()));
+                    tree.notes
+                        .push((path, "it occurs twice in the archive; the later one is used".to_owned()));
                 }
             }
             Err(_) if left == 0 => {
@@ -117,7 +118,7 @@ pub(super) fn walk(blob: &Blob, budget: &mut Budget) -> io::Result<Tree> {
     Ok(tree.bounded())
 }
 
-/// What an entry holds, unpacked and held against its checksum at its end; `None` for a method that nobody uses for texts.
+/// The unpacked content of an entry, with its checksum verified at the end; `None` for unsupported methods.
 fn content<'a>(entry: &ZipEntry<'a, Places>, method: CompressionMethod) -> Option<Box<dyn Read + 'a>> {
     let packed = entry.reader();
     match method {
@@ -130,7 +131,7 @@ fn content<'a>(entry: &ZipEntry<'a, Places>, method: CompressionMethod) -> Optio
     }
 }
 
-/// Where a link points to.
+/// Target of a link.
 fn link(content: &mut impl Read) -> io::Result<String> {
     let mut target = Vec::new();
     content.take(MAX_PATH as u64).read_to_end(&mut target)?;

@@ -1,41 +1,41 @@
-//! The cases of a card: tiny clusters, and what the check says of them.
+//! The cases of a card: small clusters with the expected result.
 
 use crate::markdown::{Block, BlockKind, MarkdownError, Reader};
 
-/// What the cases stand under.
+/// Heading of the cases.
 pub(super) const HEADING: &str = "## Cases";
 
-/// What a case shows.
+/// Kind of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaseKind {
-    /// The check finds something.
+    /// The check reports a finding.
     Fires,
-    /// It looked, and it is fine; or it does not apply.
+    /// The check passes or does not apply.
     Quiet,
-    /// Evidence is missing, and it says so.
+    /// Evidence is missing, and the check reports that.
     Unknown,
 }
 
-/// A tiny cluster and the expected result.
+/// A small cluster and the expected result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// What it shows.
+    /// Its kind.
     pub kind: CaseKind,
-    /// What makes it different.
+    /// Its title, unique on the card.
     pub title: String,
-    /// Why the result is right.
+    /// Explanation of the result.
     pub reason: String,
-    /// The fenced blocks, `expect` aside.
+    /// The fenced blocks, without `expect`.
     pub blocks: Vec<Block>,
     /// The text of the `expect` block.
     pub expect: String,
 }
 
 impl Case {
-    /// Every case of a card, in its order.
+    /// All cases of a card, in order.
     ///
     /// # Errors
-    /// Anything that is not the grammar, with file and line.
+    /// A syntax error, with file and line.
     pub fn all(id: &str, text: &str) -> Result<Vec<Case>, MarkdownError> {
         let mut reader = Reader::behind(id, text.lines(), HEADING)?;
         reader.prose();
@@ -43,7 +43,7 @@ impl Case {
         while let Some(line) = reader.line() {
             let title = line.split_once(':').map_or("", |(_, title)| title.trim());
             if cases.iter().any(|before| before.title == title) {
-                return reader.fail(format!("another case has the title {title:?}; give this one its own"));
+                return reader.fail(format!("another case has the title {title:?}; use a different title"));
             }
             cases.push(case(line, &mut reader)?);
         }
@@ -67,7 +67,8 @@ fn case(heading: &str, reader: &mut Reader<'_>) -> Result<Case, MarkdownError> {
         body.blocks.into_iter().partition(|b| b.content == BlockKind::Expect);
     let [expect] = expect.as_slice() else {
         return reader.fail(
-            "the case above has no ```text expect block, or several; write an empty one, which UPDATE=1 fills in",
+            "the case above needs exactly one ```text expect block; add an empty one, which UPDATE=1 fills \
+             in",
         );
     };
     Ok(Case { kind, title: title.trim().to_owned(), reason: body.prose, blocks, expect: expect.text.clone() })

@@ -1,5 +1,5 @@
-//! Parameters: the figures at which a check begins to find something, which an operator may set anew. A card declares them with
-//! their unit; this file reads what is written for one, and says it in words.
+//! Parameters: thresholds of a check that an operator can set. A card declares them with their unit; this file parses
+//! and describes values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,21 +16,21 @@ use crate::nearest::closest;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Param {
-    /// What holds where nobody sets it.
+    /// Default value.
     pub default: i64,
-    /// What it counts.
+    /// Its unit.
     pub unit: Unit,
-    /// What it decides, as a clause.
+    /// What it controls, as a phrase.
     pub means: String,
-    /// The least that it may be.
+    /// Minimum value.
     #[serde(default = "one")]
     pub least: i64,
-    /// The most that it may be.
+    /// Maximum value.
     #[serde(default = "many")]
     pub most: i64,
 }
 
-/// What a parameter counts.
+/// Unit of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
@@ -42,9 +42,9 @@ pub enum Unit {
     Hours,
     /// Days.
     Days,
-    /// Hundredths of a whole.
+    /// Percent.
     Percent,
-    /// Things: pods, restarts.
+    /// A number of things: pods, restarts.
     Number,
 }
 
@@ -52,13 +52,13 @@ fn one() -> i64 {
     1
 }
 
-/// Of days more than 27 years: every moment stays one that can be reckoned with.
+/// For days more than 27 years: every time stays representable.
 fn many() -> i64 {
     10_000
 }
 
 impl Unit {
-    /// So many of them, in words: `60 days`, `30%`, `3`.
+    /// A value with its unit: `60 days`, `30%`, `3`.
     pub fn said(self, number: i64) -> String {
         let word = match self {
             Unit::Seconds => "second",
@@ -71,7 +71,7 @@ impl Unit {
         format!("{number} {word}{}", if number == 1 { "" } else { "s" })
     }
 
-    /// So many of them, where they are of time.
+    /// A value as a duration, for units of time.
     pub fn span(self, number: i64) -> SignedDuration {
         let seconds = match self {
             Unit::Seconds | Unit::Percent | Unit::Number => 1,
@@ -95,42 +95,41 @@ impl Unit {
 }
 
 impl Param {
-    /// What is written for it.
+    /// Parses a value.
     ///
     /// # Errors
-    /// It is of another kind, or out of range; in words.
+    /// It has another type or is out of range; in words.
     fn read(&self, name: &str, written: &str) -> Result<i64, String> {
-        let number: i64 = written
-            .parse()
-            .map_err(|_| format!("{name} is {}, and {written:?} is none", self.unit.kind()))?;
+        let number: i64 =
+            written.parse().map_err(|_| format!("{name} must be {}, not {written:?}", self.unit.kind()))?;
         match (self.least..=self.most).contains(&number) {
             true => Ok(number),
-            false => Err(format!("{name} is {} from {} to {}", self.unit.kind(), self.least, self.most)),
+            false => Err(format!("{name} must be {} from {} to {}", self.unit.kind(), self.least, self.most)),
         }
     }
 }
 
-/// A parameter for people and programs, of a built-in check or of one that a user brought.
+/// A parameter for display and JSON, of a built-in check or one of your own.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shown<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What holds where nobody sets it.
+    /// Default value.
     pub default: Value,
-    /// What it counts; a user's check does not say.
+    /// Its unit; unknown for your own checks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
-    /// The least and the most that it may be.
+    /// Minimum and maximum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<(i64, i64)>,
-    /// What it decides; a user's check does not say.
+    /// What it controls; unknown for your own checks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub means: Option<&'a str>,
 }
 
 impl Shown<'_> {
-    /// Its default in words: `60 days`.
+    /// The default in words: `60 days`.
     pub fn default_in_words(&self) -> String {
         match (self.unit, &self.default) {
             (Some(unit), Value::Number(number)) => unit.said(number.as_i64().unwrap_or_default()),
@@ -142,7 +141,7 @@ impl Shown<'_> {
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}, unless set", self.name, self.default_in_words())?;
+        write!(f, "{}: default {}", self.name, self.default_in_words())?;
         self.means.map_or(Ok(()), |means| write!(f, "; {means}"))
     }
 }
@@ -167,29 +166,31 @@ impl Front {
         written.chain(expressed).collect()
     }
 
-    /// What is written for a parameter that the card declares with its unit.
+    /// Parses a value for a parameter that the card declares with a unit.
     ///
     /// # Errors
-    /// There is none of that name, or the value cannot be one; in words.
+    /// There is no parameter of that name, or the value is invalid; in words.
     pub fn parameter(&self, name: &str, written: &str) -> Result<Value, String> {
         let Some(param) = self.params.get(name) else { return Err(none_of_the_name(name, &self.params)) };
         param.read(name, written).map(Value::from)
     }
 }
 
-/// That there is no parameter of a name, and which was perhaps meant.
+/// The error for an unknown parameter, with a suggestion.
 pub fn none_of_the_name<T>(name: &str, known: &BTreeMap<String, T>) -> String {
     if known.is_empty() {
-        return "it has no parameters".to_owned();
+        return "the check has no parameters".to_owned();
     }
     let names = || known.keys().map(String::as_str);
     match closest(name, names()) {
-        Some(near) => format!("it has no parameter {name}; {near} was perhaps meant"),
-        None => format!("it has no parameter {name}, but {}", names().collect::<Vec<_>>().join(", ")),
+        Some(near) => format!("the check has no parameter {name}; did you mean {near}?"),
+        None => {
+            format!("the check has no parameter {name}; it has {}", names().collect::<Vec<_>>().join(", "))
+        }
     }
 }
 
-/// Values by name, each of which stands there once.
+/// A map with unique keys.
 pub(super) fn once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Value>, D::Error> {
     struct Once;
     impl<'de> Visitor<'de> for Once {
@@ -203,7 +204,7 @@ pub(super) fn once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMa
             let mut values = BTreeMap::new();
             while let Some((name, value)) = map.next_entry::<String, Value>()? {
                 if values.contains_key(&name) {
-                    return Err(serde::de::Error::custom(format!("{name} is there twice")));
+                    return Err(serde::de::Error::custom(format!("{name} occurs twice")));
                 }
                 values.insert(name, value);
             }
@@ -219,20 +220,25 @@ mod tests {
 
     #[test]
     fn what_is_written_is_held_to_kind_and_range() {
-        let days =
-            Param { default: 60, unit: Unit::Days, means: "so long".to_owned(), least: 1, most: 10_000 };
+        let days = Param {
+            default: 60,
+            unit: Unit::Days,
+            means: "warn this long before expiry".to_owned(),
+            least: 1,
+            most: 10_000,
+        };
         assert_eq!(days.read("days", "30"), Ok(30));
         for wrong in ["30.5", "true", "soon", "", "30d", "99999999999999999999"] {
             let said = days.read("days", wrong);
             assert!(
-                said.as_ref().is_err_and(|said| said.starts_with("days is a whole number of days")),
+                said.as_ref().is_err_and(|said| said.starts_with("days must be a whole number of days")),
                 "{said:?}"
             );
         }
         for wrong in ["0", "-1", "10001"] {
             assert_eq!(
                 days.read("days", wrong),
-                Err("days is a whole number of days from 1 to 10000".to_owned())
+                Err("days must be a whole number of days from 1 to 10000".to_owned())
             );
         }
     }

@@ -1,6 +1,5 @@
-//! Objects of the tools that install Linkerd's charts from Git, among manifests: which chart of which version they name, and the
-//! values that they give it, each with where it stands. Reads texts; which releases and values there are is the knowledge's
-//! business.
+//! Objects in manifests that install Linkerd's charts from Git: chart, version and values, each with its position. Only
+//! parses; known releases and values are in the release data.
 
 mod argo;
 mod flux;
@@ -19,47 +18,47 @@ use crate::yaml::node::{Holds, Node, steps, tree};
 /// A file of a set of manifests.
 #[derive(Debug, Clone)]
 pub struct Text {
-    /// As people are told of it.
+    /// Name in messages.
     pub name: String,
-    /// Where it lies in the set.
+    /// Path in the set.
     pub path: String,
     /// Its text.
     pub text: String,
 }
 
-/// A chart that an object has installed.
+/// A chart installation in an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
     /// The object: `HelmRelease linkerd/linkerd-viz`.
     pub object: String,
-    /// Where it stands: file and line.
+    /// Position: file and line.
     pub place: String,
     /// The name of the chart.
     pub chart: String,
-    /// The version of the chart, with the field that says it; nothing where none does.
+    /// Version of the chart, with the field that sets it, if any.
     pub version: Option<(String, String)>,
-    /// The namespace that the chart is installed in, where the object says it.
+    /// Namespace of the installation, if the object sets it.
     pub namespace: Option<String>,
-    /// Why the object has nothing installed here today, where it says so.
+    /// Reason why the object installs nothing here now, if known.
     pub idle: Option<&'static str>,
-    /// The values, in the order in which they count.
+    /// The values, in the order in which they apply.
     pub files: Vec<ValuesFile>,
-    /// Where more values come from that are not here, or cannot be read.
+    /// Sources of further values that are missing or unreadable.
     pub absent: Vec<String>,
 }
 
-/// The beginning of an expression of a template.
+/// Start of a template expression.
 const TEMPLATE: &str = "{{";
 
-/// What a text has to hold to be looked at.
+/// Strings that a relevant text contains.
 const MARKS: [&str; 5] = ["HelmRelease", "argoproj.io", "helmCharts", "releases:", "dependencies:"];
 
-/// The charts of these names that the files have installed.
+/// The installations of these charts in the files.
 pub fn found(texts: &[Text], charts: &[&str]) -> Vec<Installed> {
     let set = Set { texts, charts };
     let mut found = Vec::new();
     for text in texts {
-        // What an ApplicationSet installs may be named by its generators, outside of this file.
+        // The generators of an ApplicationSet may take names from outside this file.
         let named =
             charts.iter().any(|chart| text.text.contains(chart)) || text.text.contains("ApplicationSet");
         if !named || !MARKS.iter().any(|mark| text.text.contains(mark)) {
@@ -86,7 +85,7 @@ pub fn found(texts: &[Text], charts: &[&str]) -> Vec<Installed> {
     found
 }
 
-/// The files, and the names of charts that are asked for.
+/// The files, and the names of the relevant charts.
 struct Set<'t> {
     texts: &'t [Text],
     charts: &'t [&'t str],
@@ -95,13 +94,13 @@ struct Set<'t> {
 /// A document of a file.
 struct Document<'t> {
     of: &'t Text,
-    /// Its text, with as many empty lines before it as there are lines in the file.
+    /// Its text, preceded by as many empty lines as in the file.
     text: String,
     root: Node,
 }
 
 impl<'t> Set<'t> {
-    /// The documents of a file that can be read.
+    /// The readable documents of a file.
     fn documents(&self, of: &'t Text) -> Vec<Document<'t>> {
         let begins =
             |line: &str| line.starts_with("---") && line[3..].chars().next().is_none_or(char::is_whitespace);
@@ -115,13 +114,13 @@ impl<'t> Set<'t> {
         let read = |text: String| {
             guard(text.as_bytes()).ok()?;
             let root = tree(&text)?;
-            // What SOPS encrypted is no value.
+            // Values encrypted by SOPS are not usable.
             root.get("sops").is_none().then_some(Document { of, text, root })
         };
         texts.into_iter().filter(|text| !text.trim().is_empty()).filter_map(read).collect()
     }
 
-    /// The document of an object of that kind and name, wherever it stands.
+    /// The document of an object with that kind and name, in any file.
     fn object(&self, kind: &str, namespace: &str, name: &str) -> Option<Document<'t>> {
         let texts = self.texts.iter().filter(|text| text.text.contains(kind) && text.text.contains(name));
         let is = |document: &Document<'_>| {
@@ -133,13 +132,13 @@ impl<'t> Set<'t> {
         texts.flat_map(|text| self.documents(text)).find(is)
     }
 
-    /// The file at a path from the folder of another on.
+    /// The file at a path relative to another file's folder.
     fn beside(&self, of: &Text, path: &str) -> Option<&'t Text> {
         let whole = joined(folder_of(&of.path), path)?;
         self.texts.iter().find(|text| text.path == whole)
     }
 
-    /// The file at a path from the top of a repository on, of which the set may be a part.
+    /// The file at a path from the top of a repository that may contain more than the set.
     fn of_repository(&self, path: &str) -> Option<&'t Text> {
         let is = |text: &&Text| {
             text.path == path
@@ -150,7 +149,7 @@ impl<'t> Set<'t> {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// Whether a chart is one of those that are asked for, and its name: of a path or an address the last part.
+    /// Whether a chart is relevant, and its name: the last part of a path or URL.
     fn chart(&self, text: &str) -> Option<String> {
         let name = text.trim_end_matches('/').rsplit('/').next()?;
         self.charts.iter().find(|chart| **chart == name).map(|chart| (*chart).to_owned())
@@ -165,7 +164,7 @@ impl Document<'_> {
         }
     }
 
-    /// The paths of the items of a list.
+    /// Paths of the items of a list.
     fn items(&self, path: &str) -> Vec<String> {
         match self.root.find(path).map(|node| &node.holds) {
             Some(Holds::List(items)) => (0..items.len()).map(|at| format!("{path}[{at}]")).collect(),
@@ -183,13 +182,13 @@ impl Document<'_> {
         }
     }
 
-    /// Where it stands, or a field of it.
+    /// Position of it or of one of its fields.
     fn place(&self, path: &str) -> String {
         let (line, _) = self.root.at(path).unwrap_or((self.root.line, 1));
         format!("{}:{line}", self.of.name)
     }
 
-    /// What stands at a path, as Go reads it.
+    /// The text at a path, as Go reads it.
     fn value(&self, path: &str) -> Option<Value> {
         let mut value = as_go_reads(&self.text)?;
         for step in steps(path)? {
@@ -207,21 +206,21 @@ impl Document<'_> {
         Some(value)
     }
 
-    /// The values that stand at a path as a map.
+    /// Values at a path, given as a map.
     fn map(&self, object: &str, path: &str) -> Option<ValuesFile> {
         let Value::Mapping(root) = self.value(path)? else { return None };
         let above = format!("{path}.");
         Some(self.held(object, (self.text.clone(), root), above.clone(), Spots::Below(above)))
     }
 
-    /// The values that stand at a path as text; an error where that cannot be read as values.
+    /// Values at a path, given as text; an error if they cannot be parsed.
     fn lines(&self, object: &str, path: &str) -> Option<Result<ValuesFile, String>> {
         let node = self.root.find(path)?;
         let Holds::Text(text, literal) = &node.holds else { return None };
         if text.trim().is_empty() {
             return None;
         }
-        let refused = || Err(format!("{path} of {object}, which is not YAML as it stands"));
+        let refused = || Err(format!("{path} of {object}, which is not valid YAML"));
         let root = match guard(text.as_bytes()).map(|()| serde_yaml::from_str::<Value>(text)) {
             Ok(Ok(Value::Null)) => Mapping::new(),
             Ok(Ok(Value::Mapping(_))) => match as_go_reads(text) {
@@ -239,7 +238,7 @@ impl Document<'_> {
         }))
     }
 
-    /// The lines of a text as they stand in the file: indented, below the line that announces them.
+    /// The lines of a text as in the file: indented, below the key.
     fn indented(&self, announced: u64, text: &str) -> Option<String> {
         let first = usize::try_from(announced).ok()?;
         let lines: Vec<&str> = self.text.lines().skip(first).take(text.lines().count()).collect();
@@ -254,19 +253,18 @@ impl Document<'_> {
     }
 }
 
-/// A file of values.
+/// A values file.
 fn whole(text: &Text) -> Result<ValuesFile, String> {
-    ValuesFile::read(&text.name, &text.text)
-        .map_err(|_| format!("{}, which is not YAML as it stands", text.name))
+    ValuesFile::read(&text.name, &text.text).map_err(|_| format!("{}, which is not valid YAML", text.name))
 }
 
 impl Installed {
-    /// Whether a template names the chart, so that it is not known which it is.
+    /// Whether a template sets the chart's name, so that it is unknown.
     pub fn is_templated(&self) -> bool {
         self.chart.contains(TEMPLATE)
     }
 
-    /// One without values.
+    /// An installation without values.
     fn of(object: String, place: String, chart: String, version: Option<(String, String)>) -> Installed {
         Installed {
             object,

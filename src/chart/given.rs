@@ -1,5 +1,5 @@
-//! Values that are about to be given to a chart (`--values`): files as Helm takes them, a later one over an earlier one. Reads
-//! and lays over one another; what a chart takes is the knowledge's business.
+//! Values for a chart (`--values`): files as for Helm, where later ones override earlier ones. Parses and merges; the
+//! accepted values are in the release data.
 
 use serde_yaml::{Mapping, Value};
 
@@ -8,25 +8,25 @@ use super::values::{Values, as_go_reads};
 use crate::version::LinkerdVersion;
 use crate::yaml::node::{Spot, spot};
 
-/// Values that are about to be given to a chart.
+/// Values for a chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
     /// The name of the chart.
     pub chart: String,
-    /// The release that the chart is of, where that was said.
+    /// The release of the chart, if given.
     pub release: Option<LinkerdVersion>,
-    /// The files, in the order in which they were given: of two that say something of a value the later counts.
+    /// The files, in order: later ones override earlier ones.
     pub files: Vec<ValuesFile>,
-    /// The object of a tool that installs the chart, where one gives them, and where it says the release: field and text.
+    /// The object that installs the chart, if any, and its release: field and text.
     pub by: Option<(String, Option<(String, String)>)>,
-    /// Whether some of the values are not here: what no file says may be said there.
+    /// Whether some values are missing: they may set what no file sets.
     pub partial: bool,
 }
 
-/// A file of values, or values that an object of another tool holds.
+/// A values file, or values in an object of another tool.
 #[derive(Debug, Clone)]
 pub struct ValuesFile {
-    /// What evidence calls it: its path as given, or the object.
+    /// Name in evidence: the given path, or the object.
     pub name: String,
     /// Its text.
     pub text: String,
@@ -42,41 +42,41 @@ impl PartialEq for ValuesFile {
 
 impl Eq for ValuesFile {}
 
-/// Why a text is no file of values.
+/// Reason why a text is not a values file.
 #[derive(Debug, thiserror::Error)]
 pub enum NoValues {
-    /// It is no YAML.
+    /// It is not YAML.
     #[error("{name}: {reason}")]
     Malformed {
         /// The file.
         name: String,
-        /// What is wrong, with line and column.
+        /// The error, with line and column.
         reason: String,
     },
-    /// It is YAML, and no map.
-    #[error("{name} holds no values by their names")]
+    /// It is YAML, but not a map.
+    #[error("{name} is not a map of values")]
     NoMap {
         /// The file.
         name: String,
     },
 }
 
-/// A value that somebody set, with the names on the way to it.
+/// A value that is set, with its path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf<'v> {
-    /// The names, from the outermost.
+    /// The keys, from the outermost.
     pub names: Vec<&'v str>,
-    /// The value; an empty map is one as well.
+    /// The value; an empty map is also one.
     pub value: &'v Value,
 }
 
 impl Leaf<'_> {
-    /// The names with dots between them, as Helm writes them.
+    /// The keys joined by dots, as Helm writes them.
     pub fn path(&self) -> String {
         self.names.join(".")
     }
 
-    /// The path as evidence writes it: names that hold dots in brackets.
+    /// The path as in evidence: keys that contain dots are in brackets.
     pub fn place(&self) -> String {
         let mut place = String::new();
         for name in &self.names {
@@ -89,7 +89,7 @@ impl Leaf<'_> {
         place
     }
 
-    /// What it is, in words that tell nothing secret.
+    /// A description without secrets.
     pub fn said(&self) -> String {
         match self.value {
             Value::Null => "null".to_owned(),
@@ -103,17 +103,17 @@ impl Leaf<'_> {
 }
 
 impl ValuesFile {
-    /// Reads a file of values. An empty one holds none, which is fine.
+    /// Reads a values file. An empty one is valid.
     ///
     /// # Errors
-    /// It is no YAML, or no map.
+    /// It is not YAML, or not a map.
     pub fn read(name: &str, text: &str) -> Result<ValuesFile, NoValues> {
         let file =
             |root: Mapping| ValuesFile { name: name.to_owned(), text: text.to_owned(), root, held: None };
         let malformed = |reason: String| NoValues::Malformed { name: name.to_owned(), reason };
         crate::yaml::guard(text.as_bytes()).map_err(|error| malformed(error.to_string()))?;
         if let Err(error) = serde_yaml::from_str::<Value>(text) {
-            // Of two equal keys Helm refuses the file as well.
+            // Helm also rejects a file with duplicate keys.
             return Err(malformed(error.to_string()));
         }
         match as_go_reads(text) {
@@ -123,27 +123,27 @@ impl ValuesFile {
         }
     }
 
-    /// Values that an object holds, and the text that their places are looked up in.
+    /// Values in an object, and the text in which their positions are searched.
     pub(super) fn held(name: &str, text: String, root: Mapping, held: Held) -> ValuesFile {
         ValuesFile { name: name.to_owned(), text, root, held: Some(held) }
     }
 
-    /// Whether another tool may put something in the place of what is written, before the chart sees it.
+    /// Whether another tool may replace parts before the chart gets them.
     pub fn is_written_for_others(&self) -> bool {
         self.held.is_some()
     }
 
-    /// The file that they stand in.
+    /// The file that contains them.
     pub fn file(&self) -> &str {
         self.held.as_ref().map_or(&self.name, |held| &held.file)
     }
 
-    /// A value's path as evidence writes it.
+    /// Path of a value, as in evidence.
     pub fn field(&self, place: &str) -> String {
         self.held.as_ref().map_or_else(|| place.to_owned(), |held| held.field(place))
     }
 
-    /// Where the value stands that evidence names by this field: its path, with line and column from 1.
+    /// Position of a value that evidence names by this field: path, line and column from 1.
     pub fn find(&self, field: &str) -> Option<(String, Spot)> {
         match &self.held {
             None => Some((field.to_owned(), spot(&self.text, field)?)),
@@ -151,12 +151,12 @@ impl ValuesFile {
         }
     }
 
-    /// What it sets. What it takes away by `null` is not among it.
+    /// The values that are set. Values removed by `null` are not included.
     pub fn leaves(&self) -> Vec<Leaf<'_>> {
         gather(&self.root)
     }
 
-    /// What stands at a path.
+    /// The value at a path.
     pub fn at(&self, path: &str) -> Option<&Value> {
         let mut names = path.split('.');
         let first = self.root.get(names.next()?)?;
@@ -165,19 +165,19 @@ impl ValuesFile {
 }
 
 impl Given {
-    /// What stands at a path, in the last file that says something of it, and that file; `None` also where that is `null`.
+    /// The value at a path in the last file that sets it, and that file; also `None` if it is `null`.
     pub fn at(&self, path: &str) -> Option<(&ValuesFile, &Value)> {
         let found = self.files.iter().rev().find_map(|file| Some((file, file.at(path)?)));
         found.filter(|(_, value)| !value.is_null())
     }
 
-    /// These values over others, as Helm lays them: maps within each other, anything else in the place of what was there.
+    /// Merges these values over others, as Helm does: maps recursively, other values by replacement.
     pub fn over(&self, values: &Values) -> Values {
         self.files.iter().fold(values.clone(), |values, file| values.overlaid(&file.root))
     }
 }
 
-/// What a map sets, with the names on the way to it.
+/// The values that a map sets, with their paths.
 pub(super) fn gather(root: &Mapping) -> Vec<Leaf<'_>> {
     let mut leaves = Vec::new();
     go_down(root, &mut Vec::new(), &mut leaves);
@@ -197,7 +197,7 @@ fn go_down<'v>(map: &'v Mapping, names: &mut Vec<&'v str>, leaves: &mut Vec<Leaf
     }
 }
 
-/// Lays a map over another: maps within each other; `null` takes away.
+/// Merges a map over another recursively; `null` removes.
 pub(super) fn lay(over: &Mapping, on: &mut Mapping) {
     for (name, value) in over {
         match (value, on.get_mut(name)) {
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn what_is_no_map_of_values_is_refused_by_name() {
         let refused = |text: &str| ValuesFile::read("v.yaml", text).expect_err("refused").to_string();
-        assert_eq!(refused("- a"), "v.yaml holds no values by their names");
+        assert_eq!(refused("- a"), "v.yaml is not a map of values");
         assert!(refused("a: [").starts_with("v.yaml: "), "{}", refused("a: ["));
         assert!(refused("a: 1\na: 2").contains("duplicate"), "{}", refused("a: 1\na: 2"));
         for empty in ["", "# nothing\n", "{}"] {

@@ -1,33 +1,33 @@
-//! Where values stand that an object of another tool holds: as a map, as lines of text in it, or one by one.
+//! Positions of values in an object of another tool: as a map, as text lines, or individually.
 
 use std::collections::BTreeMap;
 
 use crate::yaml::node::{Spot, spot};
 
-/// Where values stand that an object holds.
+/// Positions of values in an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
     /// The file of the object.
     pub file: String,
-    /// What evidence writes before the path of a value: `spec.values.`, `spec.source.helm.values: `.
+    /// Prefix of the value's path in evidence: `spec.values.`, `spec.source.helm.values: `.
     pub above: String,
-    /// Where each of them stands.
+    /// Position of each value.
     pub spots: Spots,
 }
 
-/// How the place of a value is found.
+/// Method to find a value's position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spots {
     /// In the text, below this path, which ends in a dot; or in the text itself, whose lines are those of the file.
     Below(String),
-    /// One by one, by their paths.
+    /// Individually, by path.
     Each(BTreeMap<String, Spot>),
-    /// Here, all of them: as they are written there are no lines to tell.
+    /// One position for all: individual lines are unknown.
     Here(Spot),
 }
 
 impl Held {
-    /// A value's path as evidence writes it.
+    /// Path of a value, as in evidence.
     pub(super) fn field(&self, place: &str) -> String {
         match place.starts_with('[') {
             true => format!("{}{place}", self.above.trim_end_matches('.')),
@@ -35,7 +35,7 @@ impl Held {
         }
     }
 
-    /// Where a value stands, by what evidence writes, and its path in the values.
+    /// Position of a value by its path in evidence, and its path in the values.
     pub(super) fn find(&self, text: &str, field: &str) -> Option<(String, Spot)> {
         let bare =
             || field.strip_prefix(self.above.trim_end_matches('.')).filter(|rest| rest.starts_with('['));

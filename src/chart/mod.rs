@@ -1,5 +1,5 @@
-//! The values of Linkerd's charts: as `linkerd-config` keeps them, read as Go reads them and asked by path; and those that are about
-//! to be given to a chart, also by objects of the tools that install it from Git.
+//! Chart values: those stored in `linkerd-config`, parsed as Go does and read by path; and those for a planned
+//! installation, also in objects of GitOps tools.
 
 pub mod gitops;
 pub mod given;

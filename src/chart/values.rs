@@ -1,5 +1,5 @@
-//! The chart values that the control plane was installed with, as the ConfigMap `linkerd-config` keeps them. Knows how
-//! to look a value up by its path; which values there are and what they mean is the checks' business.
+//! The chart values of the installed control plane, from the ConfigMap `linkerd-config`. Looks values up by path;
+//! checks interpret them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,17 +9,17 @@ use super::given::Leaf;
 use super::yaml;
 use crate::knowledge::ChartType;
 
-/// The values, as YAML. To clone them costs nothing.
+/// The values, as YAML. Cloning is cheap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Values(Arc<Tree>);
 
-/// What was made of the text of a ConfigMap when it was asked for first: two dozen checks ask, and a text may be of any
-/// length. It follows from the text, so it makes no two ConfigMaps different.
+/// The parsed text of a ConfigMap, cached for dozens of checks. It depends only on the text, so it is ignored in
+/// comparisons.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ReadOnce(OnceLock<Option<Values>>);
 
 impl ReadOnce {
-    /// The values in a text, which is the same at each call.
+    /// Values of a text, which must be the same in each call.
     pub(crate) fn of(&self, text: Option<&str>) -> Option<Values> {
         self.0.get_or_init(|| Values::read(text?)).clone()
     }
@@ -34,12 +34,12 @@ impl PartialEq for ReadOnce {
 #[derive(Debug, PartialEq)]
 struct Tree {
     root: Value,
-    /// The same, with a mark in each text that stands in quotes and would be a boolean without them.
+    /// The same, with marks in quoted texts that would be booleans without quotes.
     marked: Option<Value>,
 }
 
 impl Values {
-    /// The values in a text; `None` where it holds none, or none that can be read.
+    /// Values of a text; `None` if it has none or cannot be parsed.
     pub fn read(text: &str) -> Option<Values> {
         let root = without_global(yaml::read(text)?);
         let some = root.as_mapping().is_some_and(|mapping| !mapping.is_empty());
@@ -47,7 +47,7 @@ impl Values {
         some.then(|| Values(Arc::new(Tree { root, marked })))
     }
 
-    /// These with others laid over them.
+    /// Merges other values over these.
     pub(super) fn overlaid(&self, over: &Mapping) -> Values {
         let mut root = self.0.root.clone();
         if let Value::Mapping(root) = &mut root {
@@ -56,12 +56,12 @@ impl Values {
         Values(Arc::new(Tree { root, marked: None }))
     }
 
-    /// The same as a text that can be read again.
+    /// The values as text.
     pub fn to_yaml(&self) -> Option<String> {
         serde_yaml::to_string(&self.0.root).ok()
     }
 
-    /// What is set, with the names on the way to it.
+    /// The values that are set, with their paths.
     pub fn leaves(&self) -> Vec<Leaf<'_>> {
         match &self.0.root {
             Value::Mapping(root) => super::given::gather(root),
@@ -73,7 +73,7 @@ impl Values {
         at(&self.0.root, path)
     }
 
-    /// A boolean by its path, such as `proxy.nativeSidecar`; also by a word that Go's reader of YAML takes for one.
+    /// A boolean by its path, such as `proxy.nativeSidecar`; accepts the words of Go's YAML parser.
     pub fn bool(&self, path: &str) -> Option<bool> {
         match self.get(path)? {
             Value::String(text) if !self.is_quoted(path) => old_boolean(text),
@@ -81,19 +81,19 @@ impl Values {
         }
     }
 
-    /// Whether a text that would be a boolean without its quotes stands in them.
+    /// Whether a text that would be a boolean without quotes is quoted.
     fn is_quoted(&self, path: &str) -> bool {
         let marked = self.0.marked.as_ref().and_then(|marked| at(marked, path)?.as_str());
         marked.is_some_and(|text| text.starts_with(MARK))
     }
 
-    /// A whole number by its path, also where it was written as text.
+    /// A whole number by its path, also if it was written as text.
     pub fn number(&self, path: &str) -> Option<i64> {
         let value = self.get(path)?;
         value.as_i64().or_else(|| value.as_str()?.parse().ok())
     }
 
-    /// A text or number by its path, as the text it is written as.
+    /// A text or number by its path, as written.
     pub fn scalar(&self, path: &str) -> Option<String> {
         match self.get(path)? {
             Value::String(text) => Some(text.clone()),
@@ -102,12 +102,12 @@ impl Values {
         }
     }
 
-    /// A text by its path; empty texts count as absent, as they do in the charts.
+    /// A text by its path; empty texts count as missing, as in the charts.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.get(path)?.as_str().filter(|text| !text.is_empty())
     }
 
-    /// A text, number or boolean by its path, as the text it is written as.
+    /// A text, number or boolean by its path, as written.
     pub fn written(&self, path: &str) -> Option<String> {
         match self.get(path)? {
             Value::Bool(value) => Some(value.to_string()),
@@ -115,7 +115,7 @@ impl Values {
         }
     }
 
-    /// The same values but for one, which is added where it is not there.
+    /// The same values with one replaced or added.
     pub fn with(&self, path: &str, text: &str) -> Values {
         let mut root = self.0.root.clone();
         let place = path.split('.').try_fold(&mut root, |map, key| {
@@ -132,7 +132,7 @@ impl Values {
         Values(Arc::new(Tree { root, marked: None }))
     }
 
-    /// What stands at a path, in words, where it cannot be read as what it has to be. Nothing at all can always be read.
+    /// Description of a value at a path that does not have the expected type. A missing value is always valid.
     pub fn unfit(&self, path: &str, wanted: ChartType) -> Option<&'static str> {
         let value = self.get(path)?;
         let fits = match (wanted, value) {
@@ -181,7 +181,7 @@ impl Values {
     }
 }
 
-/// The values without the map `global`, in which charts before 2.10 had most of them: what stands in it counts.
+/// The values without the map `global`, in which charts before 2.10 had most of them; it takes precedence.
 fn without_global(mut root: Value) -> Value {
     if let Value::Mapping(values) = &mut root
         && let Some(Value::Mapping(global)) = values.remove("global")
@@ -191,10 +191,10 @@ fn without_global(mut root: Value) -> Value {
     root
 }
 
-/// What YAML 1.1 calls booleans, beside true and false, and which they are.
+/// Booleans of YAML 1.1 in addition to true and false.
 const OLD_BOOLEANS: [(&str, bool); 6] =
     [("y", true), ("n", false), ("yes", true), ("no", false), ("on", true), ("off", false)];
-/// Begins a text that is marked. Quotes of both kinds take it as it is, and no chart value begins with it.
+/// Mark at the start of a text. It needs no escaping in quotes, and no chart value starts with it.
 const MARK: char = '\t';
 
 fn old_boolean(text: &str) -> Option<bool> {
@@ -204,7 +204,7 @@ fn old_boolean(text: &str) -> Option<bool> {
     written.then_some(means)
 }
 
-/// The text with a mark in each pair of quotes that holds one of these words; `None` where there is none.
+/// The text with a mark in each quoted word of this list; `None` if there is none.
 fn mark_quoted(text: &str) -> Option<String> {
     let mut marked = String::new();
     let mut rest = text;
@@ -222,7 +222,7 @@ fn mark_quoted(text: &str) -> Option<String> {
     marked.contains(MARK).then(|| marked + rest)
 }
 
-/// YAML as Linkerd and Helm read it: words such as `off` are booleans where they stand without quotes.
+/// YAML as Linkerd and Helm parse it: unquoted words such as `off` are booleans.
 pub(super) fn as_go_reads(text: &str) -> Option<Value> {
     let marked = mark_quoted(text);
     let mut root = yaml::read(marked.as_deref().unwrap_or(text))?;
@@ -249,7 +249,7 @@ fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, key| value.get(key))
 }
 
-/// A map or a list, which is no text.
+/// A map or list, which is not a text.
 fn is_nested(value: &Value) -> bool {
     value.is_mapping() || value.is_sequence()
 }

@@ -1,5 +1,5 @@
-//! YAML as Linkerd reads its chart values, by making JSON of it: of a key that stands twice the last counts, of several
-//! documents the first, and what JSON has no word for is refused. Reads; knows no value.
+//! YAML as Linkerd reads its chart values, through JSON: of duplicate keys the last applies, of several documents the
+//! first; values that JSON cannot represent are rejected.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_yaml::{Mapping, Value};
 
 use crate::yaml::guard;
 
-/// The first document of a text; `None` where it is none, or one that Linkerd refuses.
+/// The first document of a text; `None` if there is none, or Linkerd rejects it.
 pub(crate) fn read(text: &str) -> Option<Value> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     guard(text.as_bytes()).ok()?;
@@ -30,7 +30,7 @@ impl<'de> Visitor<'de> for Reader {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("what JSON can say")
+        f.write_str("a JSON value")
     }
 
     fn visit_unit<E: Error>(self) -> Result<Value, E> {
@@ -54,7 +54,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        if value.is_finite() { Ok(value.into()) } else { Err(E::custom("no number of JSON")) }
+        if value.is_finite() { Ok(value.into()) } else { Err(E::custom("not a JSON number")) }
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
@@ -73,14 +73,14 @@ impl<'de> Visitor<'de> for Reader {
         let mut read = Mapping::new();
         while let Some((AsJson(key), AsJson(value))) = map.next_entry()? {
             if !matches!(key, Value::String(_) | Value::Number(_) | Value::Bool(_)) {
-                return Err(A::Error::custom("no key of JSON"));
+                return Err(A::Error::custom("not a JSON key"));
             }
             read.insert(key, value);
         }
         Ok(Value::Mapping(read))
     }
 
-    /// A value with a tag, which counts for nothing.
+    /// A tagged value; the tag is ignored.
     fn visit_enum<A: EnumAccess<'de>>(self, tagged: A) -> Result<Value, A::Error> {
         let (_, value): (String, _) = tagged.variant()?;
         value.newtype_variant().map(|AsJson(value)| value)

@@ -1,4 +1,4 @@
-//! What does not count though it is found: waivers and the findings of an earlier report, read from their files.
+//! Accepted findings: reads waivers and the findings of an earlier report from their files.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::command::own;
 use crate::policy::{Baseline, Waiver, read_waivers};
 use crate::render::document::About;
 
-/// The largest file of waivers, in bytes.
+/// Maximum size of a waiver file, in bytes.
 const MOST: u64 = 4 << 20;
 
 /// The waivers of all files.
@@ -22,7 +22,7 @@ pub(super) fn waivers(args: &Check) -> Result<Vec<Waiver>, Stop> {
         let read = read_waivers(&path.display().to_string(), &text).map_err(|error| {
             Stop::usage(
                 format!("{flag}: {error}"),
-                format!("see {} for the form of waivers", crate::page::document_url("waivers.md")),
+                format!("see {} for the format of waivers", crate::page::document_url("waivers.md")),
             )
         })?;
         all.extend(read);
@@ -32,7 +32,10 @@ pub(super) fn waivers(args: &Check) -> Result<Vec<Waiver>, Stop> {
 
 fn text(path: &Path, flag: &str) -> Result<String, Stop> {
     let unreadable = |why: String| {
-        Stop::usage(format!("{flag}: cannot read {}: {why}", path.display()), "name a file of waivers")
+        Stop::usage(
+            format!("{flag}: cannot read {}: {why}", path.display()),
+            "give the path of a waiver file",
+        )
     };
     let size = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
     if size > MOST {
@@ -41,10 +44,10 @@ fn text(path: &Path, flag: &str) -> Result<String, Stop> {
     std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))
 }
 
-/// An earlier report, as far as it says what is known.
+/// An earlier report, reduced to its findings and its cluster.
 pub(super) struct Earlier {
     file: String,
-    /// How it was named, for messages.
+    /// The flag and its value, for messages.
     flag: String,
     uid: Option<String>,
     pub(super) baseline: Baseline,
@@ -63,8 +66,8 @@ pub(super) fn baseline(args: &Check) -> Result<Option<Earlier>, Stop> {
         }
     })?;
     if document.run.judged_at.is_none() {
-        let cause = format!("{flag}: {} is of a run that came to no result", path.display());
-        return Err(Stop::usage(cause, "give the report of a run that looked at a cluster"));
+        let cause = format!("{flag}: {} is the report of a run without a result", path.display());
+        return Err(Stop::usage(cause, "give the report of a run that checked a cluster"));
     }
     let mut baseline = Baseline::default();
     for finding in document.findings.iter().filter(|finding| !finding.waived && !finding.when.begins()) {
@@ -83,23 +86,23 @@ pub(super) fn baseline(args: &Check) -> Result<Option<Earlier>, Stop> {
     Ok(Some(Earlier { file: path.display().to_string(), flag, uid, baseline }))
 }
 
-/// How the first baseline is made.
+/// The command that creates the first baseline.
 fn first(path: &Path) -> String {
     let path = path.display();
     let without = match config::place("baseline", &path.to_string()) {
-        Some(_) => format!("{}, with what else the file says as flags,", own("check --no-config")),
+        Some(_) => format!("{}, with the other settings of the file as flags,", own("check --no-config")),
         None => format!("{} without it,", own("check")),
     };
-    format!("make the first one: {without} and --fail-on never -o json={path}")
+    format!("create the first baseline: {without} and --fail-on never -o json={path}")
 }
 
 impl Earlier {
-    /// Refuses the report of another cluster.
+    /// Rejects the report of another cluster.
     pub(super) fn is_of(&self, uid: Option<String>) -> Result<(), Stop> {
         match (&self.uid, uid) {
             (Some(then), Some(now)) if *then != now => Err(Stop::usage(
                 format!("{}: {} is the report of another cluster", self.flag, self.file),
-                "give a report of the cluster that is checked",
+                "give a report of the same cluster",
             )),
             _ => Ok(()),
         }

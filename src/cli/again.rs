@@ -1,4 +1,4 @@
-//! A ticket judged again: what was asked of the run that made it is asked again, where no flag says otherwise.
+//! Rerun of a ticket: applies the options of the run that wrote it, unless flags override them.
 
 use super::args::Check;
 use super::output;
@@ -7,7 +7,7 @@ use super::values::{self, Parameter};
 use crate::card::Mode;
 use crate::command::Asked;
 
-/// The flags of a run on a ticket, with what the ticket was asked; `None` where that changes nothing.
+/// The flags of a run on a ticket, with the options stored in it; `None` if those change nothing.
 pub(super) fn asked(args: &Check, then: &Asked) -> Option<Result<Check, Stop>> {
     let said = adopted(args, then);
     match &said {
@@ -17,9 +17,7 @@ pub(super) fn asked(args: &Check, then: &Asked) -> Option<Result<Check, Stop>> {
             }
             if !args.verbosity.quiet {
                 let flags = crate::redact::text(&taken.flags()).into_owned();
-                output::say(&output::one_line(&format!(
-                    "the ticket was made with {flags}: the same is asked of it"
-                )));
+                output::say(&output::one_line(&format!("applying the options of the ticket: {flags}")));
             }
             Some(Ok(check.clone()))
         }
@@ -27,12 +25,12 @@ pub(super) fn asked(args: &Check, then: &Asked) -> Option<Result<Check, Stop>> {
     }
 }
 
-/// The flags, and what of the ticket is in them.
+/// The merged flags, and the options that come from the ticket.
 fn adopted(args: &Check, then: &Asked) -> Result<(Check, Asked), Stop> {
     let wrong = |what: &str, text: &str| {
         Stop::could_not_run(
-            format!("the ticket names {what} {text:?}, which is none"),
-            "ask whoever made it for another one",
+            format!("the ticket names {what} {text:?}, which is not valid"),
+            "request a new ticket from its author",
         )
     };
     let mut check = args.clone();
@@ -75,7 +73,7 @@ fn adopted(args: &Check, then: &Asked) -> Result<(Check, Asked), Stop> {
         check.to_cni = Some(values::cni_version(text).map_err(|_| wrong("a version of linkerd-cni", text))?);
         taken.to_cni = Some(text.clone());
     }
-    // Of two of one name the later counts: that of the command line.
+    // If a name occurs twice, the later value applies: that of the command line.
     let mut params = Vec::new();
     for (id, own) in &then.params {
         for (name, value) in own {

@@ -1,4 +1,5 @@
-//! The command line as clap sees it: names, help texts, defaults. Parsing does nothing; every value is plain data.
+//! The command line as clap parses it: names, help texts, defaults. Parsing only yields plain data; it reads no file
+//! and no cluster.
 
 use std::path::PathBuf;
 
@@ -38,7 +39,7 @@ use super::values::{
     namespace, nodes, time,
 };
 
-/// A doctor for the Linkerd service mesh: finds what is wrong, proves it, and says what to do about it.
+/// Diagnose the Linkerd service mesh: what is broken, the evidence, and how to repair it.
 #[derive(Debug, Parser)]
 #[command(
     name = "meshdoctor",
@@ -48,17 +49,18 @@ use super::values::{
     arg_required_else_help = true
 )]
 #[command(
-    after_help = "meshdoctor never changes a cluster, but where it is told to: 'collect --node-pods' adds pods, asks first, and deletes them; 'check --publish' leaves its report. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked, 130 interrupted."
+    after_help = "meshdoctor is read-only, except for two opt-in commands: 'collect --node-pods' creates pods after confirmation and deletes them; 'check --publish' writes its report into the cluster. Exit status: 0 fine, 1 findings, 2 usage, 3 could not run, 4 not checked, 130 interrupted."
 )]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
-    /// When to use colour.
+    /// When to use color.
     #[arg(long, value_enum, global = true, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
-    /// Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything.
-    /// Repeatable.
+    /// Folder with your own checks, which run like the built-in ones. Repeatable.
+    ///
+    /// Each check is a Markdown file (a card) whose rule is a CEL expression; see docs/your-own-checks.md.
     #[arg(
         long,
         value_name = "DIR",
@@ -68,8 +70,10 @@ pub struct Cli {
         value_delimiter = ':'
     )]
     pub checks: Vec<PathBuf>,
-    /// Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder
-    /// above. A file that was found rather than named cannot choose clusters, programs or outputs.
+    /// Configuration file; flags override it.
+    ///
+    /// By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml in this folder or a parent folder. A file that was
+    /// found in this way cannot choose clusters, programs or outputs.
     #[arg(
         long,
         value_name = "FILE",
@@ -83,7 +87,7 @@ pub struct Cli {
     pub no_config: bool,
 }
 
-/// When to use colour.
+/// When to use color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it.
@@ -94,125 +98,135 @@ pub enum Color {
     Never,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Look at a mesh and say what is wrong, what proves it and what to do.
+    /// Check a mesh: what is broken, the evidence, and how to repair it.
     Check(Box<Check>),
-    /// Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared.
+    /// Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared.
     Diff(Diff),
-    /// Show what Linkerd's policy says of the ports of workloads: what takes them, who is let in by what, and what of that
-    /// which people wrote counts for nothing.
+    /// Show the effective policy of workload ports: who may connect, why, and which policies have no effect.
     Policy(Box<Policy>),
-    /// Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and
-    /// what the proxy would be asked to do.
+    /// Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings.
     Injection(Box<Injection>),
-    /// Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops.
+    /// Trace a connection between two workloads step by step, and show where it fails.
     Reach(Box<Reach>),
-    /// Save everything that the checks need, redacted, as one file for a ticket or for later.
+    /// Save the evidence that the checks need as one redacted file (a bundle).
     Collect(Box<Collect>),
-    /// Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on.
+    /// Write a small redacted archive for a support ticket: the report and the evidence of its findings.
     Ticket(Box<Ticket>),
-    /// Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted.
+    /// Save the CNI and runtime files of a node.
+    ///
+    /// Run it on the node, or in a pod that mounts the node's file system.
     NodeSnapshot(NodeSnapshot),
-    /// Check an embedded cluster with a known failure; without a name, list them.
+    /// Check an embedded demo cluster with a known failure; without a name, list the demos.
     Demo(Demo),
     /// List the checks.
     List(List),
-    /// Explain a check: what it finds, why it matters, how to fix it, what it cannot see.
+    /// Explain a check: what it finds, why it matters, how to fix it, and its limits.
     Explain(Explain),
-    /// Run the cases of cards of your own, and say which do not say what their card claims.
+    /// Run the test cases of your own checks, and report results that differ from the card.
     Test(Test),
-    /// Write a card to start a check of your own from.
+    /// Write a card to start your own check from.
     New(New),
-    /// Print the role that suffices for the chosen checks, as a manifest.
+    /// Print the RBAC role that the chosen checks need, as a manifest.
     Rbac(Rbac),
     /// Print a completion script for a shell.
     Completions(Completions),
-    /// Show what meshdoctor.toml sets, and where.
+    /// Show the settings of meshdoctor.toml and where each comes from.
     Config,
-    /// Print the version of meshdoctor and of what it knows.
+    /// Print the version of meshdoctor and of its release data.
     Version(Version),
 }
 
-/// Where the evidence comes from.
+/// The source of the evidence.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Evidence")]
 pub struct EvidenceArgs {
-    /// Read a bundle or dump instead of a cluster: a file, a folder or '-' for standard input. Repeatable; all of them
-    /// together are one cluster.
+    /// Read a bundle or dump instead of a cluster: a file, a folder or '-' for standard input. Repeatable.
+    ///
+    /// Several of them are read as one cluster.
     #[arg(long, value_name = "PATH")]
     pub bundle: Vec<PathBuf>,
-    /// Read the live cluster, also where --nodes, --logs or --diagnostics is given.
+    /// Read the live cluster even if --nodes, --logs or --diagnostics is given.
     #[arg(long, conflicts_with = "bundle")]
     pub live: bool,
-    /// Say that the dump lists every object of these kinds (comma-separated, or 'all'). Otherwise what a dump does not hold
-    /// counts as not provided.
+    /// Declare that the dump lists every object of these kinds (comma-separated, or 'all').
+    ///
+    /// Kinds that a dump does not contain otherwise count as not provided.
     #[arg(long, value_name = "KIND,...|all", value_parser = complete)]
     pub complete: Vec<CompleteArg>,
-    /// Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable.
+    /// Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d.
+    /// Repeatable.
     #[arg(long, value_name = "NAME=PATH|DIR", value_parser = nodes)]
     pub nodes: Vec<NodesArg>,
-    /// Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a
-    /// value, a log out of a file: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container
-    /// (NAMESPACE/POD/CONTAINER=FILE); '-' for standard input. Only lines of known meaning are kept, redacted. Repeatable.
+    /// Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable.
+    ///
+    /// NODE=FILE is the journal text of a node, NAMESPACE/POD/CONTAINER=FILE the output of kubectl logs for a
+    /// container; '-' is standard input. Only lines of known meaning are kept, redacted.
     #[arg(long, value_name = "NAME=FILE", value_parser = logs, num_args = 0..=1, default_missing_value = "")]
     pub logs: Vec<LogsArg>,
-    /// What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the
-    /// pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable.
+    /// Output of 'linkerd diagnostics' in a file, to compare with the cluster or bundle. Repeatable.
+    ///
+    /// Accepted are proxy-metrics, endpoints -o json, and policy; for policy, add the pod and the port that were
+    /// queried.
     #[arg(long, value_name = "[NAMESPACE/POD:PORT=]FILE", value_parser = diagnostics)]
     pub diagnostics: Vec<DiagnosticsArg>,
-    /// The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged
-    /// against it.
+    /// Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this
+    /// time.
     #[arg(long, value_name = "RFC3339", value_parser = time)]
     pub at: Option<Timestamp>,
-    /// The linkerd CLI: its path (with a '/'), its version, or 'none'. By default the one on PATH is asked when a live
-    /// cluster is read.
+    /// The linkerd CLI: its path (with a '/'), its version, or 'none'.
+    ///
+    /// By default, the version of the linkerd CLI on PATH is read if a live cluster is checked.
     #[arg(long, value_name = "PATH|VERSION|none", value_parser = cli_version)]
     pub linkerd_cli: Option<CliVersionArg>,
-    /// The namespace of the control plane; found by its labels when not given.
+    /// Namespace of the control plane; by default found by its labels.
     #[arg(short = 'L', long, value_name = "NAMESPACE", value_parser = namespace, env = "LINKERD_NAMESPACE")]
     pub linkerd_namespace: Option<String>,
-    /// The namespace of linkerd-cni; found by its labels when not given.
+    /// Namespace of linkerd-cni; by default found by its labels.
     #[arg(long, value_name = "NAMESPACE", value_parser = namespace)]
     pub cni_namespace: Option<String>,
 }
 
-/// How much to say beside the report.
+/// Progress messages and the level of detail.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Verbosity {
-    /// Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also
-    /// say on standard error what is read: requests, bytes and time of each item.
+    /// Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage.
+    ///
+    /// Also prints what is read on standard error: requests, bytes and time of each item.
     #[arg(short, long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_value_t = 0, default_missing_value = "1")]
     pub verbose: u8,
-    /// Print nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
 }
 
-/// Which checks run.
+/// The checks to run.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Checks")]
 pub struct Selection {
     /// Run only these checks or categories (comma-separated).
     #[arg(long, value_name = "CHECK,...", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// Leave out these checks or categories (comma-separated).
+    /// Skip these checks or categories (comma-separated).
     #[arg(long, value_name = "CHECK,...", value_delimiter = ',')]
     pub skip: Vec<String>,
 }
 
-/// Where reports go.
+/// The destinations of reports.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct Reports {
-    /// Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus
-    /// (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for
-    /// the rows of 'linkerd check' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable.
+    /// Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable.
+    ///
+    /// Formats: table, short, json, yaml; html (one self-contained page); for pipelines sarif, junit, github
+    /// (annotations), gitlab (code quality), markdown, prometheus (textfile), ndjson; plan, with --to, for the upgrade
+    /// plan as Markdown; linkerd or linkerd-table for the rows of 'linkerd check' as JSON or table.
     #[arg(short, long, value_name = "FORMAT[=FILE]", value_parser = output)]
     pub output: Vec<Output>,
-    /// Say in a table what was not checked in full: why, and how to check it.
+    /// Show what was not checked completely, why, and how to check it.
     #[arg(long)]
     pub coverage: bool,
 }
@@ -234,44 +248,45 @@ pub struct Demo {
 /// `meshdoctor list`.
 #[derive(Debug, Args)]
 pub struct List {
-    /// Only these checks or categories (comma-separated).
+    /// List only these checks or categories (comma-separated).
     #[arg(value_delimiter = ',')]
     pub only: Vec<String>,
-    /// The form of the list.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = ListFormat::Table)]
     pub output: ListFormat,
 }
 
-/// The form of `list`.
+/// Output formats of `list`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
-    /// For people.
+    /// A table.
     Table,
-    /// One id a line.
+    /// One id per line.
     Name,
-    /// For programs.
+    /// JSON.
     Json,
 }
 
 /// `meshdoctor explain`.
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// The check: its id, or the anchor of a row of 'linkerd check' (l5d-...). Where several checks answer a row, they are
-    /// listed.
+    /// A check id, or the hint anchor of a row of 'linkerd check' (l5d-...).
+    ///
+    /// If several checks cover a row, they are listed.
     pub check: String,
-    /// The form of the page.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = PageFormat::Text)]
     pub output: PageFormat,
 }
 
-/// The form of `explain`.
+/// Output formats of `explain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PageFormat {
-    /// For people.
+    /// Plain text.
     Text,
-    /// As on the documentation page.
+    /// Markdown, as on the documentation page.
     Markdown,
-    /// For programs.
+    /// JSON.
     Json,
 }
 
@@ -297,16 +312,16 @@ pub enum Shell {
 /// `meshdoctor version`.
 #[derive(Debug, Args)]
 pub struct Version {
-    /// The form of the answer.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = VersionFormat::Text)]
     pub output: VersionFormat,
 }
 
-/// The form of `version`.
+/// Output formats of `version`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum VersionFormat {
-    /// For people.
+    /// Plain text.
     Text,
-    /// For programs.
+    /// JSON.
     Json,
 }

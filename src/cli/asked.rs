@@ -1,4 +1,4 @@
-//! What the flags of a run ask for: which checks, which findings count and how, which upgrade, which facts.
+//! The request of a run, from its flags: selected checks, gate, upgrade and facts.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::knowledge::Knowledge;
 use crate::nearest::closest;
 use crate::policy::{Gate, Policy};
 
-/// What is judged and how it counts, without what was found before.
+/// The selection and the gate, without waivers and baseline.
 pub(super) fn policy(args: &Check) -> anyhow::Result<Policy> {
     Ok(Policy {
         only: args.selection.only.clone(),
@@ -36,22 +36,22 @@ pub(super) fn policy(args: &Check) -> anyhow::Result<Policy> {
     })
 }
 
-/// Whether values are laid over what a cluster keeps; before an upgrade they only say what is set.
+/// Whether values are applied on top of those in a cluster; before an upgrade they only replace settings.
 fn values_over_a_cluster(args: &Check) -> bool {
     !args.manifests.values.is_empty() && !chart::is_alone(args) && args.rehearsal.to.is_none()
 }
 
-/// Severities by the ids of checks.
+/// Severities by check id.
 fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>, Stop> {
     let known = |(name, severity): &(String, Severity)| {
         let check = checks::find(name).ok_or_else(|| {
             let near = closest(name, checks::all().map(|check| check.id));
-            let perhaps = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
+            let perhaps = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             let place = config::place("severity", &format!("{name}={severity}"));
             let place = place.unwrap_or_else(|| "--severity".to_owned());
             Stop::usage(
-                format!("{place}: there is no check {name}{perhaps}"),
-                format!("{} shows every check", own("list")),
+                format!("{place}: unknown check {name}{perhaps}"),
+                format!("{} lists all checks", own("list")),
             )
         })?;
         Ok((check.id.to_owned(), *severity))
@@ -59,7 +59,7 @@ fn severities(asked: &[(String, Severity)]) -> Result<BTreeMap<String, Severity>
     asked.iter().map(known).collect()
 }
 
-/// What `--fail-on` means.
+/// Parses `--fail-on`.
 pub(super) fn gate(fail_on: FailOn) -> Gate {
     match fail_on {
         FailOn::Error => Gate::Error,
@@ -71,7 +71,7 @@ pub(super) fn gate(fail_on: FailOn) -> Gate {
     }
 }
 
-/// The moment that `--pre` and `--crds` mean.
+/// The stage that `--pre` and `--crds` select.
 pub(super) fn mode(pre: bool, crds: bool) -> Mode {
     match (pre, crds) {
         (true, _) => Mode::Pre,
@@ -83,37 +83,40 @@ pub(super) fn mode(pre: bool, crds: bool) -> Mode {
 /// The checks that are selected.
 ///
 /// # Errors
-/// A word names none, or none is left.
+/// An id or category is unknown, or no check is left.
 pub(super) fn select(policy: &Policy) -> anyhow::Result<Vec<&'static checks::Check>> {
     let checks = policy.select().map_err(|error| {
         let flag = if policy.only.contains(&error.word) { "only" } else { "skip" };
         let said = config::flag(flag, &error.word);
-        Stop::usage(format!("{said}: {error}"), format!("{} shows every check", own("list")))
+        Stop::usage(format!("{said}: {error}"), format!("{} lists all checks", own("list")))
     })?;
     if checks.is_empty() {
-        return Err(
-            Stop::usage("no check is left to run", "--skip takes away everything that --only names").into()
-        );
+        return Err(Stop::usage(
+            "no check is selected",
+            "--skip removes everything that --only selects; change one of them",
+        )
+        .into());
     }
     Ok(checks)
 }
 
-/// The upgrade that `--to` means.
+/// The upgrade of `--to`.
 pub(super) fn upgrade(rehearsal: &Rehearsal, knowledge: &Knowledge) -> Result<Option<Upgrade>, Stop> {
     let Rehearsal { to: Some(given), from, to_kubernetes } = rehearsal.clone() else { return Ok(None) };
     let upgrade = Upgrade::new(&given, from, to_kubernetes, knowledge.releases());
     upgrade.map(Some).map_err(|error| {
         Stop::usage(
             format!("--to: {error}"),
-            "name a minor such as 2.20 or a release such as edge-26.8.3; what a newer one brings is read from --knowledge",
+            "name a minor such as 2.20 or a release such as edge-26.8.3; for a newer release, give current \
+             release data with --knowledge",
         )
     })
 }
 
-/// The facts of `--knowledge`, where it is given.
+/// The facts of `--knowledge`, if given.
 pub(super) fn knowledge(args: &Check) -> Result<Option<Knowledge>, Stop> {
     let load = |folder: &PathBuf| {
-        Knowledge::load(folder).map_err(|e| Stop::usage(e.to_string(), "see checks/knowledge for the form"))
+        Knowledge::load(folder).map_err(|e| Stop::usage(e.to_string(), "see checks/knowledge for the format"))
     };
     args.knowledge.as_ref().map(load).transpose()
 }

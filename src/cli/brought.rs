@@ -1,4 +1,4 @@
-//! Checks that users bring: reads their cards (`--checks`), runs their cases (`test`) and writes a card to start from (`new`).
+//! Your own checks: reads their cards (`--checks`), runs their cases (`test`) and writes a starter card (`new`).
 
 pub(super) mod new;
 
@@ -19,34 +19,34 @@ use crate::command::own;
 use crate::render::text::{clean, count};
 use crate::{demo, exit};
 
-/// The folder of the cards as their cases name it, wherever it lies: what a card expects is the same for everybody.
+/// Folder name of the cards in their cases, wherever they are: expectations must not depend on the path.
 const IN_CASES: &str = "checks";
 
-/// A card of a user and its check.
+/// A card of a user, and its check.
 struct Loaded {
     path: PathBuf,
     check: &'static Check,
 }
 
-/// Registers the checks in folders, before anything is selected.
+/// Registers the checks in folders; must run before any selection.
 ///
 /// # Errors
-/// A folder or a card cannot be read; says which, and the line.
+/// A folder or a card cannot be read; the error has the file and line.
 pub(super) fn register(folders: &[PathBuf]) -> anyhow::Result<()> {
     load(folders, None).map(|_| ())
 }
 
-/// `named`: the folder that reports name, where it is not the one that the cards are in.
+/// `named`: folder name for reports, if it differs from the real one.
 fn load(folders: &[PathBuf], named: Option<&str>) -> anyhow::Result<Vec<Loaded>> {
     let mut loaded = Vec::new();
     for folder in folders {
         let from = named.map_or_else(|| folder.display().to_string(), str::to_owned);
         let cards = cards(folder)?;
         if cards.is_empty() {
-            let cause = format!("--checks {}: there is no card in it", folder.display());
+            let cause = format!("--checks {}: the folder contains no card", folder.display());
             return Err(Stop::usage(
                 cause,
-                format!("cards are files that end in .md; {} writes one", own("new CHECK")),
+                format!("cards are files that end in .md; create one with {}", own("new CHECK")),
             )
             .into());
         }
@@ -58,7 +58,10 @@ fn load(folders: &[PathBuf], named: Option<&str>) -> anyhow::Result<Vec<Loaded>>
                 let cause = format!("{}:{}: {}", path.display(), error.line, error.message);
                 Stop::usage(
                     cause,
-                    format!("see {} for the form of cards", crate::page::document_url("your-own-checks.md")),
+                    format!(
+                        "see {} for the format of cards",
+                        crate::page::document_url("your-own-checks.md")
+                    ),
                 )
             })?;
             loaded.push(Loaded { path, check: brought.register() });
@@ -67,14 +70,14 @@ fn load(folders: &[PathBuf], named: Option<&str>) -> anyhow::Result<Vec<Loaded>>
     Ok(loaded)
 }
 
-/// The cards in a folder and those below it, or one card; what begins with `_` or is a README is none.
+/// The cards in a folder and its subfolders, or one card. Skips READMEs and names that begin with `_`.
 fn cards(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
     if !path.is_dir() {
-        let cause = format!("--checks {}: there is no such folder", path.display());
-        return Err(Stop::usage(cause, "name a folder of cards").into());
+        let cause = format!("--checks {}: the folder does not exist", path.display());
+        return Err(Stop::usage(cause, "give the path of a folder with cards").into());
     }
     let is_card = |path: &Path| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -90,15 +93,13 @@ fn cards(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// `meshdoctor test`: runs the cases of cards; with `UPDATE=1` writes what they say into them.
+/// `meshdoctor test`: runs the cases of cards; with `UPDATE=1` writes the results into them.
 pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
     let given = if args.folders.is_empty() { folders } else { &args.folders };
     if given.is_empty() {
-        return Err(Stop::usage(
-            "there is nothing to test",
-            format!("name a folder of cards: {}", own("test DIR")),
-        )
-        .into());
+        return Err(
+            Stop::usage("no cards to test", format!("give a folder of cards: {}", own("test DIR"))).into()
+        );
     }
     let update = std::env::var_os("UPDATE").is_some_and(|value| !value.is_empty());
     let loaded = load(given, Some(IN_CASES))?;
@@ -123,8 +124,10 @@ pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
             }
             match cases::with_expectation(&card, &case.title, said).filter(|_| update) {
                 Some(other) => card = other,
-                None => wrong
-                    .push(format!("{}: it says\n{said}\nand the card expects\n{}", case.title, case.expect)),
+                None => wrong.push(format!(
+                    "{}: the result is\n{said}\nbut the card expects\n{}",
+                    case.title, case.expect
+                )),
             }
         }
         if card != check.text {
@@ -148,20 +151,20 @@ pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
     _ = writeln!(text, "{all}, {}: {failed} failed", count(run, "case", "cases"));
     if failed > 0 && !update {
         let test = own("test");
-        _ = writeln!(text, "UPDATE=1 {test} writes what is said into the cards; read the difference");
+        _ = writeln!(text, "UPDATE=1 {test} writes the results into the cards; review the diff");
     }
     output::print(&text)?;
     Ok(if failed == 0 { exit::FINE } else { exit::FINDINGS })
 }
 
-/// The cases that prove a check, as far as its card lacks them.
+/// The cases that a card still needs.
 fn lacking(check: &Check) -> Vec<String> {
     let there: BTreeSet<CaseKind> = check.cases().iter().map(|case| case.kind).collect();
     let wanted = [
-        (CaseKind::Fires, "fires", "one in which it finds something"),
-        (CaseKind::Quiet, "quiet", "one in which it looked and all is well"),
-        (CaseKind::Unknown, "unknown", "one in which what it needs cannot be had"),
+        (CaseKind::Fires, "fires", "a cluster with a finding"),
+        (CaseKind::Quiet, "quiet", "a checked cluster without findings"),
+        (CaseKind::Unknown, "unknown", "a cluster with missing evidence"),
     ];
     let missing = wanted.into_iter().filter(|(kind, _, _)| !there.contains(kind));
-    missing.map(|(_, word, what)| format!("it has no case ### {word}: {what}")).collect()
+    missing.map(|(_, word, what)| format!("add a case ### {word}: {what}")).collect()
 }

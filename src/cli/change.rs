@@ -1,4 +1,4 @@
-//! Manifests in the place of a cluster (`--manifests`), or laid over one (`--with`).
+//! Manifests instead of a cluster (`--manifests`), or applied on top of one (`--with`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,31 +29,31 @@ use crate::source::evidence::Captured;
 use crate::source::{Completeness, Origin, Source};
 use crate::version::{K8sVersion, LinkerdVersion};
 
-/// What a run judges that a change is laid over.
+/// Result of applying a change on top of a cluster.
 pub(super) struct Laid {
-    /// The change, in words.
+    /// Description of the change.
     pub(super) change: report::Change,
-    /// The cluster with it.
+    /// The cluster with the change applied.
     pub(super) collected: Collected,
-    /// Where its objects stand.
+    /// Positions of its objects in the manifests.
     pub(super) places: Option<Places>,
-    /// The charts that they have installed.
+    /// Charts that its objects install.
     pub(super) charts: Vec<Installed>,
 }
 
-/// Manifests that are judged by themselves.
+/// Manifests that are checked without a cluster.
 pub(super) struct Alone {
-    /// What they hold.
+    /// Their objects.
     pub(super) read: Read,
-    /// The release that they are for, where that was said.
+    /// The release to check for, if given.
     pub(super) release: Option<LinkerdVersion>,
-    /// Where their objects stand.
+    /// Positions of their objects in the manifests.
     pub(super) places: Option<Places>,
-    /// The charts that they have installed.
+    /// Charts that they install.
     pub(super) charts: Vec<Installed>,
 }
 
-/// The flags that name manifests, for commands that judge again.
+/// The flags that name manifests, for recheck commands.
 pub(super) fn flags(args: &Check) -> Vec<(&'static str, String)> {
     let given = &args.manifests;
     let text = |path: &PathBuf| path.display().to_string();
@@ -68,10 +68,10 @@ pub(super) fn flags(args: &Check) -> Vec<(&'static str, String)> {
     flags
 }
 
-/// How many objects of a finding are looked up in the manifests.
+/// Maximum number of objects of a finding to look up in the manifests.
 const MOST: usize = 20;
 
-/// Says of findings where their objects stand in the manifests: the field that proves them, or else the object.
+/// Adds to findings their positions in the manifests: that of the field that proves them, or of the object.
 pub(super) fn place(findings: &mut [Finding], places: &Places) {
     for finding in findings.iter_mut().filter(|finding| !finding.when.ends()) {
         let mut written = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn place(findings: &mut [Finding], places: &Places) {
             let object = Subject::object(kind, namespace, name).to_string();
             let fields = finding.evidence.iter().filter_map(|evidence| match &evidence.place {
                 Place::Field { object: of, path } if *of == object => Some(path.clone()),
-                // What is seen in a pod stands in the template that it is made of.
+                // A pod's fields are in the template of its workload.
                 Place::Field { object: of, path } if of.starts_with("Pod ") => {
                     Some(format!("spec.template.{path}"))
                 }
@@ -99,12 +99,12 @@ pub(super) fn place(findings: &mut [Finding], places: &Places) {
     }
 }
 
-/// Manifests by themselves.
+/// Reads manifests without a cluster.
 ///
 /// # Errors
-/// They, or the bundle that the versions are read from, cannot be read.
+/// The manifests, or the bundle with the versions, cannot be read.
 pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge) -> anyhow::Result<Alone> {
-    // Values of a chart are judged with no objects at all.
+    // Chart values can be checked without any object.
     let mut given = match args.manifests.manifests.is_empty() {
         true => None,
         false => Some(of_check(&args.manifests.manifests, args)?),
@@ -120,16 +120,15 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
     let versions = Versions(kubernetes);
     let source = Change::new(&versions, &set, knowledge, at).injecting(release.clone());
     let mut items = items.clone();
-    // The command on PATH is not what manifests are judged by.
+    // The linkerd CLI on PATH is not relevant for manifests.
     items.remove(&Item::CliVersion);
     let collected = read(&source, &items, args, None);
     if let (Some(told), Some((held, _))) =
         (&args.manifests.linkerd_version, control_plane(&collected.cluster))
         && Upgrade::target(told.as_str(), knowledge.releases()).unwrap_or_else(|_| told.clone()) != held
     {
-        let said = format!(
-            "--linkerd-version {told} is not what is judged: the control plane in the manifests is {held}, and that counts"
-        );
+        let said =
+            format!("--linkerd-version {told} is ignored: the manifests contain a control plane of {held}");
         super::evidence::warn(&[said], &args.verbosity);
     }
     let origin = match &given {
@@ -143,11 +142,11 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
     Ok(Alone { read, release, places: given.as_mut().and_then(Captured::places), charts })
 }
 
-/// The release that manifests are for before an upgrade of them: what they hold, or what was said; a minor means the release that
-/// opened it.
+/// The release of manifests before an upgrade: that of their control plane, or the given one. A minor stands for its
+/// first release.
 ///
 /// # Errors
-/// Neither tells.
+/// The release is unknown.
 pub(super) fn before_upgrade(
     args: &Check,
     told: Option<LinkerdVersion>,
@@ -157,14 +156,14 @@ pub(super) fn before_upgrade(
     let held = || control_plane(&read.collected.cluster).map(|(version, _)| version);
     let from = held().or(told).or_else(|| args.rehearsal.from.clone()).ok_or_else(|| {
         Stop::usage(
-            "nothing tells from which release the upgrade of these manifests goes",
-            "say it: --linkerd-version 2.19, or --bundle of a cluster that has it",
+            "the current Linkerd release is unknown, so the upgrade cannot be checked",
+            "give it with --linkerd-version 2.19, or give --bundle of a cluster",
         )
     })?;
     Ok(Upgrade::target(from.as_str(), knowledge.releases()).unwrap_or(from))
 }
 
-/// What has to be read of a cluster that a change is laid over, besides what is judged.
+/// Additional evidence that is needed to apply a change.
 pub(super) fn items(items: &mut BTreeSet<Item>) {
     for kind in [
         Kind::Pod,
@@ -188,11 +187,11 @@ fn of_control_plane(name: &str) -> Item {
     Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() }
 }
 
-/// The cluster, and the same with a change over it. What was read is kept for the time of the run, so that both are judged by
-/// the same evidence.
+/// Reads a cluster, and applies the change on top of it. Evidence is kept for the run, so that both states are checked
+/// with the same.
 ///
 /// # Errors
-/// As with reading evidence; or the manifests cannot be read.
+/// Evidence or manifests cannot be read.
 pub(super) fn laid(
     args: &Check,
     way: &Way<'_>,
@@ -221,45 +220,47 @@ pub(super) fn laid(
     let at = today.collected.cluster.at;
     let source = Change::new(&before, &set, knowledge, at).pruning(Prune(args.manifests.prune.clone()));
     let mut collected = read(&source, items, args, Some(&today.collected));
-    // Of when it is is known as it is of the cluster: what was kept for the run says the moment, and not how that was known.
+    // Keep the time source of the cluster: the temporary copy records only the time.
     collected.cluster.time_source = today.collected.cluster.time_source;
     let named = if values.is_some() { &args.manifests.values } else { &args.manifests.with };
     let change = report::Change { given: words(named), objects: set.count() };
     Ok((today, Laid { change, collected, places: given.as_mut().and_then(Captured::places), charts }))
 }
 
-/// What was read of a cluster, and the same to be read again, object by object.
+/// Evidence of a cluster, and a reader to replay it object by object.
 pub(super) struct Kept {
-    /// What was read.
+    /// The evidence.
     pub(super) read: Read,
-    /// The same again.
+    /// The replay.
     pub(super) again: Captured,
-    /// Where it is kept for the time of the run.
+    /// Temporary folder with the copy.
     folder: tempfile::TempDir,
 }
 
-/// Reads a cluster and keeps it: in the bundle at `save`, or for the time of the run.
+/// Reads a cluster and keeps a copy: in the bundle at `save`, or in a temporary folder.
 ///
 /// # Errors
-/// As with reading evidence; or there is no room for it.
+/// Evidence cannot be read, or the copy cannot be written.
 pub(super) fn kept(
     way: &Way<'_>,
     verbosity: &Verbosity,
     items: &BTreeSet<Item>,
     save: Option<&Path>,
 ) -> anyhow::Result<Kept> {
-    let folder = tempfile::tempdir().context("there is no room for what is read")?;
+    let folder = tempfile::tempdir().context("cannot create a temporary folder for the evidence")?;
     let own = folder.path().join("before.tar.gz");
     let path: &Path = save.unwrap_or(&own);
     let read = evidence::read(way, verbosity, items, Save::To(path))?;
     if let Some(trouble) = &read.save_trouble {
-        let cause = format!("what was read of the cluster could not be kept: {trouble}");
-        return Err(
-            Stop::could_not_run(cause, "make room in the folder for temporary files, or use --save").into()
-        );
+        let cause = format!("the evidence of the cluster could not be stored: {trouble}");
+        return Err(Stop::could_not_run(
+            cause,
+            "free space in the folder for temporary files, or use --save",
+        )
+        .into());
     }
     let again = Captured::open(&[path.to_owned()], Completeness::Unstated, std::io::empty())
-        .context("what was read of the cluster cannot be read again")?;
+        .context("the stored evidence cannot be read")?;
     Ok(Kept { read, again, folder })
 }
 
@@ -267,10 +268,10 @@ fn of_check(paths: &[PathBuf], args: &Check) -> anyhow::Result<Captured> {
     given(paths, &args.evidence, args.manifests.into.clone(), &args.verbosity)
 }
 
-/// The manifests that paths name.
+/// Reads the manifests at the given paths.
 ///
 /// # Errors
-/// They cannot be read; or they and the bundle both read standard input.
+/// They cannot be read, or they and the bundle both use standard input.
 pub(super) fn given(
     paths: &[PathBuf],
     evidence: &EvidenceArgs,
@@ -280,11 +281,16 @@ pub(super) fn given(
     let stdin = |path: &PathBuf| path.as_os_str() == "-";
     if paths.iter().any(stdin) && evidence.bundle.iter().any(stdin) {
         let cause = "the manifests and --bundle - both read standard input";
-        return Err(Stop::usage(cause, "give one of them as a file").into());
+        return Err(Stop::usage(cause, "pass one of them as a file").into());
     }
     let given = Captured::manifests(paths, into, std::io::stdin()).map_err(|error| {
-        let next = "give what helm template, kustomize build or kubectl get -o yaml print, or a folder of such files";
-        if error.is_usage() { Stop::usage(error.to_string(), next) } else { Stop::could_not_run(error.to_string(), next) }
+        let next = "give the output of helm template, kustomize build or kubectl get -o yaml, or a folder \
+                    of such files";
+        if error.is_usage() {
+            Stop::usage(error.to_string(), next)
+        } else {
+            Stop::could_not_run(error.to_string(), next)
+        }
     })?;
     super::evidence::warn(given.warnings(), verbosity);
     if verbosity.verbose > 0 {
@@ -322,7 +328,7 @@ fn read<S: Source>(source: &S, items: &BTreeSet<Item>, args: &Check, today: Opti
     futures::executor::block_on(collect(source, items, &options, None, &Unobserved))
 }
 
-/// The versions that a bundle or dump states.
+/// Versions in a bundle or dump.
 fn versions(args: &Check) -> anyhow::Result<(Option<LinkerdVersion>, Option<K8sVersion>)> {
     let items: BTreeSet<Item> = [
         Item::ServerVersion,
@@ -337,7 +343,7 @@ fn versions(args: &Check) -> anyhow::Result<(Option<LinkerdVersion>, Option<K8sV
     Ok((control_plane(cluster).map(|(version, _)| version), cluster.server_version.clone().ok()))
 }
 
-/// The release of the control plane that is there, and where it was seen.
+/// Release of the control plane, and its evidence.
 fn control_plane(cluster: &Cluster) -> Option<(LinkerdVersion, Evidence)> {
     let deployments =
         cluster.answer(&Item::List(Deployment::KIND)).map_or(&[][..], |answer| answer.objects());

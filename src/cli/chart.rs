@@ -1,5 +1,5 @@
-//! Values that are about to be given to a chart (`--values`, `--chart`): read, laid over what the cluster keeps, and told by file
-//! and line.
+//! Chart values (`--values`, `--chart`): reads them, applies them on top of those in the cluster, and locates them by
+//! file and line.
 
 mod installed;
 
@@ -21,36 +21,38 @@ use crate::objects::ConfigMap;
 use crate::source::change::Set;
 use crate::version::LinkerdVersion;
 
-/// The chart whose values the cluster keeps.
+/// The chart whose values the cluster stores.
 const CONTROL_PLANE: &str = "linkerd-control-plane";
 const CONFIG: &str = "linkerd-config";
 
-/// The values that the flags name.
+/// Reads the values that the flags name.
 ///
 /// # Errors
-/// There is no such chart or release, nobody says of which release the chart is, or a file cannot be read.
+/// The chart or its release is unknown, or a file cannot be read.
 pub(super) fn given(args: &Check, knowledge: &Knowledge) -> Result<Option<Given>, Stop> {
     let Some(text) = &args.manifests.chart else { return Ok(None) };
     let (chart, release) = chart(text, knowledge).map_err(|error| {
         let next = match error {
-            NoChart::Unknown { .. } => "name one of them, with its release: --chart linkerd-viz@2.19",
-            NoChart::Version(_) => "name a minor such as 2.19, a release such as edge-26.5.5, or the version of the chart such as 2025.10.7",
+            NoChart::Unknown { .. } => "name a chart with its release: --chart linkerd-viz@2.19",
+            NoChart::Version(_) => {
+                "name a minor such as 2.19, a release such as edge-26.5.5, or a chart \
+                                    version such as 2025.10.7"
+            }
         };
         Stop::usage(format!("--chart: {error}"), next)
     })?;
     let told = release.is_some() || args.rehearsal.to.is_some() || !is_alone(args);
     if !told {
-        let next = format!(
-            "name it: --chart {chart}@2.19; or give --bundle or --live for the release of the cluster"
-        );
-        return Err(Stop::usage("nobody says of which release the chart is", next));
+        let next =
+            format!("name it with --chart {chart}@2.19, or read it from the cluster with --bundle or --live");
+        return Err(Stop::usage("the release of the chart is unknown", next));
     }
     let files = args.manifests.values.iter().map(|path| file(path)).collect::<Result<_, _>>()?;
     Ok(Some(Given { chart, release, files, by: None, partial: false }))
 }
 
-/// The values that objects of manifests give to charts, and in words what of them cannot be judged. Without a version it is the release of
-/// the cluster, where there is one.
+/// Chart values in manifests, and descriptions of those that cannot be checked. Without a version, the release of the
+/// cluster applies.
 pub(super) fn of_manifests(
     installed: Vec<Installed>,
     (over_a_cluster, told): (bool, Option<&LinkerdVersion>),
@@ -65,7 +67,7 @@ pub(super) fn of_manifests(
         let (release, version) = match (of, told) {
             (Ok(release), _) => (Some(release), version),
             (Err(_), Some(told)) => (Some(told.clone()), None),
-            // A version that is not known is another than that of the cluster; of a range nobody knows.
+            // An unknown version differs from the cluster's; a range of versions cannot be resolved.
             (Err(_), None) if over_a_cluster && !version.as_ref().is_some_and(installed::is_one) => {
                 (None, None)
             }
@@ -87,11 +89,10 @@ pub(super) fn of_manifests(
 pub(super) use installed::over_control_plane;
 
 const UNKNOWN: &str =
-    "values of charts whose version is no one release that is known (--linkerd-version names it)";
-const TEMPLATED: &str =
-    "charts that a template names, with elements that are not listed here (check what it renders)";
-const ELSEWHERE: &str = "values of charts that are not here, or not YAML as they stand";
-/// So many things of a sort are named.
+    "values of charts of an unknown release or a version range (set it with --linkerd-version)";
+const TEMPLATED: &str = "charts in a template whose elements are not listed (check the rendered output)";
+const ELSEWHERE: &str = "chart values that are missing or not plain YAML";
+/// Number of items of one sort to name.
 const NAMED: usize = 3;
 
 fn few(what: &str, things: &[String]) -> Option<String> {
@@ -101,7 +102,7 @@ fn few(what: &str, things: &[String]) -> Option<String> {
     (!things.is_empty()).then(|| format!("{what}: {named}{more}"))
 }
 
-/// Whether values are judged without a cluster.
+/// Whether values are checked without a cluster.
 pub(super) fn is_alone(args: &Check) -> bool {
     !args.manifests.values.is_empty()
         && args.evidence.bundle.is_empty()
@@ -116,16 +117,13 @@ fn file(path: &Path) -> Result<ValuesFile, Stop> {
         true => std::io::stdin().read_to_string(&mut text).map(|_| ()),
         false => std::fs::read_to_string(path).map(|read| text = read),
     };
-    read.map_err(|error| {
-        Stop::usage(format!("--values {name}: {error}"), "give a file of values as helm -f takes it")
-    })?;
-    ValuesFile::read(&name, &text).map_err(|error| {
-        Stop::usage(format!("--values {error}"), "give a file of values as helm -f takes it")
-    })
+    read.map_err(|error| Stop::usage(format!("--values {name}: {error}"), "give a values file for helm -f"))?;
+    ValuesFile::read(&name, &text)
+        .map_err(|error| Stop::usage(format!("--values {error}"), "give a values file for helm -f"))
 }
 
-/// The flags that name values, for commands that judge again: the chart with its release, so that they need no cluster, or else
-/// with the cluster that tells it.
+/// The flags that name values, for recheck commands: the chart with its release, so that no cluster is needed, or else
+/// the cluster.
 pub(super) fn flags(args: &Check, given: &Given, upgrade: Option<&Upgrade>) -> Vec<(&'static str, String)> {
     let values = args.manifests.values.iter().map(|path: &PathBuf| ("--values", path.display().to_string()));
     let release = given.release.as_ref().or(upgrade.map(|upgrade| &upgrade.to));
@@ -138,7 +136,7 @@ pub(super) fn flags(args: &Check, given: &Given, upgrade: Option<&Upgrade>) -> V
     values.chain([("--chart", chart)]).chain(live).collect()
 }
 
-/// The values over those that the cluster keeps, as a change; of other charts than that of the control plane it keeps none.
+/// The values on top of those in the cluster, as a change. The cluster stores only values of the control-plane chart.
 pub(super) fn laid(given: &Given, today: &Cluster) -> Set {
     if given.chart != CONTROL_PLANE {
         return Set::default();
@@ -162,7 +160,7 @@ pub(super) fn laid(given: &Given, today: &Cluster) -> Set {
     Set::one(Kind::ConfigMap, object)
 }
 
-/// Says of findings where the values stand that they are about.
+/// Adds to findings the file and line of the values that they are about.
 pub(super) fn place(findings: &mut [Finding], all: &[Given]) {
     for given in all {
         place_of(findings, given);

@@ -32,7 +32,7 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     one(&named::one(args)?, None)
 }
 
-/// The flags with the files that stand alone on the command line as bundles.
+/// The flags, with file arguments added as bundles.
 ///
 /// # Errors
 /// A file does not exist, or is a report rather than evidence.
@@ -44,9 +44,9 @@ fn with_files(args: &Check) -> Result<Check, Stop> {
         if !is_stdin && !file.exists() {
             let next = match shown.to_string() {
                 word if is_of_checks(&word) => {
-                    format!("run only these checks with {}", meshdoctor().words("check --only").arg(word))
+                    format!("to run only these checks, use {}", meshdoctor().words("check --only").arg(word))
                 }
-                _ => "name a bundle, a dump or a folder; without a file the cluster is checked".to_owned(),
+                _ => "give a bundle, a dump or a folder; without a file, the cluster is checked".to_owned(),
             };
             return Err(Stop::usage(format!("{shown}: no such file or folder"), next));
         }
@@ -56,9 +56,9 @@ fn with_files(args: &Check) -> Result<Check, Stop> {
         if verify::is_report(file) {
             let again = meshdoctor().words("check --verify").arg(Arg::path(file.display().to_string()));
             return Err(Stop::usage(
-                format!("{} is a report, and not evidence", file.display()),
+                format!("{} is a report, not evidence", file.display()),
                 format!(
-                    "check its findings again with {again}; --baseline and {} compare reports",
+                    "recheck its findings with {again}; compare reports with --baseline or {}",
                     own("diff")
                 ),
             ));
@@ -72,10 +72,10 @@ fn is_of_checks(word: &str) -> bool {
     checks::find(word).is_some() || checks::all().any(|check| check.card().front.category == word)
 }
 
-/// Sees a cluster that was read, besides what is judged of it.
+/// Receives each cluster that was read, for uses other than its findings.
 pub(super) type Watch<'a> = &'a mut dyn FnMut(&Cluster);
 
-/// One cluster.
+/// Checks one cluster.
 pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> {
     if let Some(path) = &args.verify {
         return verify::run(args, path);
@@ -129,7 +129,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     }
     let way = Way {
         opened: RefCell::new(opened),
-        // Waiting is for changes, and a cache may be behind them.
+        // Waiting must see changes, and a cache may be stale.
         from_cache: wait.is_none(),
         quiet: args.verbosity.quiet,
         ..Way::new(&args.evidence, &args.connection)
@@ -204,7 +204,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
         );
     match watch {
         Some(watch) => watch(&read.collected.cluster),
-        // The process ends here: to take the evidence apart, object by object, would only take time.
+        // The process ends here: freeing the evidence would only take time.
         None => {
             std::mem::forget(read.collected);
             std::mem::forget(laid);
@@ -213,7 +213,7 @@ pub(super) fn one(args: &Check, watch: Option<Watch<'_>>) -> anyhow::Result<u8> 
     status
 }
 
-/// Has the values judged that objects of manifests give to charts, and says of which that cannot be.
+/// Adds the chart values in manifests to the evidence, and warns about those that cannot be checked.
 fn charts(
     args: &Check,
     (installed, told): (Vec<Installed>, Option<&LinkerdVersion>),
@@ -229,7 +229,7 @@ fn charts(
     collected.uncollected.set_aside.extend(unknown);
 }
 
-/// Says where the time that the evidence is judged by is not that of it.
+/// Warns if the evidence is judged at a time that is not its own.
 fn heeds_its_time(args: &Check, collected: &mut Collected, judged: Option<&mut Collected>) {
     let doubts = moment::doubts(&args.evidence, &collected.cluster);
     let set_aside = &mut judged.unwrap_or(collected).uncollected.set_aside;
@@ -244,7 +244,7 @@ fn heeds_its_time(args: &Check, collected: &mut Collected, judged: Option<&mut C
     }
 }
 
-/// Refuses all that a run refuses whatever it reads.
+/// Validates the options before anything is read.
 pub(super) fn is_well_asked(args: &Check) -> anyhow::Result<()> {
     if let Some(path) = &args.verify {
         let read = verify::read(path, "--verify").map(|_| ());
@@ -262,12 +262,12 @@ pub(super) fn is_well_asked(args: &Check) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is wrong with flags themselves is said before anything is read, so also where what they read is not there.
+/// Errors in flags are reported before anything is read, and therefore even if files are missing.
 fn asks_well(args: &Check) -> anyhow::Result<()> {
     let plan = |output: &Output| output.format == Format::Plan;
     if args.rehearsal.to.is_none() && args.report.output.iter().any(plan) {
-        let next = "name the release that you are about to upgrade to: --to 2.20";
-        return Err(Stop::usage("-o plan is the plan of an upgrade", next).into());
+        let next = "name the release to upgrade to: --to 2.20";
+        return Err(Stop::usage("-o plan needs an upgrade", next).into());
     }
     files::one_standard_output(&args.report.output)?;
     let save = args.save.as_deref().map(|path| ("--save", path));
@@ -280,7 +280,7 @@ fn asks_well(args: &Check) -> anyhow::Result<()> {
     evidence::reads_input_once(&args.evidence)
 }
 
-/// Whether nothing but the rows of `linkerd check` was asked for: that command has a row for a namespace that is not there.
+/// Whether only the rows of `linkerd check` were requested; these include a row for a missing namespace.
 fn only_rows(outputs: &[Output]) -> bool {
     let rows = |output: &Output| matches!(output.format, Format::Linkerd | Format::LinkerdTable);
     !outputs.is_empty() && outputs.iter().all(rows)

@@ -1,4 +1,4 @@
-//! `meshdoctor collect`: everything that the checks need, redacted, in one bundle.
+//! `meshdoctor collect`: writes the redacted evidence for all checks into one bundle.
 
 use super::args::Collect;
 use super::evidence::{self, Save, Way};
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
             read.collected.redaction.touched
         ));
         output::say(
-            "dropped: private keys, tokens, environment values, arguments and ConfigMaps that are not Linkerd's or the CNI's",
+            "dropped: private keys, tokens, environment values, arguments, and ConfigMaps of other software",
         );
         if let Some(kinds) = not_served(cluster) {
             output::say(&kinds);
@@ -59,10 +59,10 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     }
     output::print(&format!("{}\n", output::one_line(&path.display().to_string())))?;
     if read.pods_left {
-        // What is left, and the command that deletes it, were said where it was found.
+        // The leftover pods and the command that deletes them were already printed.
         return Err(Stop::could_not_run(
-            "the bundle is whole, but pods are left in the cluster",
-            "delete them: the command is above",
+            "the bundle is complete, but pods are left in the cluster",
+            "delete them with the command above",
         )
         .into());
     }
@@ -70,26 +70,25 @@ pub(super) fn run(args: &Collect) -> anyhow::Result<u8> {
     Ok(if asked_for { exit::NOT_CHECKED } else { exit::FINE })
 }
 
-/// The kinds that the API server does not serve, in a line. The bundle says so of each, and lacks nothing: whether one
-/// of them should be there is for the checks to say.
+/// Kinds that the API server does not serve, in one line. Nothing is missing from the bundle; the checks decide whether
+/// a kind should exist.
 fn not_served(cluster: &Cluster) -> Option<String> {
     let kinds: Vec<String> = cluster
         .answers()
         .filter(|(_, answer)| answer.fetched == Fetched::Missing { reason: Why::NotServed })
         .map(|(item, _)| item.to_string())
         .collect();
-    (!kinds.is_empty())
-        .then(|| format!("not served by the API server, so there are none: {}", kinds.join(", ")))
+    (!kinds.is_empty()).then(|| format!("not served by the API server: {}", kinds.join(", ")))
 }
 
-/// Everything that was asked for and did not come. That a kind is not served is an answer, and no evidence that is missing.
+/// Requested evidence that is missing. A kind that is not served is not missing evidence.
 pub(super) fn missing(cluster: &Cluster) -> Vec<Missing> {
     let mut missing = Vec::new();
     for (_, answer) in cluster.answers() {
         let reasons = match &answer.fetched {
             Fetched::Complete => continue,
             Fetched::Partial { reasons } => reasons.clone(),
-            // Nobody gave any: not everybody has to.
+            // Evidence that was not provided is optional.
             Fetched::Missing { reason: Why::NotOffered | Why::NotServed } => continue,
             Fetched::Missing { reason } => vec![reason.clone()],
         };

@@ -1,5 +1,5 @@
-//! `meshdoctor completions`: the scripts that are checked in under `completions/`, so that what packages ship and what
-//! the binary prints cannot differ.
+//! `meshdoctor completions`: prints the scripts that are checked in under `completions/`, so that packages and the
+//! binary have the same.
 
 use super::args::{Completions, Shell};
 use super::output;

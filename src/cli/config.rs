@@ -1,6 +1,6 @@
-//! `meshdoctor.toml`: what flags say, kept in a file. Its tables are commands and its keys their flags; what the command line or the
-//! environment says counts before it. The command line takes it in as words, so that a value is held to the same rules wherever it
-//! stands.
+//! `meshdoctor.toml`: flags stored in a file. Its tables are commands and its keys their flags; the command line and
+//! the environment override it. Settings are added to the command line as words, so that the same rules apply to their
+//! values.
 
 mod read;
 mod trust;
@@ -23,22 +23,22 @@ use crate::report::ConfigUse;
 use read::read;
 pub(super) use read::{Setting, Written};
 
-/// The file that is looked for, here and in every folder above.
+/// Name of the file to look for, in the current folder and its parents.
 const NAME: &str = "meshdoctor.toml";
-/// Names the file as `--config` does, which counts before it.
+/// Environment variable that names the file; `--config` overrides it.
 const VARIABLE: &str = "MESHDOCTOR_CONFIG";
-/// The cards of a user, which are the same for every command: what `[check]` says of them holds for the others.
+/// Your own checks: the setting under `[check]` also applies to other commands.
 const CHECKS: &str = "checks";
 
-/// The file of this run and its part in it; unset without one.
+/// The file of this run and its settings; unset without a file.
 static USED: OnceLock<ConfigUse> = OnceLock::new();
 
-/// The file that a run uses and the settings that it takes from it.
+/// The file of the run and the settings that the run takes from it.
 pub(super) fn used() -> Option<ConfigUse> {
     USED.get().cloned()
 }
 
-/// Says on standard error which file adds what to the command line.
+/// Prints on standard error which file sets which flags.
 pub(super) fn say_used() {
     if let Some(used) = USED.get().filter(|used| !used.quiet) {
         let origin = if used.named { "" } else { " (found; --no-config ignores it)" };
@@ -49,14 +49,15 @@ pub(super) fn say_used() {
 /// A configuration file.
 struct File {
     path: PathBuf,
-    /// `--config` or `MESHDOCTOR_CONFIG` names it, so it may say everything.
+    /// Named by `--config` or `MESHDOCTOR_CONFIG`: it may set every flag.
     named: bool,
 }
 
-/// The command line with what a file adds to it.
+/// The command line with the settings of a file added.
 ///
 /// # Errors
-/// The file cannot be read, says something that no command takes, or was found and says something that only a named file may say.
+/// The file cannot be read, has a setting that no command accepts, or was found and has a setting that only a named
+/// file may have.
 pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
     let Some(file) = chosen(words)? else { return Ok(words.to_vec()) };
     let settings = read(&file.path)?;
@@ -70,11 +71,11 @@ pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
     let line = Line { words, at, path: &file.path };
     let said = said(name, of_command);
     let mut added = held(&settings, name, &said);
-    // What is wrong without the file is the command line's matter.
+    // Errors without the file are reported for the command line itself.
     if added.is_empty() || line.refused(&[]).is_some() {
         return Ok(words.to_vec());
     }
-    // What the command line says something against counts no more than what it says itself.
+    // A setting that conflicts with the command line is dropped, like one that the command line sets.
     if line.refused(&added).is_some_and(|error| error.kind() == ErrorKind::ArgumentConflict) {
         added.retain(|setting| {
             line.refused(&[setting]).is_none_or(|error| error.kind() != ErrorKind::ArgumentConflict)
@@ -84,7 +85,7 @@ pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
         return Err(line.stop(&added, &error));
     }
     file.allows(name, &added, said.contains("verify"))?;
-    // The command that shows the file says by itself which it is.
+    // The command `config` prints the file name itself.
     if !added.is_empty() && name != "config" {
         let quiet = said.contains("quiet") || added.iter().any(|setting| setting.flag == "quiet");
         _ = USED.set(file.used(name, &added, quiet));
@@ -93,7 +94,7 @@ pub(super) fn applied(words: &[OsString]) -> Result<Vec<OsString>, Stop> {
 }
 
 impl File {
-    /// Refuses what a found file may not say to a command.
+    /// Rejects settings that a found file may not have for a command.
     fn allows(&self, command: &str, added: &[&Setting], verifies: bool) -> Result<(), Stop> {
         if self.named {
             return Ok(());
@@ -126,13 +127,13 @@ impl File {
     }
 }
 
-/// How a file that was found is used all the same, or left out.
+/// The ways to proceed with a file that was found.
 fn trusting(path: &Path) -> String {
     let path = path.display();
-    format!("read it, and if you trust it name it: --config {path}; --no-config ignores it")
+    format!("review the file; if you trust it, use --config {path}, otherwise --no-config")
 }
 
-/// What of a file holds for a command that says these flags itself.
+/// The settings that apply to a command with these flags of its own.
 fn held<'a>(settings: &'a [Setting], name: &str, said: &BTreeSet<String>) -> Vec<&'a Setting> {
     let own = settings.iter().any(|setting| setting.command == name && setting.flag == CHECKS);
     let holds = |setting: &&Setting| {
@@ -143,10 +144,10 @@ fn held<'a>(settings: &'a [Setting], name: &str, said: &BTreeSet<String>) -> Vec
     settings.iter().filter(holds).filter(unsaid).collect()
 }
 
-/// A command line, and where a file adds to it.
+/// A command line, and the place to add settings to it.
 struct Line<'a> {
     words: &'a [OsString],
-    /// The position of the command's name.
+    /// Position of the command's name.
     at: usize,
     path: &'a Path,
 }
@@ -162,7 +163,7 @@ impl Line<'_> {
         Cli::command().try_get_matches_from(self.with(added)).err()
     }
 
-    /// Why the line is refused with these settings, at the one without which it would not be, or not for this.
+    /// The error for a line that is rejected with these settings, at the setting that causes it.
     fn stop(&self, added: &[&Setting], error: &clap::Error) -> Stop {
         let cause = in_words(error);
         let is_it = |set: &[&Setting]| self.refused(set).is_some_and(|other| in_words(&other) == cause);
@@ -178,23 +179,23 @@ impl Line<'_> {
         let line = lines.pop().or_else(alone).unwrap_or(1);
         let beside = lines.last().map(|other| format!(" (line {other})")).unwrap_or_default();
         let cause = format!("{}:{line}: {cause}{beside}", self.path.display());
-        Stop::usage(cause, "change it there, or run with --no-config")
+        Stop::usage(cause, "change the setting there, or run with --no-config")
     }
 }
 
-/// What clap says of a line that it refuses, in one line and without its usage.
+/// The error message of clap, in one line and without usage.
 fn in_words(error: &clap::Error) -> String {
     let message = error.to_string();
     let said: Vec<&str> = message.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
     said.join(" ").trim_start_matches("error: ").to_owned()
 }
 
-/// Whether a command has anything to do with checks.
+/// Whether a command uses checks.
 fn asks_checks(command: &str) -> bool {
     !["new", "version", "completions", "node-snapshot", "diff"].contains(&command)
 }
 
-/// The flags that the command line or the environment says.
+/// Flags set by the command line or the environment.
 fn said(name: &str, matches: &clap::ArgMatches) -> BTreeSet<String> {
     let command = Cli::command();
     let Some(of) = command.find_subcommand(name) else { return BTreeSet::new() };
@@ -207,10 +208,10 @@ fn said(name: &str, matches: &clap::ArgMatches) -> BTreeSet<String> {
     given.filter_map(|arg| arg.get_long().map(str::to_owned)).collect()
 }
 
-/// The file that holds: the one that is named, or the nearest one above.
+/// The file to use: the named one, or the nearest one.
 ///
 /// # Errors
-/// The named file does not exist, or another user can write the one that was found.
+/// The named file does not exist, or other users can write the found one.
 fn chosen(words: &[OsString]) -> Result<Option<File>, Stop> {
     let named = match named(words) {
         Named::None => return Ok(None),
@@ -223,7 +224,7 @@ fn chosen(words: &[OsString]) -> Result<Option<File>, Stop> {
         return match path.is_file() {
             true => Ok(Some(File { path, named: true })),
             false => Err(Stop::usage(
-                format!("{by} {}: there is no such file", path.display()),
+                format!("{by} {}: the file does not exist", path.display()),
                 "give the path of a meshdoctor.toml",
             )),
         };
@@ -231,14 +232,14 @@ fn chosen(words: &[OsString]) -> Result<Option<File>, Stop> {
     let Some(path) = nearest() else { return Ok(None) };
     match trust::foreign(&path) {
         Some(why) => {
-            let cause = format!("{}: this file was found, not named, and {why}", path.display());
+            let cause = format!("{}: this file was found rather than named, and {why}", path.display());
             Err(Stop::usage(cause, trusting(&path)))
         }
         None => Ok(Some(File { path, named: false })),
     }
 }
 
-/// What the command line says of the file.
+/// The file options of the command line.
 enum Named {
     None,
     Not,
@@ -266,9 +267,9 @@ fn named(words: &[OsString]) -> Named {
     Named::Not
 }
 
-/// The nearest file, here or in a folder above.
+/// The nearest file, in the current folder or a parent.
 fn nearest() -> Option<PathBuf> {
-    // By its own name where the command runs, so that what lies beside it goes by short names as well.
+    // In the current folder, use the bare name, so that paths next to it stay short.
     if Path::new(NAME).is_file() {
         return Some(PathBuf::from(NAME));
     }
@@ -276,8 +277,7 @@ fn nearest() -> Option<PathBuf> {
     here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file())
 }
 
-/// What the configuration says that the command line would say with this flag (without its dashes) and value; `None` where the
-/// command line says it itself.
+/// The setting that corresponds to a flag (without its dashes) and value; `None` if the command line sets it.
 pub(super) fn setting(flag: &str, value: &str) -> Option<(PathBuf, Setting)> {
     let words: Vec<OsString> = std::env::args_os().collect();
     let path = chosen(&words).ok().flatten()?.path;
@@ -289,17 +289,17 @@ pub(super) fn setting(flag: &str, value: &str) -> Option<(PathBuf, Setting)> {
     let is = |setting: &Setting| setting.says(flag, value) && (setting.adds() || !words.iter().any(said));
     let of_command = |setting: &Setting| words.iter().any(|word| word.to_str() == Some(&setting.command));
     let mut all: Vec<Setting> = read(&path).ok()?.into_iter().filter(is).collect();
-    // What a command of its own says, or else what check does.
+    // Settings of the command itself override those of check.
     all.sort_by_key(|setting| (!of_command(setting), setting.command != "check"));
     all.into_iter().next().map(|setting| (path, setting))
 }
 
-/// Where the configuration says what the command line would say with this flag and value: file and line.
+/// Position (file and line) of the setting that corresponds to a flag and value.
 pub(super) fn place(flag: &str, value: &str) -> Option<String> {
     setting(flag, value).map(|(path, setting)| format!("{}:{}", path.display(), setting.line))
 }
 
-/// A flag with a value, for messages: where the configuration gives it, its place as well.
+/// A flag with a value, for messages, with its position if the configuration sets it.
 pub(super) fn flag(flag: &str, value: &str) -> String {
     match place(flag, value) {
         Some(place) => format!("{place}: --{flag}"),
@@ -307,7 +307,7 @@ pub(super) fn flag(flag: &str, value: &str) -> String {
     }
 }
 
-/// Why a file cannot be taken, with the place where the configuration names it.
+/// An error about a file, with the position of the setting that names it.
 pub(super) fn placed(stop: Stop, flag: &str, path: &Path) -> Stop {
     match place(flag, &path.display().to_string()) {
         Some(place) => Stop { cause: format!("{place}: --{flag}: {}", stop.cause), ..stop },
@@ -315,13 +315,13 @@ pub(super) fn placed(stop: Stop, flag: &str, path: &Path) -> Stop {
     }
 }
 
-/// What holds where nobody sets what a setting says, for people.
+/// The default value of a setting, for people.
 fn instead_of(setting: &Setting) -> Result<String, (String, String)> {
     let value = setting.value.as_deref().unwrap_or_default();
     if setting.flag == "severity" {
         let found = value.split_once('=').and_then(|(check, _)| checks::find(check));
         return Ok(found
-            .map(|found| format!("   (else {} at most)", found.card().front.severity))
+            .map(|found| format!("   (default at most {})", found.card().front.severity))
             .unwrap_or_default());
     }
     let Ok(Parameter { check, name, value }) = parameter(value) else { return Ok(String::new()) };
@@ -330,13 +330,15 @@ fn instead_of(setting: &Setting) -> Result<String, (String, String)> {
     };
     params::one(&check, &name, &value)?;
     let shown = found.card().front.parameters().into_iter().find(|shown| shown.name == name);
-    Ok(shown.map(|shown| format!("   (else {})", shown.default_in_words())).unwrap_or_default())
+    Ok(shown.map(|shown| format!("   (default {})", shown.default_in_words())).unwrap_or_default())
 }
 
-/// `meshdoctor config`: what holds, and where it is from. What a command would refuse is refused here, in the same words.
+/// `meshdoctor config`: shows the settings and their origin. Reports the same errors as the commands.
 pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
     let Some(file) = chosen(words)? else {
-        return output::print(&format!("no {NAME} here or in a folder above: every flag has its default\n"));
+        return output::print(&format!(
+            "no {NAME} in this folder or a parent folder: all flags have their defaults\n"
+        ));
     };
     let path = &file.path;
     let settings = read(path)?;
@@ -350,24 +352,24 @@ pub(super) fn show(words: &[OsString]) -> anyhow::Result<u8> {
         text.push_str(&format!("  {:>4}  {} {}{instead}\n", setting.line, setting.command, setting.word()));
     }
     if settings.is_empty() {
-        text.push_str("  sets nothing\n");
+        text.push_str("  no settings\n");
     }
     for said in missing {
         text.push_str(&format!("{said}\n"));
     }
     for (variable, what) in [("MESHDOCTOR_CHECKS", "--checks"), ("KUBECONFIG", "--kubeconfig")] {
         if std::env::var_os(variable).is_some() {
-            text.push_str(&format!("{variable} is set: it counts before {what} of the file\n"));
+            text.push_str(&format!("{variable} is set and overrides {what} of the file\n"));
         }
     }
-    text.push_str("what the command line says counts before all of it; --no-config leaves the file out\n");
+    text.push_str("flags override the file; --no-config ignores it\n");
     output::print(&crate::render::text::harmless(&text))
 }
 
-/// Holds every table of a file against its command, and says what the command line has to say besides.
+/// Validates every table of a file against its command. Returns notes about flags that the command line must add.
 ///
 /// # Errors
-/// A command refuses what the file says to it.
+/// A command rejects a setting.
 fn refused(settings: &[Setting], file: &File) -> anyhow::Result<Vec<String>> {
     let mut missing = Vec::new();
     let commands: BTreeSet<&str> = settings.iter().map(|setting| setting.command.as_str()).collect();
@@ -377,11 +379,14 @@ fn refused(settings: &[Setting], file: &File) -> anyhow::Result<Vec<String>> {
         let added = held(settings, name, &BTreeSet::new());
         let alone = || line.refused(&[]).map(|alone| in_words(&alone));
         let error = line.refused(&added);
-        // An argument that the command line has to give in any case.
+        // The command also needs an argument from the command line.
         let is_incomplete = error.as_ref().is_some_and(|error| alone() == Some(in_words(error)));
         match error {
             Some(error) if error.kind() == ErrorKind::MissingRequiredArgument && !is_incomplete => {
-                missing.push(format!("without more, {name} refuses it: {}", line.stop(&added, &error)));
+                missing.push(format!(
+                    "without further arguments, {name} rejects it: {}",
+                    line.stop(&added, &error)
+                ));
             }
             Some(error) if !is_incomplete => return Err(line.stop(&added, &error).into()),
             _ => {}

@@ -1,4 +1,4 @@
-//! `meshdoctor demo`: embedded clusters with a known failure, before and after the remedy.
+//! `meshdoctor demo`: embedded clusters with a known failure, before and after the fix.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
         let nearest = crate::nearest::closest(name, DEMOS.iter().map(|demo| demo.name));
         let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
         return Err(Stop::usage(
-            format!("no demo is named {name:?}{hint}"),
+            format!("unknown demo {name:?}{hint}"),
             format!("{} lists them", own("demo")),
         )
         .into());
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
     let reads_table = args.report.output.is_empty() || args.report.output.iter().any(table);
     if reads_table && !args.cured {
         let cured = meshdoctor().words("demo").arg(name.as_str()).words("--cured");
-        output::print(&format!("\nnow try: {cured}\n"))?;
+        output::print(&format!("\nnext: {cured}\n"))?;
     }
     Ok(status)
 }
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Demo) -> anyhow::Result<u8> {
 fn list() -> anyhow::Result<String> {
     let columns = output::width();
     let intro = format!(
-        "Embedded clusters, each with one failure. {} checks it, --cured after the remedy.",
+        "Embedded clusters, each with one failure. {} checks one; add --cured to check it after the fix.",
         own("demo NAME")
     );
     let mut text = format!("{}\n\n", wrap(&intro, columns).join("\n"));

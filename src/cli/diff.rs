@@ -1,4 +1,4 @@
-//! `meshdoctor diff`: two reports or bundles, and what became of the findings from the one to the other.
+//! `meshdoctor diff`: compares two reports or bundles, finding by finding.
 
 use std::path::Path;
 
@@ -15,10 +15,8 @@ pub(super) fn run(args: &Diff) -> anyhow::Result<u8> {
     let (before, after) = (report(&args.before)?, report(&args.after)?);
     for (path, document) in [(&args.before, &before), (&args.after, &after)] {
         if document.run.judged_at.is_none() {
-            let cause = format!("{} is of a run that came to no result", path.display());
-            return Err(
-                super::stop::Stop::usage(cause, "give reports of runs that looked at a cluster").into()
-            );
+            let cause = format!("{} is the report of a run without a result", path.display());
+            return Err(super::stop::Stop::usage(cause, "give reports of runs that checked a cluster").into());
         }
     }
     let difference = diff::compare(&before, &after);
@@ -35,19 +33,19 @@ pub(super) fn run(args: &Diff) -> anyhow::Result<u8> {
     })
 }
 
-/// A report from its file; of a bundle the one that check makes of it.
+/// Reads a report; for a bundle, runs check first.
 fn report(path: &Path) -> anyhow::Result<Document> {
     let name = path.to_string_lossy();
     let archive = [".tar.gz", ".tgz", ".tar.zst", ".tar", ".zip"].iter().any(|ending| name.ends_with(ending));
     if !archive && !path.is_dir() {
         return Ok(verify::read(path, "diff")?);
     }
-    let folder = tempfile::tempdir().context("there is no room for a report")?;
+    let folder = tempfile::tempdir().context("cannot create a temporary folder for the report")?;
     let made = folder.path().join("report.json");
     let output = format!("json={}", made.display());
     let words = ["meshdoctor", "check", "--quiet", "--output", &output, "--bundle", &name];
     let Command::Check(args) = Cli::try_parse_from(words)?.command else {
-        anyhow::bail!("{name} could not be judged");
+        anyhow::bail!("{name} could not be checked");
     };
     check::one(&args, None)?;
     Ok(verify::read(&made, "diff")?)

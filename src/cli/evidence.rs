@@ -1,4 +1,4 @@
-//! From flags to collected evidence: chooses the source, reads it, and saves what was read when that was asked for.
+//! Collects the evidence that the flags name: selects the source, reads it, and saves it on request.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -23,26 +23,26 @@ use crate::source::logs::{Logs, STDIN};
 use crate::source::nodes::{Given, NodeEvidence};
 use crate::source::{Completeness, Origin, Source};
 
-/// The way to the evidence, as the flags name it.
+/// The source of the evidence, as the flags name it.
 pub(super) struct Way<'a> {
-    /// Which cluster, bundle and nodes.
+    /// Cluster, bundle and nodes.
     pub(super) evidence: &'a EvidenceArgs,
-    /// How to reach the cluster.
+    /// Connection to the cluster.
     pub(super) connection: &'a Connection,
-    /// Whether nodes are read by pods.
+    /// Pods that read nodes, if requested.
     pub(super) node_pods: Option<&'a NodePods>,
     /// Whether large lists may come from the API server's watch cache.
     #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only live reads use it"))]
     pub(super) from_cache: bool,
-    /// Whether standard error is to stay silent while it is read.
+    /// Whether standard error stays silent during the read.
     #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "only live reads use it"))]
     pub(super) quiet: bool,
-    /// What of it was opened already, to see what a ticket is about.
+    /// Bundle that was already opened to read the options of a ticket.
     pub(super) opened: RefCell<Option<Captured>>,
 }
 
 impl<'a> Way<'a> {
-    /// The way that flags name, without pods on nodes.
+    /// The source that the flags name, without pods on nodes.
     pub(super) fn new(evidence: &'a EvidenceArgs, connection: &'a Connection) -> Way<'a> {
         Way {
             evidence,
@@ -55,24 +55,24 @@ impl<'a> Way<'a> {
     }
 }
 
-/// What was read.
+/// The result of a read.
 pub(super) struct Read {
     /// The evidence.
     pub(super) collected: Collected,
-    /// Where it came from.
+    /// Its source.
     pub(super) origin: Origin,
-    /// What it takes to ask the same again.
+    /// The options to request the same evidence again.
     pub(super) rerun: Rerun,
-    /// Why it could not be saved, where that was asked for.
+    /// Error of the requested save, if any.
     pub(super) save_trouble: Option<anyhow::Error>,
-    /// What a bundle of it says besides.
+    /// Additional information for the bundle.
     pub(super) closing: Closing,
-    /// Whether pods that read nodes could not be deleted; that was said already.
+    /// Whether pods that read nodes could not be deleted; this was already reported.
     pub(super) pods_left: bool,
 }
 
 impl Read {
-    /// A bundle that could not be saved is said after the report, and makes a run that was fine one that could not run.
+    /// Reports a failed save after the report, and turns exit status 0 into "could not run".
     pub(super) fn saved(&self, status: u8) -> anyhow::Result<u8> {
         match &self.save_trouble {
             None => Ok(status),
@@ -84,7 +84,7 @@ impl Read {
     }
 }
 
-/// Everything that reading depends on.
+/// Parameters of a read.
 pub(super) struct Reading<'a> {
     pub(super) items: &'a BTreeSet<Item>,
     pub(super) options: Options,
@@ -93,14 +93,14 @@ pub(super) struct Reading<'a> {
     rerun: Rerun,
 }
 
-/// Where what is read is kept.
+/// The copy of the evidence to keep.
 #[derive(Clone, Copy)]
 pub(super) enum Save<'a> {
-    /// Nowhere.
+    /// None.
     No,
-    /// In a bundle, which is written when everything is read.
+    /// A bundle, written after everything is read.
     To(&'a Path),
-    /// In one that somebody else writes.
+    /// A bundle that the caller writes.
     In(&'a Writer),
 }
 
@@ -122,14 +122,14 @@ pub(super) fn read(
     let mut items = items.clone();
     let offline = !evidence.bundle.is_empty();
     if !(offline || evidence.complete.is_empty()) {
-        let next = "name the dump: --bundle PATH";
-        return Err(Stop::usage("--complete is about a dump, and no dump is given", next).into());
+        let next = "add the dump: --bundle PATH";
+        return Err(Stop::usage("--complete needs a dump", next).into());
     }
     let cli_version = match &evidence.linkerd_cli {
         Some(CliVersionArg::Version(version)) => Some(version.clone()),
         Some(CliVersionArg::Path(path)) if offline => {
             let cause =
-                format!("--linkerd-cli {} would run a command, and --bundle runs none", path.display());
+                format!("--linkerd-cli {} would run a command, but --bundle runs none", path.display());
             return Err(Stop::usage(cause, "give the version instead: --linkerd-cli VERSION").into());
         }
         Some(CliVersionArg::None) => {
@@ -137,7 +137,7 @@ pub(super) fn read(
             None
         }
         Some(CliVersionArg::Path(_)) | None => {
-            // A flag is heeded whether or not a selected check needs the version. So is what a bundle kept of one.
+            // A given version is used even if no selected check needs it. So is the version in a bundle.
             if offline {
                 items.insert(Item::CliVersion);
             }
@@ -161,7 +161,7 @@ pub(super) fn read(
     let diagnostics = diagnostics(evidence)?;
     if offline {
         let captured = opened.map_or_else(|| captured(evidence, verbosity), Ok)?;
-        // Where things were found then is where they are, unless somebody says otherwise now.
+        // Namespaces found at collection time apply, unless flags override them.
         if let Some(then) = captured.namespaces() {
             options.control_plane_namespace.get_or_insert(then.control_plane);
             options.cni_namespace.get_or_insert(then.cni);
@@ -182,7 +182,7 @@ pub(super) fn read(
     super::live::read(&reading, way, Beside { nodes, logs, diagnostics })
 }
 
-/// The node evidence of `--nodes`, if any was given.
+/// The node evidence of `--nodes`, if any.
 fn nodes(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Option<NodeEvidence>> {
     if evidence.nodes.is_empty() {
         return Ok(None);
@@ -196,7 +196,7 @@ fn nodes(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Optio
     Ok(Some(nodes))
 }
 
-/// What was given beside a cluster.
+/// Evidence given in addition to a cluster.
 #[cfg_attr(not(feature = "live"), allow(dead_code, reason = "a cluster alone takes it"))]
 pub(super) struct Beside {
     pub(super) nodes: Option<NodeEvidence>,
@@ -204,18 +204,18 @@ pub(super) struct Beside {
     pub(super) diagnostics: Option<Diagnostics>,
 }
 
-/// The output of `linkerd diagnostics`, if any was given.
+/// The output of `linkerd diagnostics`, if any.
 fn diagnostics(evidence: &EvidenceArgs) -> anyhow::Result<Option<Diagnostics>> {
     let given: Vec<_> = evidence.diagnostics.iter().map(|one| (one.of.clone(), one.path.clone())).collect();
     if given.is_empty() { Ok(None) } else { Ok(Some(Diagnostics::open(&given).map_err(load)?)) }
 }
 
-/// Whether the cluster's own logs are to be read.
+/// Whether to read logs from the cluster.
 pub(super) fn asks_for_logs(evidence: &EvidenceArgs) -> bool {
     evidence.logs.contains(&LogsArg::Live)
 }
 
-/// The files of `--logs`, with what each is a log of.
+/// The files of `--logs`, with the source of each.
 fn log_files(evidence: &EvidenceArgs) -> Vec<(String, PathBuf)> {
     let given = evidence.logs.iter().filter_map(|logs| match logs {
         LogsArg::File(name, path) => Some((name.clone(), path.clone())),
@@ -224,11 +224,11 @@ fn log_files(evidence: &EvidenceArgs) -> Vec<(String, PathBuf)> {
     given.collect()
 }
 
-/// The logs of `--logs`, if any was given.
+/// The logs of `--logs`, if any.
 fn logs(evidence: &EvidenceArgs) -> anyhow::Result<Option<Logs>> {
     let files = log_files(evidence);
     if asks_for_logs(evidence) && !evidence.bundle.is_empty() {
-        let cause = "--logs without a file reads them from a cluster, and --bundle reads none";
+        let cause = "--logs without a file reads logs from a cluster, but --bundle reads none";
         return Err(Stop::usage(cause, "give files: --logs NAMESPACE/POD/CONTAINER=FILE").into());
     }
     if files.is_empty() {
@@ -238,17 +238,17 @@ fn logs(evidence: &EvidenceArgs) -> anyhow::Result<Option<Logs>> {
     Ok(Some(Logs::open(&files, std::io::stdin()).map_err(load)?))
 }
 
-/// Refuses flags of which two read standard input.
+/// Rejects flags if two of them read standard input.
 pub(super) fn reads_input_once(evidence: &EvidenceArgs) -> anyhow::Result<()> {
     let stdin = |path: &PathBuf| path.as_os_str() == STDIN;
     if evidence.bundle.iter().any(stdin) && log_files(evidence).iter().any(|(_, path)| stdin(path)) {
         let cause = "--bundle - and --logs NAME=- both read standard input";
-        return Err(Stop::usage(cause, "give one of them as a file").into());
+        return Err(Stop::usage(cause, "pass one of them as a file").into());
     }
     Ok(())
 }
 
-/// Opens what `--bundle` names, before it is read; `None` where it names nothing.
+/// Opens the bundle of `--bundle` before it is read; `None` if not given.
 pub(super) fn open(evidence: &EvidenceArgs, verbosity: &Verbosity) -> anyhow::Result<Option<Captured>> {
     if evidence.bundle.is_empty() {
         return Ok(None);
@@ -288,7 +288,7 @@ pub(super) fn warn(warnings: &[String], verbosity: &Verbosity) {
 
 fn load(error: LoadError) -> anyhow::Error {
     let next =
-        format!("see {} for what --bundle, --nodes, --logs and --diagnostics take", own("check --help"));
+        format!("see {} for the formats of --bundle, --nodes, --logs and --diagnostics", own("check --help"));
     if error.is_usage() {
         Stop::usage(error.to_string(), next)
     } else {
@@ -297,7 +297,7 @@ fn load(error: LoadError) -> anyhow::Error {
     .into()
 }
 
-/// Opens the bundle to save into, reads, and closes it.
+/// Opens the bundle to save to, reads, and closes it.
 pub(super) fn finish(
     reading: &Reading<'_>,
     cluster: Option<String>,
@@ -322,13 +322,12 @@ pub(super) fn finish(
     Ok(Read { collected, origin, rerun, save_trouble, closing, pods_left: false })
 }
 
-/// What writes to a path that the command line names.
+/// A writer for a path on the command line.
 pub(super) fn writer(path: &Path) -> Result<Writer, Stop> {
-    Writer::create(path)
-        .map_err(|error| Stop::usage(error.to_string(), "name a file that can be written: FILE.tar.gz"))
+    Writer::create(path).map_err(|error| Stop::usage(error.to_string(), "give a writable path: FILE.tar.gz"))
 }
 
-/// Reads from a source that never waits for a network.
+/// Reads from a source without a network.
 fn run<S: Source>(
     reading: &Reading<'_>,
     source: &S,

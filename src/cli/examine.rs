@@ -1,4 +1,4 @@
-//! From collected evidence to reports: what is judged, by what, and where its reports go.
+//! From collected evidence to reports: runs the checks and writes the reports.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::report::{self, Question, Report, Run};
 use crate::source::Origin;
 use crate::source::dump::Places;
 
-/// Everything that makes a report from collected evidence.
+/// The inputs of a report.
 pub(super) struct Examination<'a> {
     pub(super) checks: &'a [&'static checks::Check],
     pub(super) policy: &'a Policy,
@@ -20,30 +20,30 @@ pub(super) struct Examination<'a> {
     pub(super) knowledge: &'a Knowledge,
     pub(super) origin: Origin,
     pub(super) collected: &'a Collected,
-    /// The change that is in what was collected, and the cluster without it.
+    /// The change that was applied on top of the evidence, and the cluster without it.
     pub(super) change: Option<(report::Change, &'a Collected)>,
-    /// Where the objects of manifests stand.
+    /// Positions of the objects of manifests.
     pub(super) places: Option<&'a Places>,
     pub(super) began: Instant,
-    /// `--linkerd-namespace` and `--cni-namespace`, where they were given.
+    /// `--linkerd-namespace` and `--cni-namespace`, if given.
     pub(super) named: (Option<String>, Option<String>),
     pub(super) reports: &'a Reports,
     pub(super) verbosity: &'a Verbosity,
 }
 
-/// Judges, writes every report, and gives the exit status.
+/// Runs the checks, writes every report, and returns the exit status.
 pub(super) fn examine(examination: &Examination<'_>) -> anyhow::Result<u8> {
     files::one_standard_output(&examination.reports.output)?;
     print(&judge(examination), examination.reports, examination.verbosity)
 }
 
-/// Writes every report, and gives the exit status.
+/// Writes every report, and returns the exit status.
 pub(super) fn print(report: &Report, reports: &Reports, verbosity: &Verbosity) -> anyhow::Result<u8> {
     output::report(report, reports, verbosity)?;
     Ok(report.verdict.status)
 }
 
-/// Judges.
+/// Runs the checks.
 pub(super) fn judge(examination: &Examination<'_>) -> Report {
     let question = Question {
         checks: examination.checks,
@@ -64,7 +64,7 @@ pub(super) fn judge(examination: &Examination<'_>) -> Report {
     report
 }
 
-/// How a run went that began then and ends now.
+/// Metadata of a run that ends now.
 pub(super) fn run_since(began: Instant) -> Run {
     let took = began.elapsed();
     Run {

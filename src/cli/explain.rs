@@ -1,4 +1,4 @@
-//! `meshdoctor explain`: the page of one check, or the checks that answer a row of `linkerd check`.
+//! `meshdoctor explain`: the page of one check, or the checks that cover a row of `linkerd check`.
 
 use super::args::{Explain, PageFormat};
 use super::output;
@@ -18,7 +18,7 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
         ([check], PageFormat::Text) => render::explain::text(check, output::width()),
         ([check], PageFormat::Markdown) => render::explain::markdown(check),
         ([check], PageFormat::Json) => render::explain::json(check),
-        // Several checks answer that row: which one has something to say depends on what is wrong.
+        // Several checks cover the row, so list them.
         (several, PageFormat::Text) => render::list::table(several, output::width()),
         (several, PageFormat::Markdown) => {
             several.iter().map(|check| render::explain::markdown(check)).collect()
@@ -28,7 +28,7 @@ pub(super) fn run(args: &Explain) -> anyhow::Result<u8> {
     output::print(&text)
 }
 
-/// What is said of waivers themselves stands on their page.
+/// Problems with waivers are explained on the page of waivers.
 fn of_waivers(id: &str, form: PageFormat) -> String {
     let page = include_str!("../../docs/waivers.md");
     let from = page.find("## Waivers").unwrap_or_default();
@@ -44,13 +44,13 @@ fn of_waivers(id: &str, form: PageFormat) -> String {
 fn unknown(word: &str) -> Stop {
     if checks::all().any(|check| check.card().front.category == word) {
         return Stop::usage(
-            format!("{word:?} is a category of checks, and no check"),
-            format!("{} names them", meshdoctor().words("list").arg(word)),
+            format!("{word:?} is a category, not a check"),
+            format!("{} lists its checks", meshdoctor().words("list").arg(word)),
         );
     }
     let anchors = checks::all().flat_map(|check| &check.card().front.linkerd_check);
     let known = checks::all().map(|check| check.id).chain(anchors.map(|row| row.anchor.as_str()));
     let nearest = crate::nearest::closest(word, known);
     let hint = nearest.map(|id| format!("; did you mean {id}?")).unwrap_or_default();
-    Stop::usage(format!("no check is named {word:?}{hint}"), format!("{} shows every check", own("list")))
+    Stop::usage(format!("unknown check {word:?}{hint}"), format!("{} lists all checks", own("list")))
 }

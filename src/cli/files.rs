@@ -1,6 +1,5 @@
-//! The files of a run: none that is written may be one that is read or another that is written, whatever it is called;
-//! a report appears under its name when it is whole; evidence that is there is not overwritten. Everything is looked
-//! at before anything runs.
+//! Validates the files of a run before it starts: an output may not be an input or another output under any name,
+//! existing evidence is not overwritten, and a report gets its name only when it is complete.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -12,7 +11,7 @@ use super::format::Output;
 use super::stop::Stop;
 use super::values::{LogsArg, NodesArg};
 
-/// The working directory: as the system names it and, where that leads there by a link, as the shell does.
+/// The working directory as the system names it and, if it was reached through a link, as the shell names it.
 pub(super) fn working_directory() -> Vec<String> {
     let Ok(here) = std::env::current_dir() else { return Vec::new() };
     let typed = std::env::var_os("PWD").map(PathBuf::from);
@@ -21,13 +20,13 @@ pub(super) fn working_directory() -> Vec<String> {
     std::iter::once(here).chain(typed).map(|path| path.display().to_string()).collect()
 }
 
-/// What a file is to a run, for messages.
+/// A file with its role in the run, for messages.
 struct Used<'a> {
     flag: String,
     path: &'a Path,
 }
 
-/// Refuses a run that would write over what it reads, or twice over one file.
+/// Rejects a run that would overwrite its inputs, or write twice to one file.
 pub(super) fn apart(
     outputs: &[Output],
     save: Option<(&str, &Path)>,
@@ -47,8 +46,8 @@ pub(super) fn apart(
         let places = Places::of(one.path);
         let other = written[..at].iter().find(|other| Places::of(other.path).is_one_with(&places));
         if let Some(other) = other {
-            let cause = format!("{} and {} write to one file", other.flag, one.flag);
-            return Err(Stop::usage(cause, "give each of them a file of its own"));
+            let cause = format!("{} and {} write to the same file", other.flag, one.flag);
+            return Err(Stop::usage(cause, "use a different file for each"));
         }
         let input = read.iter().find(|other| {
             let read = Places::of(other.path);
@@ -74,14 +73,14 @@ pub(super) fn one_standard_output(outputs: &[Output]) -> Result<(), Stop> {
     }
 }
 
-/// Refuses to write a bundle or snapshot over a file that is there.
+/// Refuses to overwrite an existing file with a bundle or snapshot.
 pub(super) fn not_there(flag: &str, path: &Path, force: bool) -> Result<(), Stop> {
-    // A link is there as well, wherever it leads.
+    // A link counts as existing, even if its target does not.
     if force || !fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_dir()) {
         return Ok(());
     }
     let cause =
-        format!("{flag} {}: the file is there already, and evidence is not overwritten", path.display());
+        format!("{flag} {}: the file already exists, and evidence is not overwritten", path.display());
     Err(Stop::usage(cause, "name another file, or overwrite it with --force"))
 }
 
@@ -104,12 +103,12 @@ fn inputs(evidence: &EvidenceArgs) -> Vec<Used<'_>> {
     bundles.chain(nodes).chain(logs).chain(diagnostics).filter(|used| !is_stdin(used.path)).collect()
 }
 
-/// What tells a file from every other: where its name leads, and what the system knows it by.
+/// Identity of a file: its resolved path, and its device and inode.
 struct Places {
-    /// With every link on the way to it followed; the name itself may not be there yet.
+    /// Path with all links resolved; the file itself may not exist yet.
     full: PathBuf,
-    /// Device and number, which hard links share. Only of files: what is written to a terminal or a pipe twice is not
-    /// overwritten.
+    /// Device and inode, which hard links share. Only for regular files: writing twice to a terminal or pipe overwrites
+    /// nothing.
     known: Option<(u64, u64)>,
     is_there: bool,
     is_stream: bool,
@@ -139,7 +138,7 @@ impl Places {
         (known || self.full == other.full) && !self.is_stream
     }
 
-    /// Whether the other is a file that is there, in this folder.
+    /// Whether the other is an existing file in this folder.
     fn holds(&self, other: &Places) -> bool {
         self.is_folder && other.is_there && other.full.starts_with(&self.full)
     }
@@ -157,8 +156,8 @@ fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
     None
 }
 
-/// Whether a file that is to be written is named by another word of the command line, too, as what is read or written. For
-/// command lines that nobody could make sense of.
+/// Whether another word of the command line names a file that is to be written. For command lines that could not be
+/// parsed.
 pub(super) fn is_named_elsewhere(path: &Path, words: &[OsString]) -> bool {
     let places = Places::of(path);
     let named = words.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| {
@@ -172,22 +171,22 @@ pub(super) fn is_named_elsewhere(path: &Path, words: &[OsString]) -> bool {
     named.count() > 1
 }
 
-/// The folder that a path lies in.
+/// The folder of a path.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the folder that a path lies in, where it is not there.
+/// Creates the folder of a path if it is missing.
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     let folder = parent(path);
     let said = |error: io::Error| {
-        io::Error::new(error.kind(), format!("the folder {} could not be made: {error}", folder.display()))
+        io::Error::new(error.kind(), format!("the folder {} could not be created: {error}", folder.display()))
     };
     fs::create_dir_all(folder).map_err(said)
 }
 
-/// Writes a report: beside its place, and then under its name, so that nobody ever reads half of it, and nothing that a
-/// link leads to is overwritten. What is no file (a pipe, a terminal) is written to as it is.
+/// Writes a report to a temporary file next to its destination and renames it, so that readers never see half of it,
+/// and targets of links are not overwritten. Pipes and terminals are written directly.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     if is_stream(path) {
         let mut stream = fs::OpenOptions::new().write(true).open(path)?;
@@ -200,13 +199,13 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Links of the system, such as `/dev/stdout`, are no files either, wherever they lead.
+/// System links such as `/dev/stdout` are not regular files, whatever their target.
 fn is_stream(path: &Path) -> bool {
     let of_system = ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder));
     of_system || fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir())
 }
 
-/// With the mode of the file that it replaces, or what the umask leaves.
+/// Keeps the mode of the file that it replaces, else uses the umask.
 fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".meshdoctor-");
@@ -217,7 +216,7 @@ fn temporary(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     }
     let temporary = builder.tempfile_in(parent(path)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            io::Error::new(error.kind(), format!("there is no folder {}", parent(path).display()))
+            io::Error::new(error.kind(), format!("the folder {} does not exist", parent(path).display()))
         }
         _ => error,
     })?;
@@ -292,7 +291,7 @@ mod tests {
         let path = folder.path().join("x.tar.gz");
         assert!(not_there("-o", &path, false).is_ok());
         symlink("nowhere", &path).expect("linked");
-        assert!(not_there("-o", &path, false).is_err_and(|stop| stop.cause.contains("there already")));
+        assert!(not_there("-o", &path, false).is_err_and(|stop| stop.cause.contains("already exists")));
         assert!(not_there("-o", &path, true).is_ok());
         assert!(not_there("-o", folder.path(), false).is_ok(), "an empty folder is filled");
     }

@@ -1,5 +1,5 @@
-//! Several clusters in one run: each is judged as if it were alone, a few at a time; one that cannot be judged sinks none of the
-//! others. Then one summary of all, and the links between them from both ends.
+//! Checks several clusters in one run, a few at a time. An unreachable cluster does not fail the others. Then writes
+//! one summary of all, with both ends of the links between them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -21,12 +21,12 @@ use crate::policy::Gate;
 use crate::render::document::Document;
 use crate::render::fleet::{self as render, Member, Outcome};
 
-/// Whether several clusters are meant.
+/// Whether several clusters are selected.
 pub(super) fn is_meant(args: &Check) -> bool {
     args.fleet.all_contexts || args.fleet.bundles.is_some() || args.connection.context.len() > 1
 }
 
-/// One of the clusters, and how it is reached.
+/// One of the clusters, and its source.
 struct Asked {
     name: String,
     how: How,
@@ -35,14 +35,14 @@ struct Asked {
 enum How {
     Context(String),
     Bundle(PathBuf),
-    /// It must be there, and is not in this folder.
+    /// It was expected, but this folder has no bundle of it.
     Missing(PathBuf),
 }
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     refuse(args)?;
     let asked = asked(args)?;
-    let folder = tempfile::tempdir().context("there is no room for reports")?;
+    let folder = tempfile::tempdir().context("cannot create a temporary folder for the reports")?;
     let queue: Mutex<VecDeque<(usize, &Asked)>> = Mutex::new(asked.iter().enumerate().collect());
     let done: Mutex<BTreeMap<usize, (Member, Option<End>)>> = Mutex::new(BTreeMap::new());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -90,8 +90,8 @@ pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
     unwritten.map_or(Ok(status), Err)
 }
 
-/// The exit status of all: a finding counts more than a cluster or a link that could not be judged; where no cluster could, nothing
-/// ran.
+/// The exit status of all: findings take precedence over clusters and links that were not checked. If no cluster was
+/// checked, the run could not run.
 fn status(fleet: &render::Fleet, gate: Gate, not_checked_passes: bool) -> u8 {
     let of = |status: u8| fleet.members.iter().any(|member| member.outcome.status() == status);
     let broken = fleet.links.mismatches.iter().any(|one| gate.fails(one.severity));
@@ -109,7 +109,7 @@ fn status(fleet: &render::Fleet, gate: Gate, not_checked_passes: bool) -> u8 {
     }
 }
 
-/// Flags that say something of one cluster.
+/// Rejects flags that need a single cluster.
 pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
     let one: [(&str, bool); 9] = [
         ("--verify", args.verify.is_some()),
@@ -123,13 +123,13 @@ pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
         ("--user", args.connection.user.is_some()),
     ];
     if let Some((flag, _)) = one.iter().find(|(_, given)| *given) {
-        let cause = format!("{flag} is about one cluster, and several are meant");
-        return Err(Stop::usage(cause, "run check for that cluster by itself"));
+        let cause = format!("{flag} works for one cluster only, but several are selected");
+        return Err(Stop::usage(cause, "run check for that cluster alone"));
     }
     if let Some(save) = args.save.as_deref().filter(|save| !is_named(save)) {
-        let next = format!("put {CLUSTER} into the name: --save bundles/{CLUSTER}.tar.gz");
+        let next = format!("use {CLUSTER} in the name: --save bundles/{CLUSTER}.tar.gz");
         return Err(Stop::usage(
-            format!("--save {} would hold one cluster of several", save.display()),
+            format!("--save {} would contain only one of several clusters", save.display()),
             next,
         ));
     }
@@ -138,7 +138,7 @@ pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
         if !of_each && !matches!(one.format, Format::Table | Format::Json) {
             let word = one.format.word();
             let next = format!(
-                "write one for each: -o {word}=reports/{CLUSTER}.{word}; the summary is a table or json"
+                "write one per cluster: -o {word}=reports/{CLUSTER}.{word}; the summary is a table or json"
             );
             return Err(Stop::usage(format!("-o {word} is the report of one cluster"), next));
         }
@@ -146,7 +146,7 @@ pub(super) fn refuse(args: &Check) -> Result<(), Stop> {
     files::one_standard_output(&args.report.output)
 }
 
-/// The forms of the summary.
+/// Formats of the summary.
 fn summaries(args: &Check) -> Vec<Output> {
     let of_each = |one: &&Output| one.file.as_deref().is_some_and(is_named);
     let all: Vec<Output> = args.report.output.iter().filter(|one| !of_each(one)).cloned().collect();
@@ -185,7 +185,7 @@ fn asked(args: &Check) -> Result<Vec<Asked>, Stop> {
     if let Some((_, one)) = twice {
         return Err(Stop::usage(format!("{} is named twice", one.name), "name each cluster once"));
     }
-    // One would take the place of the other.
+    // Their files would overwrite each other.
     let alike = |(at, one): &(usize, &Asked)| {
         let same = |other: &&Asked| in_file_name(&other.name) == in_file_name(&one.name);
         asked[..*at].iter().find(same).map(|other| (one.name.clone(), other.name.clone()))
@@ -193,8 +193,8 @@ fn asked(args: &Check) -> Result<Vec<Asked>, Stop> {
     if writes_each(args)
         && let Some((one, other)) = asked.iter().enumerate().find_map(|pair| alike(&pair))
     {
-        let cause = format!("{other} and {one} have the same name in a file: {}", in_file_name(&one));
-        return Err(Stop::usage(cause, "rename a context, or judge them one by one"));
+        let cause = format!("{other} and {one} have the same file name: {}", in_file_name(&one));
+        return Err(Stop::usage(cause, "rename a context, or check them one by one"));
     }
     Ok(asked)
 }
@@ -206,8 +206,7 @@ fn contexts(kubeconfig: Option<&Path>) -> Result<Vec<String>, Stop> {
     match known.is_empty() {
         true => {
             let which = kubeconfig.map_or("the kubeconfig".to_owned(), |path| path.display().to_string());
-            let next =
-                "put a context into it (kubectl config set-context), or name another: --kubeconfig FILE";
+            let next = "add a context (kubectl config set-context), or use another file: --kubeconfig FILE";
             Err(Stop::could_not_run(format!("{which} has no context"), next))
         }
         false => Ok(known),
@@ -216,13 +215,13 @@ fn contexts(kubeconfig: Option<&Path>) -> Result<Vec<String>, Stop> {
 
 #[cfg(not(feature = "live"))]
 fn contexts(_: Option<&Path>) -> Result<Vec<String>, Stop> {
-    Err(Stop::usage("this meshdoctor is built without access to clusters", "give bundles: --bundles DIR"))
+    Err(Stop::usage("this build of meshdoctor cannot access clusters", "give bundles: --bundles DIR"))
 }
 
-/// The bundles and dumps in a folder; none is an error where there must be some.
+/// The bundles and dumps in a folder. An empty folder is an error.
 fn bundles(folder: &Path, must: bool) -> Result<Vec<Asked>, Stop> {
     let shown = folder.display();
-    let next = "give the folder with bundles: FILE.tar.gz, FILE.tar.zst, dumps, or a folder for each";
+    let next = "give a folder with bundles: FILE.tar.gz, FILE.tar.zst, dumps, or one subfolder per cluster";
     let unreadable = |error: std::io::Error| Stop::could_not_run(format!("--bundles {shown}: {error}"), next);
     let mut found: Vec<Asked> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
@@ -233,12 +232,12 @@ fn bundles(folder: &Path, must: bool) -> Result<Vec<Asked>, Stop> {
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     match found.is_empty() && must {
-        true => Err(Stop::could_not_run(format!("--bundles {shown}: there is no bundle in it"), next)),
+        true => Err(Stop::could_not_run(format!("--bundles {shown}: the folder contains no bundle"), next)),
         false => Ok(found),
     }
 }
 
-/// One cluster by itself.
+/// Checks one cluster.
 fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Option<End>) {
     let mut own = args.clone();
     own.fleet = Default::default();
@@ -247,10 +246,9 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
         How::Context(name) => own.connection.context = vec![name.clone()],
         How::Bundle(path) => own.evidence.bundle = vec![path.clone()],
         How::Missing(folder) => {
-            let cause = format!("no bundle of it is in {}: it was not collected", folder.display());
-            let next = Some(
-                "see why: the log of what was to collect it, and whether its kubeconfig is there".to_owned(),
-            );
+            let cause = format!("{} contains no bundle of it", folder.display());
+            let next =
+                Some("see the log of the collecting job, and verify that its kubeconfig exists".to_owned());
             return (Member { name: asked.name.clone(), outcome: Outcome::Failed { cause, next } }, None);
         }
     }
@@ -266,7 +264,7 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
     own.verbosity.quiet = true;
     own.verbosity.verbose = 0;
     let mut end = None;
-    // The folder may be named after the cluster, too.
+    // The folder may also be named after the cluster.
     let files = own.report.output.iter().filter_map(|one| one.file.as_deref()).chain(own.save.as_deref());
     let made = files.map(super::files::make_folder).collect::<std::io::Result<Vec<()>>>();
     if let Err(error) = made {
@@ -279,7 +277,7 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
                 None => Outcome::Judged(Box::new(document)),
                 Some(cause) => {
                     end = None;
-                    let next = "see why nothing newer was collected of it";
+                    let next = "see why no newer bundle was collected";
                     Outcome::Failed { cause, next: Some(next.to_owned()) }
                 }
             },
@@ -294,20 +292,20 @@ fn judge(args: &Check, asked: &Asked, folder: &Path, at: usize) -> (Member, Opti
     (Member { name: asked.name.clone(), outcome }, end)
 }
 
-/// Why evidence is too old to tell what is; `None` where it is not.
+/// Reason why evidence is too old; `None` if it is not.
 fn too_old(document: &Document, most: Duration) -> Option<String> {
     let (Some(at), Some(source)) = (document.run.judged_at, document.run.judged_at_source) else {
-        return Some("it does not say of when it is".to_owned());
+        return Some("it has no timestamp".to_owned());
     };
     if source == TimeSource::Clock {
-        return Some("it does not say of when it is, so it may be older than --max-age".to_owned());
+        return Some("it has no timestamp, so it may be older than --max-age".to_owned());
     }
     let age = jiff::Timestamp::now().duration_since(at);
     let old = jiff::SignedDuration::try_from(most).is_ok_and(|most| age > most);
-    old.then(|| format!("its evidence is of {at}, older than --max-age: it was not collected anew"))
+    old.then(|| format!("its evidence is from {at}, which is older than --max-age"))
 }
 
-/// Clusters that go by several names.
+/// Clusters with several names.
 fn same(known: &[(String, End)]) -> Vec<Vec<String>> {
     let mut by_uid: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (name, end) in known {

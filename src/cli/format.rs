@@ -1,13 +1,13 @@
-//! `-o`: the forms of a report, their words, and where each report goes.
+//! `-o`: the formats of a report, their names, and the destination of each report.
 
 use std::path::PathBuf;
 
-/// A form of the report.
+/// A format of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
-    /// For people.
+    /// A table.
     Table,
-    /// One line a finding.
+    /// One line per finding.
     Short,
     /// `meshdoctor.report/1`.
     Json,
@@ -17,7 +17,7 @@ pub enum Format {
     Linkerd,
     /// The table of `linkerd check`.
     LinkerdTable,
-    /// The plan of a rehearsed upgrade, as Markdown.
+    /// The upgrade plan, as Markdown.
     Plan,
     /// SARIF 2.1.0.
     Sarif,
@@ -31,15 +31,15 @@ pub enum Format {
     Markdown,
     /// Metrics, for a textfile collector.
     Prometheus,
-    /// Lines of JSON.
+    /// JSON lines.
     Ndjson,
-    /// A page that needs nothing else.
+    /// A self-contained page.
     Html,
-    /// Rows of `linkerd check`, as its extensions print them: what `json` means to `linkerd meshdoctor`.
+    /// Rows of `linkerd check`, as its extensions print them: the meaning of `json` for `linkerd meshdoctor`.
     Extension,
 }
 
-/// The words for each form.
+/// The formats by name.
 pub const FORMATS: [(&str, Format); 15] = [
     ("table", Format::Table),
     ("short", Format::Short),
@@ -58,8 +58,8 @@ pub const FORMATS: [(&str, Format); 15] = [
     ("html", Format::Html),
 ];
 
-/// The words for each form under the name that the command was called by: an extension of Linkerd has to answer `json`
-/// with rows, so there our own JSON is `report`.
+/// The formats by name for the current command name: a Linkerd extension must print rows for `json`, so its own JSON is
+/// `report` there.
 pub(super) fn formats() -> Vec<(&'static str, Format)> {
     let mut formats = FORMATS.to_vec();
     if super::role::current() == super::role::Role::Linkerd {
@@ -70,7 +70,7 @@ pub(super) fn formats() -> Vec<(&'static str, Format)> {
 }
 
 impl Format {
-    /// Its word, as it is given to `-o`.
+    /// The name, as given to `-o`.
     pub(super) fn word(self) -> &'static str {
         formats().into_iter().find(|(_, format)| *format == self).map_or("table", |(word, _)| word)
     }
@@ -79,7 +79,7 @@ impl Format {
 /// One `-o`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// The form.
+    /// The format.
     pub format: Format,
     /// The file; standard output without one.
     pub file: Option<PathBuf>,
@@ -87,7 +87,7 @@ pub struct Output {
 
 pub(super) fn output(text: &str) -> Result<Output, String> {
     let (word, file) = match text.split_once('=') {
-        Some((_, "")) => return Err("a file name follows the '='".to_owned()),
+        Some((_, "")) => return Err("the file name after '=' is missing".to_owned()),
         Some((word, file)) => (word, Some(PathBuf::from(file))),
         None => (text, None),
     };
@@ -99,7 +99,7 @@ pub(super) fn output(text: &str) -> Result<Output, String> {
             let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
             let mut words: Vec<&str> = formats.iter().map(|(name, _)| *name).collect();
             let last = words.pop().unwrap_or_default();
-            Err(format!("the forms are {} and {last}{hint}", words.join(", ")))
+            Err(format!("unknown format; the formats are {} and {last}{hint}", words.join(", ")))
         }
     }
 }

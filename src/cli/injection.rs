@@ -1,4 +1,4 @@
-//! `meshdoctor injection`: what the injector makes of everything that makes pods, before it does.
+//! `meshdoctor injection`: predicts how the injector treats pods and workloads.
 
 use std::collections::BTreeSet;
 
@@ -21,10 +21,10 @@ pub(super) fn run(args: &Injection) -> anyhow::Result<u8> {
     let knowledge = Knowledge::embedded();
     let templates = templates(args, knowledge)?;
     if let Some(target) = lost(&templates, &args.targets) {
-        let next = format!("{} without a name shows everything that makes pods", own("injection"));
+        let next = format!("{} without a name shows all pods and workloads", own("injection"));
         let cause = match target.workload {
-            Some(_) => format!("nothing that makes pods is called {target}"),
-            None => format!("there is no namespace {target}, and nothing in it that makes pods"),
+            Some(_) => format!("there is no pod or workload {target}"),
+            None => format!("the namespace {target} does not exist or has no pods or workloads"),
         };
         return Err(Stop::usage(cause, next).into());
     }

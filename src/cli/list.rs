@@ -1,4 +1,4 @@
-//! `meshdoctor list`: the checks there are.
+//! `meshdoctor list`: lists the checks.
 
 use super::args::{List, ListFormat};
 use super::output;
@@ -11,7 +11,7 @@ pub(super) fn run(args: &List) -> anyhow::Result<u8> {
     let policy = Policy { only: args.only.clone(), ..Policy::default() };
     let checks = policy
         .select()
-        .map_err(|e| Stop::usage(e.to_string(), format!("{} shows every check", own("list"))))?;
+        .map_err(|e| Stop::usage(e.to_string(), format!("{} lists all checks", own("list"))))?;
     let text = match args.output {
         ListFormat::Table => render::list::table(&checks, output::width()),
         ListFormat::Name => checks.iter().map(|check| format!("{}\n", check.id)).collect(),

@@ -1,5 +1,4 @@
-//! Reading a live cluster: connects, reads what is on the nodes where that was asked for, collects, and ends in good order
-//! when a signal says so.
+//! Reads a live cluster: connects, reads nodes on request, collects, and cleans up on signals.
 
 #[cfg(not(feature = "live"))]
 use super::evidence::Beside;
@@ -20,7 +19,7 @@ pub(super) fn dry_run(_: &Way<'_>) -> anyhow::Result<()> {
 
 #[cfg(not(feature = "live"))]
 fn without_clusters() -> Stop {
-    let cause = "this meshdoctor is built without access to clusters";
+    let cause = "this build of meshdoctor cannot access clusters";
     Stop::usage(cause, "give a bundle or dump with --bundle, or node evidence with --nodes")
 }
 
@@ -54,10 +53,10 @@ mod connected {
     use crate::source::live::{Cli, Connect, ConnectionOverrides, Done, Live, PublishError};
     use crate::tails;
 
-    /// How long reading a cluster may take, unless `--timeout` sets the limit of the whole run.
+    /// Time limit for reading a cluster, unless `--timeout` limits the whole run.
     const COLLECTION: Duration = Duration::from_secs(5 * 60);
 
-    /// Reads the cluster, with the node evidence and logs that were given besides.
+    /// Reads the cluster, in addition to given node evidence and logs.
     pub(in super::super) fn read(
         reading: &Reading<'_>,
         way: &Way<'_>,
@@ -91,7 +90,7 @@ mod connected {
                         Some(_) => live,
                         None => live.with_deadline(Instant::now() + COLLECTION),
                     };
-                    // Whose logs are read is only known when the rest is.
+                    // The logs to read depend on the other evidence.
                     let asks = asks_for_logs(way.evidence) && reading.items.contains(&Item::Logs);
                     let (beside, later) = if asks { (None, Some(logs)) } else { (logs, None) };
                     let source = Layered::new(live, nodes).with_logs(beside).with_diagnostics(diagnostics);
@@ -135,7 +134,7 @@ mod connected {
         })
     }
 
-    /// Writes a report into the cluster; what was done, in words.
+    /// Writes a report into the cluster, and returns what was done.
     pub(in super::super) fn publish(
         way: &Way<'_>,
         wanted: impl FnOnce(ReportApi, &[serde_json::Value]) -> Published,
@@ -158,7 +157,7 @@ mod connected {
         })
     }
 
-    /// Waits, unless a signal ends it.
+    /// Waits for a time, or until a signal ends the run.
     pub(in super::super) fn pause(time: Duration) -> anyhow::Result<()> {
         on_runtime(|runtime| {
             runtime.block_on(async {
@@ -171,11 +170,11 @@ mod connected {
         })
     }
 
-    /// How many more files a run opens at least: sockets, pipes of signals, the runtime's own.
+    /// Minimum number of files that a run opens: sockets, signal pipes, the runtime's own.
     #[cfg(unix)]
     const FILES: usize = 24;
 
-    /// Refuses a run that the limit of open files would end in the middle: the runtime panics when it has none left.
+    /// Rejects a run that would reach the limit of open files: the runtime panics in that case.
     #[cfg(unix)]
     fn has_files_left() -> Result<(), Stop> {
         use std::os::fd::AsFd;
@@ -186,12 +185,12 @@ mod connected {
                 Ok(file) => held.push(file),
                 Err(error) if error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) => {
                     let cause = format!(
-                        "this process may open {} more files, a live cluster takes {FILES}",
+                        "this process may open only {} more files, but reading a live cluster needs {FILES}",
                         held.len()
                     );
                     return Err(Stop::could_not_run(cause, "raise the limit: ulimit -n 1024"));
                 }
-                // A closed standard error is no reason to stop.
+                // A closed standard error is not a reason to stop.
                 Err(_) => break,
             }
         }
@@ -206,23 +205,23 @@ mod connected {
     fn on_runtime<T>(work: impl FnOnce(&Runtime) -> anyhow::Result<T>) -> anyhow::Result<T> {
         has_files_left()?;
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        let runtime = runtime.context("the system gives no threads")?;
+        let runtime = runtime.context("cannot start threads")?;
         let result = work(&runtime);
-        // A credential plugin or a read that hangs must not hold the exit up.
+        // A hanging credential plugin or read must not delay the exit.
         runtime.shutdown_background();
         result
     }
 
     fn listen() -> anyhow::Result<Signals> {
-        Signals::listen().context("the system lets nobody listen for signals")
+        Signals::listen().context("cannot listen for signals")
     }
 
     async fn connect(way: &Way<'_>, began: Instant, signals: &mut Signals) -> anyhow::Result<Live> {
         let connection = way.connection;
         if let [_, _, ..] = connection.context.as_slice() {
             return Err(Stop::usage(
-                "several contexts, and one cluster is asked here",
-                format!("{} takes several", crate::command::own("check")),
+                "several contexts are given, but this command reads one cluster",
+                format!("{} accepts several", crate::command::own("check")),
             )
             .into());
         }

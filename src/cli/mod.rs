@@ -1,4 +1,4 @@
-//! The command line: the only place that prints, reads arguments and knows anyhow. One file for each command.
+//! The command line: the only module that prints, reads arguments and uses anyhow. One file per command.
 
 mod accepted;
 mod again;
@@ -84,7 +84,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     }
     .write_global();
     config::say_used();
-    // What is tested is registered where it is tested.
+    // `test` registers its checks itself.
     let folders = if matches!(cli.command, Command::Test(_)) { &[][..] } else { &cli.checks };
     if let Err(error) = brought::register(folders) {
         return stopped(&words, &error);
@@ -111,15 +111,15 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     outcome.unwrap_or_else(|error| stopped(&words, &error))
 }
 
-/// clap's own answers: help and version go to standard output, errors to standard error with status 2. A caller that
-/// asked for a document gets one.
+/// Output of clap: help and version on standard output, errors on standard error with status 2. Callers that requested
+/// a document get one.
 fn usage(words: &[OsString], error: clap::Error) -> u8 {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // Nothing can be said when the terminal is gone.
+        // A closed terminal cannot be reported to.
         let _ = error.print();
         return exit::FINE;
     }
-    // clap repeats the words that it does not understand.
+    // clap repeats unknown words.
     let cleaned: Vec<OsString> =
         words.iter().map(|word| OsString::from(&*clean(&word.to_string_lossy()))).collect();
     let error = if cleaned == words { error } else { role::parse(&cleaned).err().unwrap_or(error) };

@@ -1,5 +1,5 @@
-//! The time that evidence is judged by, held against the evidence: it cannot be of a time before what it shows was made, whoever says
-//! so, and `--at` does not count where a bundle says when it was collected.
+//! Validates the time at which evidence is judged: it must not be before the creation of an object in the evidence, and
+//! `--at` is ignored if a bundle has its own time.
 
 use std::cmp::Reverse;
 
@@ -11,37 +11,33 @@ use crate::model::Cluster;
 use crate::model::cluster::TimeSource;
 use crate::objects::{Deployment, Job, Listed, Meta, Namespace, Node, Pod, ReplicaSet};
 
-/// So far the clocks of who asked and of the API server may be apart.
+/// Tolerated difference between the clocks of the client and of the API server.
 const APART: SignedDuration = SignedDuration::from_mins(5);
 
-/// What is to be said of the time, where it is not the moment of the evidence: what is judged by a wrong time, and what is only for the
-/// one who gave it.
+/// A warning about the time: for the report if results may be wrong, or only for the user.
 pub(super) enum Doubt {
-    /// What depends on the time is judged by one that cannot be right.
+    /// Results that depend on the time may be wrong.
     TooEarly(String),
-    /// `--at` does not count.
+    /// `--at` is ignored.
     LeftAside(String),
 }
 
-/// In the words of the evidence alone, so that a run and what it saved say the same.
+/// Uses only the evidence, so that a run and its saved bundle report the same.
 pub(super) fn doubts(evidence: &EvidenceArgs, cluster: &Cluster) -> Vec<Doubt> {
     let judged = cluster.at;
     let flag = evidence.at.filter(|at| cluster.time_source != TimeSource::Flag && *at != judged);
-    let aside = flag.map(|at| {
-        Doubt::LeftAside(format!(
-            "--at {at} is left aside: the evidence says that it was collected at {judged}"
-        ))
-    });
+    let aside = flag
+        .map(|at| Doubt::LeftAside(format!("--at {at} is ignored: the evidence was collected at {judged}")));
     let newest = newest(cluster).filter(|(newest, _)| newest.duration_since(judged) > APART);
     let early = newest.map(|(newest, what)| {
         Doubt::TooEarly(format!(
-            "what depends on the time, at the time of the evidence: it is judged as of {judged}, before {what} was created ({newest})"
+            "expiry and age: the evidence is judged at {judged}, before {what} was created ({newest})"
         ))
     });
     aside.into_iter().chain(early).collect()
 }
 
-/// The object that was created last, among kinds that every cluster makes anew.
+/// The newest object, among kinds that every cluster creates regularly.
 fn newest(cluster: &Cluster) -> Option<(Timestamp, String)> {
     let all = [
         of::<Pod>(cluster, |object| &object.metadata),
@@ -56,7 +52,7 @@ fn newest(cluster: &Cluster) -> Option<(Timestamp, String)> {
 
 fn of<K: Listed>(cluster: &Cluster, meta: fn(&K::Object) -> &Meta) -> Option<(Timestamp, String)> {
     let objects = cluster.answer(&Item::List(K::KIND))?.objects::<K::Object>();
-    // Of several the first by name.
+    // Of several, the first by name.
     let meta = objects.iter().map(meta).max_by_key(|meta| (meta.creation_timestamp, Reverse(meta.key())))?;
     let at = meta.creation_timestamp.get()?;
     let kind = K::KIND.info().kind;

@@ -1,5 +1,5 @@
-//! `{cluster}` in the names of files that a run on one cluster writes: as in a run on several, the name of its context, or of its
-//! bundle without the ending.
+//! `{cluster}` in output file names: replaced by the name of the context, or of the bundle without its extension, for
+//! one or several clusters.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -7,31 +7,31 @@ use std::sync::OnceLock;
 use super::args::Check;
 use super::stop::Stop;
 
-/// What stands in the names of files for the name of a cluster.
+/// Placeholder for the cluster's name in file names.
 pub(super) const CLUSTER: &str = "{cluster}";
 
-/// The name that the files of this run have instead.
+/// Replacement of the placeholder in this run.
 static NAME: OnceLock<String> = OnceLock::new();
 
-/// Whether a file is named after its cluster.
+/// Whether a file name has the placeholder.
 pub(super) fn is_named(path: &Path) -> bool {
     path.to_string_lossy().contains(CLUSTER)
 }
 
-/// A file's name with the name of a cluster in it.
+/// A file name with the placeholder replaced.
 pub(super) fn with(path: &Path, cluster: &str) -> PathBuf {
     PathBuf::from(path.to_string_lossy().replace(CLUSTER, &in_file_name(cluster)))
 }
 
-/// The name of a cluster in that of a file: names of contexts hold slashes and colons.
+/// A cluster's name for use in a file name: context names may contain slashes and colons.
 pub(super) fn in_file_name(name: &str) -> String {
     name.replace(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c), "-")
 }
 
-/// The flags of a run on one cluster, with its name in those of its files.
+/// The flags of a run on one cluster, with the placeholder replaced.
 ///
 /// # Errors
-/// A file is to be named after the cluster, and nothing names that before it is read.
+/// A file name has the placeholder, but the cluster has no name before it is read.
 pub(super) fn one(args: &Check) -> Result<Check, Stop> {
     let mut own = args.clone();
     let outputs = own.report.output.iter_mut().filter_map(|output| output.file.as_mut());
@@ -40,8 +40,10 @@ pub(super) fn one(args: &Check) -> Result<Check, Stop> {
     let Some(first) = files.first() else { return Ok(own) };
     let name = name(args).ok_or_else(|| {
         Stop::usage(
-            format!("{}: nothing names the cluster before it is read", first.display()),
-            format!("name the file without {CLUSTER}, or the cluster: --context NAME, --bundle FILE"),
+            format!("{}: the cluster has no name before it is read", first.display()),
+            format!(
+                "remove {CLUSTER} from the name, or name the cluster with --context NAME or --bundle FILE"
+            ),
         )
     })?;
     for path in &mut files {
@@ -51,7 +53,7 @@ pub(super) fn one(args: &Check) -> Result<Check, Stop> {
     Ok(own)
 }
 
-/// Where a document goes that the command line asks for, also of a run that came to no report; `None` where nobody knows its name.
+/// Destination of a requested document, also for a run without a report; `None` if its name is unknown.
 pub(super) fn resolved(path: &Path) -> Option<PathBuf> {
     match is_named(path) {
         true => NAME.get().map(|name| with(path, name)),
@@ -78,7 +80,7 @@ fn current(_: &Check) -> Option<String> {
     None
 }
 
-/// The name of the cluster that a bundle or dump is of, by its file; `None` of a file that is none.
+/// Name of the cluster of a bundle or dump, by its file; `None` for other files.
 pub(super) fn stem(path: &Path) -> Option<String> {
     const ENDINGS: [&str; 8] = [".tar.gz", ".tgz", ".tar.zst", ".tar", ".zip", ".json", ".yaml", ".yml"];
     let name = path.file_name()?.to_string_lossy();

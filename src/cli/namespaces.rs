@@ -1,4 +1,4 @@
-//! Namespaces that a command line names and a cluster does not have.
+//! Namespaces on the command line that the cluster does not have.
 
 use super::args::{Check, EvidenceArgs};
 use super::stop::Stop;
@@ -8,13 +8,13 @@ use crate::item::{Item, Kind};
 use crate::nearest::closest;
 use crate::objects::Namespace;
 
-/// A namespace that was named and does not exist is a mistake of the command line, not a healthy cluster.
+/// Rejects a namespace that does not exist: a typing error must not look like a healthy cluster.
 pub(super) fn of_check(args: &Check, collected: &Collected) -> Result<(), Stop> {
     let before = args.stage.pre || args.stage.crds;
     known(&args.namespace, &args.evidence, before, collected)
 }
 
-/// The same, of what another command takes; `before` an installation its namespaces need not be there.
+/// The same for another command; `before` an installation its namespaces may be missing.
 pub(super) fn known(
     namespaces: &[String],
     evidence: &EvidenceArgs,
@@ -35,7 +35,7 @@ pub(super) fn known(
             let nearest = closest(name, names.iter().copied());
             let hint = nearest.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
             return Err(Stop::usage(
-                format!("there is no namespace {name:?} ({flag}){hint}"),
+                format!("the namespace {name:?} ({flag}) does not exist{hint}"),
                 format!("the cluster has {}", shown(&names)),
             ));
         }

@@ -1,5 +1,5 @@
-//! `collect --node-pods`: says what would be created in the cluster, asks, and sees to it that nothing of it stays. The
-//! pods themselves are the live source's business.
+//! `collect --node-pods`: shows the pods that would be created, requests confirmation, and ensures that they are
+//! deleted. The live source runs the pods.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -19,24 +19,24 @@ use crate::source::live::node_pods::{
 };
 use crate::source::nodes::NodeEvidence;
 
-/// What the flags ask for, before anything is asked of the cluster.
+/// The request of the flags, before the cluster is contacted.
 ///
 /// # Errors
-/// There is no image, or nobody to ask.
+/// The image is missing, or there is no terminal to confirm on.
 pub(super) fn settings(flags: &NodePods) -> Result<NodePodSettings, Stop> {
     let image = flags.node_image.as_deref().or(NODE_IMAGE).unwrap_or_default();
     if image.is_empty() {
         return Err(Stop::usage(
-            "--node-pods needs an image that holds meshdoctor, and this build knows none",
-            "name one: --node-image REGISTRY/meshdoctor:VERSION (the Dockerfile makes it); or read the nodes by hand: \
-             meshdoctor node-snapshot on each, or a copy of /etc/cni/net.d, given with --nodes NAME=PATH",
+            "--node-pods needs an image with meshdoctor, and this build has no default",
+            "set --node-image REGISTRY/meshdoctor:VERSION (built from the Dockerfile), or read the nodes by hand: \
+             run meshdoctor node-snapshot on each, or copy /etc/cni/net.d, and use --nodes NAME=PATH",
         ));
     }
     let somebody = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     if !(flags.yes || flags.dry_run || somebody) {
         return Err(Stop::usage(
-            "--node-pods creates pods in the cluster and asks before it does, and there is no terminal to ask on",
-            "see what it would create with --dry-run, and allow it with --yes",
+            "--node-pods creates pods after confirmation, but there is no terminal to confirm on",
+            "review the pods with --dry-run, then confirm with --yes",
         ));
     }
     Ok(NodePodSettings {
@@ -46,7 +46,7 @@ pub(super) fn settings(flags: &NodePods) -> Result<NodePodSettings, Stop> {
     })
 }
 
-/// Finds out what would be created. Interrupted, it ends: nothing was created.
+/// Finds out which pods would be created. Nothing is created, so it can be interrupted.
 pub(super) async fn plan(
     live: &Live,
     settings: &NodePodSettings,
@@ -58,7 +58,7 @@ pub(super) async fn plan(
     }
 }
 
-/// Prints the pods that would be created, and nothing else.
+/// Prints the pods that would be created.
 pub(super) fn dry_run(plan: &Plan) -> anyhow::Result<()> {
     let mut text = String::new();
     for pod in plan.manifests() {
@@ -72,7 +72,7 @@ pub(super) fn dry_run(plan: &Plan) -> anyhow::Result<()> {
     }
 }
 
-/// What the operator is asked to agree to.
+/// The plan that the operator confirms.
 pub(super) struct Asking<'a> {
     pub(super) live: &'a Live,
     pub(super) plan: &'a Plan,
@@ -81,8 +81,8 @@ pub(super) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Shows the plan, asks, reads the nodes and adds them to what was given besides. Gives the pods that could not be
-    /// deleted as well; they were named. `limit` is when the run began and how long it may take.
+    /// Shows the plan, requests confirmation, reads the nodes and adds them to the given evidence. Also returns pods
+    /// that could not be deleted; these were reported. `limit` is the start and time limit of the run.
     pub(super) async fn read(
         &self,
         limit: Option<(Instant, Duration)>,
@@ -96,16 +96,16 @@ impl Asking<'_> {
             shown(self.plan, self.live).iter().for_each(|line| say(line));
         }
         if !self.flags.yes && !agreed(signals).await? {
-            let next = "leave out --node-pods to collect without the nodes' files";
-            return Err(Stop::could_not_run("not agreed to: nothing was created", next).into());
+            let next = "omit --node-pods to collect without node files";
+            return Err(Stop::could_not_run("not confirmed; nothing was created", next).into());
         }
-        // The rest of the run needs time as well.
+        // Reserve time for the rest of the run.
         let gathered = self.gather(limit.map(|(began, limit)| began + limit / 2), signals).await?;
         report(&gathered, self.verbosity);
         if gathered.interrupted {
             let next = match gathered.left.first() {
-                None => "nothing of it is left in the cluster; run it again".to_owned(),
-                Some(left) => format!("delete what is left: {}", left.command()),
+                None => "no pods are left in the cluster; run it again".to_owned(),
+                Some(left) => format!("delete the remaining pods: {}", left.command()),
             };
             return Err(Stop::interrupted("interrupted", next).into());
         }
@@ -119,7 +119,7 @@ impl Asking<'_> {
         Ok((evidence, gathered.left))
     }
 
-    /// Runs the plan. The first signal ends it in good order, the second at once.
+    /// Runs the plan. The first signal ends it with a clean-up, the second immediately.
     async fn gather(&self, until: Option<Instant>, signals: &mut Signals) -> anyhow::Result<Gathered> {
         let (stop, stopped) = tokio::sync::watch::channel(false);
         let progress = Progress::new(self.verbosity);
@@ -144,14 +144,15 @@ impl Asking<'_> {
             }
             () = signals.next() => progress.done(),
         }
-        say("interrupted: deleting the pods; interrupt again to leave at once");
-        // The receiver lives as long as the work does.
+        say("interrupted: deleting the pods; interrupt again to exit immediately");
+        // The receiver lives as long as the work.
         let _ = stop.send(true);
         tokio::select! {
             gathered = work => Ok(gathered),
             () = signals.next() => {
                 let command = self.plan.delete_command();
-                let next = format!("they end by themselves within {DEADLINE_SECONDS} s; delete them: {command}");
+                let next = format!("they end automatically within {DEADLINE_SECONDS} s; delete them with: \
+                                    {command}");
                 let cause = "interrupted while deleting: pods may be left in the cluster";
                 Err(Stop::interrupted(cause, next).into())
             }
@@ -159,13 +160,13 @@ impl Asking<'_> {
     }
 }
 
-/// What would happen, for whoever is to agree to it.
+/// Description of the plan, for confirmation.
 fn shown(plan: &Plan, live: &Live) -> Vec<String> {
     let mut lines = vec![format!("--node-pods writes to the cluster (context {}):", live.context())];
     let count = plan.nodes.len();
     let mut row = |name: &str, what: String| lines.push(format!("  {name:<12}{what}"));
     row("creates", format!("{} in namespace {}, at most {AT_ONCE} at a time", pods(count), plan.namespace()));
-    row("deletes", "each once it is read, and all of them however this ends".to_owned());
+    row("deletes", "each pod after it is read, and all of them on every exit".to_owned());
     row("image", plan.image().to_owned());
     row(
         "each",
@@ -180,18 +181,14 @@ fn shown(plan: &Plan, live: &Live) -> Vec<String> {
     if !plan.abandoned.is_empty() {
         row(
             "removes",
-            format!(
-                "{} that an earlier run left behind: {}",
-                pods(plan.abandoned.len()),
-                names(&plan.abandoned)
-            ),
+            format!("{} of an earlier run: {}", pods(plan.abandoned.len()), names(&plan.abandoned)),
         );
     }
     if !plan.running.is_empty() {
         row(
             "finds",
             format!(
-                "{} of another run, perhaps still at work: {}; removed at the end if abandoned",
+                "{} of another run that may be active: {}; deleted at the end if abandoned",
                 pods(plan.running.len()),
                 names(&plan.running)
             ),
@@ -221,10 +218,10 @@ fn some<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
     if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
-/// Asks on the terminal; anything but yes is no.
+/// Requests confirmation on the terminal; every answer except yes means no.
 async fn agreed(signals: &mut Signals) -> anyhow::Result<bool> {
     let mut error = std::io::stderr();
-    let _ = write!(error, "Go on? [y/N] ").and_then(|()| error.flush());
+    let _ = write!(error, "Continue? [y/N] ").and_then(|()| error.flush());
     let answer = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).map(|_| line)
@@ -235,7 +232,7 @@ async fn agreed(signals: &mut Signals) -> anyhow::Result<bool> {
     }
 }
 
-/// What came of it.
+/// Reports the result.
 fn report(gathered: &Gathered, verbosity: &Verbosity) {
     let (read, failed) = (gathered.read.len(), gathered.failed.len());
     if !verbosity.quiet {
@@ -245,9 +242,7 @@ fn report(gathered: &Gathered, verbosity: &Verbosity) {
         }
         if !gathered.running.is_empty() {
             let others = names(&gathered.running);
-            say(&format!(
-                "left alone, of another run: {others}; a later run removes them if that one is gone"
-            ));
+            say(&format!("kept, from another run: {others}; a later run deletes them if that run has ended"));
         }
     }
     for left in &gathered.left {

@@ -1,12 +1,12 @@
-//! `meshdoctor node-snapshot`: what checks need to know of a node, taken on the node, in one file.
+//! `meshdoctor node-snapshot`: saves the CNI and runtime files of a node in one file; runs on the node.
 
 use super::args::NodeSnapshot;
 use super::stop::Stop;
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn run(_: &NodeSnapshot) -> anyhow::Result<u8> {
-    let cause = "node-snapshot reads a Linux node, and this system is none";
-    Err(Stop::usage(cause, "run it on the node, or in a pod that has the node's files mounted").into())
+    let cause = "node-snapshot works only on Linux";
+    Err(Stop::usage(cause, "run it on the node, or in a pod that mounts the node's files").into())
 }
 
 #[cfg(target_os = "linux")]
@@ -31,20 +31,21 @@ mod linux {
     pub(super) fn run(args: &NodeSnapshot) -> anyhow::Result<u8> {
         let to_stdout = args.output.as_deref() == Some(Path::new("-"));
         if to_stdout && io::stdout().is_terminal() {
-            let cause = "-o - writes an archive, and standard output is a terminal";
-            return Err(Stop::usage(cause, "send it to a file or a pipe, or name a file with -o").into());
+            let cause = "-o - writes an archive, but standard output is a terminal";
+            return Err(Stop::usage(cause, "redirect it to a file or pipe, or name a file with -o").into());
         }
-        // Before anything is read: a name that cannot be written to is a mistake of the command line.
+        // A path that cannot be written is an error in the command line: report it before anything is read.
         let named = args.output.as_deref().filter(|_| !to_stdout);
-        let form = named.map(save::ready).transpose().map_err(|error| {
-            Stop::usage(error.to_string(), "name a file that can be written: -o FILE.tar.gz")
-        })?;
+        let form = named
+            .map(save::ready)
+            .transpose()
+            .map_err(|error| Stop::usage(error.to_string(), "give a writable path: -o FILE.tar.gz"))?;
         if let Some(path) = named {
             files::not_there("-o", path, args.force)?;
         }
         let options = options(args)?;
         if !args.quiet && args.root.is_none() && options.root == Path::new(HOST) {
-            output::say("reads the node's files under /host; --root / would read the pod's own");
+            output::say("reading the node's files under /host; use --root / to read those of the pod");
         }
         let taken = node_snapshot::take(&options).map_err(not_taken)?;
         if !args.quiet {
@@ -54,7 +55,7 @@ mod linux {
         if args.to_log {
             let written = node_log::write(&taken.files, &mut io::stdout().lock());
             for path in written.context("the log was not written")?.left_out {
-                output::say(&format!("left out  {path}: too much for a log"));
+                output::say(&format!("left out  {path}: too large for a log"));
             }
             if args.hold {
                 loop {
@@ -76,7 +77,7 @@ mod linux {
             _ => {
                 let path = PathBuf::from(format!("{node}.tar.gz"));
                 let form = save::ready(&path).map_err(|error| {
-                    Stop::usage(error.to_string(), "name a file that can be written: -o FILE.tar.gz")
+                    Stop::usage(error.to_string(), "give a writable path: -o FILE.tar.gz")
                 })?;
                 files::not_there("-o", &path, args.force)?;
                 (path, form)
@@ -93,7 +94,7 @@ mod linux {
         output::print(&format!("{}\n", output::one_line(&path.display().to_string())))
     }
 
-    /// Where a pod has the node's files by custom.
+    /// Customary mount point of the node's files in a pod.
     const HOST: &str = "/host";
 
     fn options(args: &NodeSnapshot) -> anyhow::Result<Options> {
@@ -104,8 +105,8 @@ mod linux {
         });
         for dir in args.conf_dir.iter().chain(&args.bin_dir) {
             if !node_snapshot::is_directory(dir) {
-                let cause = format!("{dir:?} is no absolute directory of a node");
-                return Err(Stop::usage(cause, "give it as the node has it: /etc/cni/net.d").into());
+                let cause = format!("{dir:?} is not an absolute path");
+                return Err(Stop::usage(cause, "give the path on the node: /etc/cni/net.d").into());
             }
         }
         Ok(Options {
@@ -120,7 +121,7 @@ mod linux {
         })
     }
 
-    /// One line for everything that was read, and for everything that was not.
+    /// One line for each part that was read, and for each part that was not.
     fn account(taken: &Taken) {
         output::say(&format!("node {} (from {})", taken.files.node, taken.named_by));
         for line in &taken.read {
@@ -136,7 +137,7 @@ mod linux {
         output::say(&format!("next      {check}"));
     }
 
-    /// The files in a folder of the node's name, so that an archive unpacks into one.
+    /// The files in a folder with the node's name, so that an archive unpacks into one folder.
     fn in_folder(taken: Taken) -> Vec<(String, Vec<u8>)> {
         let node = taken.files.node;
         taken.files.files.into_iter().map(|(path, bytes)| (format!("{node}/{path}"), bytes)).collect()
@@ -146,10 +147,10 @@ mod linux {
         let cause = error.to_string();
         match error {
             NotTaken::Root { .. } => {
-                Stop::could_not_run(cause, "give the folder that holds the node's /etc: --root DIR")
+                Stop::could_not_run(cause, "give the folder that contains the node's /etc: --root DIR")
             }
             NotTaken::NoName | NotTaken::BadName { .. } => {
-                Stop::usage(cause, "say it as kubectl get nodes prints it: --node NAME")
+                Stop::usage(cause, "give the name that kubectl get nodes prints: --node NAME")
             }
             NotTaken::Nothing { errors, .. } => {
                 let tried: Vec<String> =

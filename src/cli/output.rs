@@ -1,6 +1,5 @@
-//! Printing: reports to standard output and files, everything else to standard error. A reader that went away (a closed
-//! pipe) is no error. Nothing else in the program writes to a terminal: what is for people is made harmless here,
-//! whatever name or text of a cluster, a file or a command line is in it.
+//! Printing: reports to standard output and files, everything else to standard error. A closed pipe is not an error.
+//! Only this module writes to terminals: it escapes control characters in texts of clusters, files and command lines.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -16,7 +15,7 @@ use crate::render::{self, Look};
 use crate::report::{Report, Run};
 use crate::terminal::is_hostile;
 
-/// The width of text when standard output is no terminal, in columns.
+/// Width of text if standard output is not a terminal, in columns.
 pub(super) const WIDTH: usize = 100;
 
 /// The width to write for, in columns: `COLUMNS`, else the terminal's, else 100.
@@ -28,7 +27,7 @@ pub(super) fn width() -> usize {
     columns.or_else(terminal).unwrap_or(WIDTH).clamp(40, 400)
 }
 
-/// How a text on standard output is to look.
+/// The style of text on standard output.
 pub(super) fn look() -> Look {
     let colour = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
     Look { colour, ..Look::plain(width()) }
@@ -49,15 +48,15 @@ fn quiet_on_broken_pipe(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Held while a document is written, so that there is never a second one in it.
+/// Held while a document is written, so that a second one cannot be mixed in.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Waits until nobody writes a document, and keeps others from it.
+/// Waits until no document is being written, and blocks others.
 pub(super) fn alone() -> MutexGuard<'static, ()> {
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes the report in every form that was asked for; a table to standard output when none was.
+/// Writes the report in every requested format; by default a table to standard output.
 pub(super) fn report(report: &Report, reports: &Reports, verbosity: &Verbosity) -> anyhow::Result<()> {
     let outputs = &reports.output;
     let linkerd = |output: &Output| output.format == Format::Linkerd && output.file.is_none();
@@ -72,12 +71,12 @@ pub(super) fn report(report: &Report, reports: &Reports, verbosity: &Verbosity) 
     Ok(())
 }
 
-/// Reports that could not be written to their files; all others were.
+/// Reports that could not be written to their files.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Unwritten(String);
 
-/// Writes a text in every form that was asked for; a table to standard output when none was.
+/// Writes a text in every requested format; by default a table to standard output.
 pub(super) fn write(
     reports: &Reports,
     verbosity: &Verbosity,
@@ -108,7 +107,7 @@ pub(super) fn write(
     if unwritten.is_empty() { Ok(()) } else { Err(Unwritten(unwritten.join("; ")).into()) }
 }
 
-/// A report in one form.
+/// A report in one format.
 pub(super) fn text(report: &Report, format: Format, look: Look) -> String {
     match format {
         Format::Table => for_people(render::table::report(report, look)),
@@ -130,27 +129,27 @@ pub(super) fn text(report: &Report, format: Format, look: Look) -> String {
     }
 }
 
-/// A text of several lines, in which values are clean already, and no line is one of a CI system's.
+/// A multi-line text whose values are already escaped, with CI commands disabled.
 pub(super) fn for_people(text: String) -> String {
     harmless(&text).into_owned()
 }
 
-/// Says one line on standard error. Whatever is in it, it stays one line, and no terminal and no CI system takes it for
-/// anything but text.
+/// Prints one line on standard error. The text always stays one line, and cannot act as a command of a terminal or CI
+/// system.
 pub(super) fn say(line: &str) {
-    // Nothing can be done when standard error is gone.
+    // A closed standard error cannot be handled.
     let _ = writeln!(anstream::stderr(), "{}", one_line(line));
 }
 
-/// What [`say`] prints.
+/// The line that [`say`] prints.
 pub(super) fn one_line(text: &str) -> String {
     harmless(&clean(text)).into_owned()
 }
 
-/// Says what clap made of a command line that is wrong; its colours are kept.
+/// Prints clap's error for a wrong command line, with its colors.
 pub(super) fn say_usage(error: &clap::Error) {
     let plain = error.to_string();
-    // Colours are the only control characters that clap writes by itself.
+    // Colors are the only control characters that clap writes.
     if plain.contains(|c| is_hostile(c) && c != '\n') {
         plain.lines().for_each(say);
     } else {
@@ -159,7 +158,7 @@ pub(super) fn say_usage(error: &clap::Error) {
     }
 }
 
-/// From now on a panic is said as everything else is: its message can quote a text of a cluster.
+/// Prints panics like other errors from now on: their message can quote text of a cluster.
 pub(super) fn panics_are_said() {
     std::panic::set_hook(Box::new(|panic| {
         say(&format!("internal error: {panic}"));
@@ -169,7 +168,7 @@ pub(super) fn panics_are_said() {
     }));
 }
 
-/// Says why a run ended, and what to do.
+/// Prints the reason for the end of a run, and the next step.
 pub(super) fn say_error(cause: &str, next: Option<&str>) {
     say(&format!("error: {cause}"));
     if let Some(next) = next {
@@ -177,12 +176,12 @@ pub(super) fn say_error(cause: &str, next: Option<&str>) {
     }
 }
 
-/// The words of the command line, without anything secret, for the report.
+/// The words of the command line, without secrets, for the report.
 pub(super) fn command() -> Vec<String> {
     shown(std::env::args().skip(1))
 }
 
-/// A token need not look like one: whatever the flag for it has is not shown.
+/// A token may not look like one, so the value of its flag is never shown.
 fn shown(words: impl Iterator<Item = String>) -> Vec<String> {
     const FLAG: &str = "--token";
     let mut secret = false;
@@ -197,13 +196,13 @@ fn shown(words: impl Iterator<Item = String>) -> Vec<String> {
     each.collect()
 }
 
-/// A valid document for a run that came to no report, where the command line asks for one.
+/// Writes a valid document for a run without a report, if the command line requests one.
 pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Option<&Stop>) {
     if let Some(schema) = answer_schema(words) {
         let errors: Vec<&str> =
             [message].into_iter().chain(stop.and_then(|stop| stop.next.as_deref())).collect();
         let document = serde_json::json!({"schema": schema, "status": status, "errors": errors});
-        // As below, a second failure changes nothing.
+        // A second failure changes nothing, as below.
         _ = print(&(escape_json(format!("{document:#}")) + "\n"));
         return;
     }
@@ -231,10 +230,10 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
             Format::Html => render::html::failure(&failure),
             Format::Extension => render::extension::failure(message, next),
         };
-        // The run has failed already; a second failure in saying so changes nothing.
+        // The run has already failed; a second failure changes nothing.
         let _ = match &output.file {
             None => print(&document).map(|_| ()),
-            // A command line that is refused for writing over what it reads must not do so now.
+            // A command line that was rejected because it overwrites its inputs must not do so here.
             Some(path) if files::is_named_elsewhere(path, words) => Ok(()),
             Some(path) => match named::resolved(path) {
                 Some(path) => files::write(&path, &document).map_err(Into::into),
@@ -244,7 +243,7 @@ pub(super) fn failure(words: &[OsString], status: u8, message: &str, stop: Optio
     }
 }
 
-/// The schema of the JSON answer that a command line asks for if its command writes an answer instead of a report.
+/// Schema of the JSON output of a command that does not write a report.
 fn answer_schema(words: &[OsString]) -> Option<&'static str> {
     let plain = || words.iter().skip(1).filter_map(|word| word.to_str());
     let schema = match plain().find(|word| !word.starts_with('-'))? {
@@ -257,7 +256,7 @@ fn answer_schema(words: &[OsString]) -> Option<&'static str> {
     (last == "json").then_some(schema)
 }
 
-/// What a command line gives to `-o`.
+/// The values of `-o` on a command line.
 fn values_of_output<'a>(mut words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut values = Vec::new();
     while let Some(word) = words.next() {
@@ -271,7 +270,7 @@ fn values_of_output<'a>(mut words: impl Iterator<Item = &'a str>) -> Vec<&'a str
     values
 }
 
-/// The outputs that a command line asks for, read without clap, which may have refused it.
+/// The outputs of a command line, parsed without clap, which may have rejected it.
 fn asked_for(words: &[OsString]) -> Vec<Output> {
     let words = || words.iter().skip(1).filter_map(|word| word.to_str());
     if !matches!(words().find(|word| !word.starts_with('-')), Some("check" | "demo")) {
@@ -286,7 +285,7 @@ mod tests {
 
     #[test]
     fn no_token_is_shown_however_it_is_given() {
-        // The flag twice is a mistake, and what comes after it a token all the same.
+        // A repeated flag is an error, but its value is still a token.
         let line = "check --token opaque --token=opaque --token --token opaque -n shop";
         let shown = shown(line.split(' ').map(str::to_owned));
         assert_eq!(

@@ -1,5 +1,5 @@
-//! `--param` and `[params.CHECK]`: parameters of checks, held to what their cards declare. What is wrong is told where it stands, on the
-//! command line or on a line of the configuration.
+//! `--param` and `[params.CHECK]`: parameters of checks, validated against their cards. Errors name the position on the
+//! command line or in the configuration.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use crate::nearest::closest;
 /// Parameters by check and name.
 pub(super) type Params = BTreeMap<String, BTreeMap<String, serde_json::Value>>;
 
-/// Every parameter that was asked for; of two of one name the later counts.
+/// All given parameters; a later value overrides an earlier one.
 ///
 /// # Errors
-/// One names no check or no parameter, or its value is not of the kind that the card declares.
+/// The check or parameter is unknown, or the value has another type than on the card.
 pub(super) fn set(asked: &[Parameter]) -> Result<Params, Stop> {
     let mut params = Params::new();
     for Parameter { check, name, value } in asked {
@@ -37,10 +37,10 @@ pub(super) fn set(asked: &[Parameter]) -> Result<Params, Stop> {
 }
 
 fn shows_parameters(check: &str) -> String {
-    format!("{} shows the parameters that it has", meshdoctor().words("explain").arg(check))
+    format!("{} lists its parameters", meshdoctor().words("explain").arg(check))
 }
 
-/// What a parameter is, where a file writes it as something else.
+/// The type of a parameter, if a file writes it as another one.
 fn other_kind(value: &serde_json::Value, written: Written) -> Option<&'static str> {
     match (value, written) {
         (serde_json::Value::Number(_), Written::Text) => Some("a number: write it without quotes"),
@@ -52,7 +52,7 @@ fn other_kind(value: &serde_json::Value, written: Written) -> Option<&'static st
     }
 }
 
-/// One parameter: its check, and its value; else what is wrong, and what to do next.
+/// One parameter: its check and value, or the error and the next step.
 pub(super) fn one(
     check: &str,
     name: &str,
@@ -60,8 +60,8 @@ pub(super) fn one(
 ) -> Result<(&'static str, serde_json::Value), (String, String)> {
     let found = checks::find(check).ok_or_else(|| {
         let near = closest(check, checks::all().map(|check| check.id));
-        let perhaps = near.map(|near| format!("; {near} was perhaps meant")).unwrap_or_default();
-        (format!("there is no check {check}{perhaps}"), format!("{} shows every check", own("list")))
+        let perhaps = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+        (format!("unknown check {check}{perhaps}"), format!("{} lists all checks", own("list")))
     })?;
     let read = found
         .parameter(name, value)

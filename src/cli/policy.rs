@@ -1,4 +1,4 @@
-//! `meshdoctor policy`: what the policy controller says of the ports of workloads.
+//! `meshdoctor policy`: the effective policy of workload ports.
 
 use super::args::{Policy, PolicyFormat};
 use super::evidence::{self, Save, Way};
@@ -33,10 +33,10 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
         let cause = format!("no pod, workload or ExternalWorkload {within}{lost}{near}");
         let next = match lost.workload {
             Some(_) => format!(
-                "{} shows every one of the namespace that is injected",
+                "{} lists all injected workloads of the namespace",
                 meshdoctor().words("policy").operand(lost.namespace.as_str())
             ),
-            None => format!("{} without a name shows every one that is injected", own("policy")),
+            None => format!("{} without a name lists all injected workloads", own("policy")),
         };
         return Err(Stop::usage(cause, next).into());
     }
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
     Ok(gaps(&policies.gaps))
 }
 
-/// What clients get on the way to something.
+/// The outbound policy of clients for a destination.
 fn outbound(args: &Policy) -> anyhow::Result<u8> {
     let way = Way::new(&args.evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &outbound_items(), Save::No)?;
@@ -62,10 +62,8 @@ fn outbound(args: &Policy) -> anyhow::Result<u8> {
     let answers = calls::answers(&policies, &args.to, args.from.as_deref());
     let lost = args.to.iter().find(|called| !answers.iter().any(|answer| answer.is_about(called)));
     if let Some(lost) = lost {
-        let cause = format!("no Service {lost} that declares a port");
-        return Err(
-            Stop::usage(cause, "name one as NAMESPACE/SERVICE:PORT, or an address as ADDRESS:PORT").into()
-        );
+        let cause = format!("there is no Service {lost} with a port");
+        return Err(Stop::usage(cause, "give NAMESPACE/SERVICE:PORT, or ADDRESS:PORT").into());
     }
     let text = match args.output {
         PolicyFormat::Controller => {
@@ -82,20 +80,21 @@ fn document(value: &serde_json::Value) -> anyhow::Result<String> {
     Ok(format!("{}\n", serde_json::to_string_pretty(value)?))
 }
 
-/// Says what was not there, and what that means for the exit status.
+/// Reports missing evidence and its effect on the exit status.
 pub(super) fn gaps(gaps: &[Missing]) -> u8 {
     let (in_part, rest) = kinds_of(gaps.iter().collect(), &Why::PerhapsMore);
     if let Some(kinds) = in_part {
         let count = kinds.len();
         output::say(&format!(
-            "not checked: {count} kinds of which the dump holds some, perhaps not all; if it lists every one of them, say so: --complete {}",
+            "not checked: {count} kinds that the dump may contain only in part; if it lists all objects, \
+             add --complete {}",
             kinds.join(",")
         ));
     }
     let (unseen, rest) = kinds_of(rest, &Why::NotCaptured);
     if let Some(kinds) = unseen {
         output::say(&format!(
-            "not checked: {} kinds that were not provided; {} captures them with everything else: {}",
+            "not checked: {} kinds that were not provided; {} collects all of them: {}",
             kinds.len(),
             own("collect"),
             kinds.join(", ")
@@ -107,7 +106,7 @@ pub(super) fn gaps(gaps: &[Missing]) -> u8 {
     if gaps.is_empty() { exit::FINE } else { exit::NOT_CHECKED }
 }
 
-/// The settings of the policy controller are not there to be read.
+/// The settings of the policy controller could not be read.
 pub(super) fn unreadable(cause: &str, missing: &[Missing]) -> anyhow::Error {
     let first = missing.first();
     let next = first.map_or_else(
@@ -117,7 +116,7 @@ pub(super) fn unreadable(cause: &str, missing: &[Missing]) -> anyhow::Error {
     Stop::could_not_run(cause.to_owned(), next).into()
 }
 
-/// The resources of which nothing else is to be said than one reason, where there are several; and the other gaps.
+/// Resources that are missing for the same reason, if there are several; and the other gaps.
 fn kinds_of<'a>(gaps: Vec<&'a Missing>, why: &Why) -> (Option<Vec<String>>, Vec<&'a Missing>) {
     let of = |gap: &Missing| match gap.request.item {
         Item::List(kind) if gap.why == *why && gap.part.is_none() => Some(kind.resource().to_owned()),

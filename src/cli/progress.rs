@@ -1,5 +1,5 @@
-//! What is said while evidence is read: a line that moves on a terminal after a second, and with `-v` what each item
-//! took. Always on standard error, never a body.
+//! Progress on standard error: a status line on terminals after one second, and with `-v` the cost of each item. Never
+//! prints response bodies.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -15,10 +15,10 @@ use crate::fetched::Fetched;
 use crate::render::text::width;
 use crate::request::Request;
 
-/// How long a run stays silent before the line appears.
+/// Delay before the status line appears.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Follows a run.
+/// Tracks a run.
 pub(super) struct Progress {
     began: Instant,
     bar: Option<ProgressBar>,
@@ -36,7 +36,7 @@ impl Progress {
     pub(super) fn new(verbosity: &Verbosity) -> Progress {
         let shown = std::io::stderr().is_terminal() && !verbosity.quiet && verbosity.verbose == 0;
         let bar = shown.then(|| {
-            // As wide as the terminal, and no wider: it is one line.
+            // One line, limited to the terminal's width.
             let style = ProgressStyle::with_template("{spinner} {wide_msg}")
                 .unwrap_or_else(|_| ProgressStyle::default_spinner());
             ProgressBar::new_spinner().with_style(style)
@@ -44,7 +44,7 @@ impl Progress {
         Progress { began: Instant::now(), bar, verbose: verbosity.verbose > 0, state: Mutex::default() }
     }
 
-    /// What each item cost on the wire.
+    /// Prints the cost of each request.
     #[cfg(feature = "live")]
     pub(super) fn traffic(&self, items: &[(Request, crate::source::live::Traffic)]) {
         if !self.verbose {
@@ -55,12 +55,12 @@ impl Progress {
             all += *traffic;
             say(&format!("{}  {request}", cost(traffic)));
         }
-        // Items are read at the same time, so their times do not add up.
+        // Items are read in parallel, so their times do not add up.
         all.elapsed = self.began.elapsed();
-        say(&format!("{}  in all", cost(&all)));
+        say(&format!("{}  total", cost(&all)));
     }
 
-    /// Shows this on the line, at once.
+    /// Shows a text on the status line immediately.
     #[cfg(feature = "live")]
     pub(super) fn message(&self, text: String) {
         if let Some(bar) = &self.bar {
@@ -69,7 +69,7 @@ impl Progress {
         }
     }
 
-    /// Takes the line away.
+    /// Removes the status line.
     pub(super) fn done(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -88,14 +88,14 @@ impl Progress {
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        // A poisoned lock means another thread panicked while counting; its counts are as good as any.
+        // After a panic of another thread, its counts are still usable.
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         change(&mut state);
         self.show(&state);
     }
 }
 
-/// As much of a text as fits behind the spinner on the terminal, with a mark if that is not all.
+/// The part of a text that fits next to the spinner, with a mark if it was cut.
 fn fitting(text: &str) -> String {
     let columns = terminal_size::terminal_size_of(std::io::stderr()).map_or(WIDTH, |(w, _)| usize::from(w.0));
     cut(text, columns.saturating_sub(2))
@@ -130,7 +130,10 @@ impl Observer for Progress {
                 let end = match fetched {
                     Fetched::Complete => String::new(),
                     Fetched::Partial { reasons } => {
-                        format!("  partly: {}", reasons.first().map(ToString::to_string).unwrap_or_default())
+                        format!(
+                            "  incomplete: {}",
+                            reasons.first().map(ToString::to_string).unwrap_or_default()
+                        )
                     }
                     Fetched::Missing { reason } => format!("  {reason}"),
                 };
@@ -143,8 +146,7 @@ impl Observer for Progress {
 #[cfg(feature = "live")]
 fn cost(traffic: &crate::source::live::Traffic) -> String {
     let kib = |bytes: u64| bytes.div_ceil(1024);
-    let retries =
-        if traffic.retries > 0 { format!(", {} of them again", traffic.retries) } else { String::new() };
+    let retries = if traffic.retries > 0 { format!(", {} retried", traffic.retries) } else { String::new() };
     format!(
         "{:>7.3} s  {:>4} requests{retries}  {:>8} KiB on the wire  {:>8} KiB of JSON",
         traffic.elapsed.as_secs_f64(),

@@ -1,4 +1,4 @@
-//! `check --publish`: leaves the report in the cluster, as the objects that policy reporters read.
+//! `check --publish`: writes the report into the cluster, as objects for policy reporters.
 
 #[cfg(not(feature = "live"))]
 pub(super) fn run(
@@ -24,11 +24,10 @@ mod connected {
     use crate::report::Report;
     use crate::source::live::PublishError;
 
-    /// How many errors are printed, of reports in many namespaces.
+    /// Maximum number of errors to print, for reports in many namespaces.
     const SHOWN: usize = 10;
 
-    /// Writes it. A report that could not be written is said after the one that was printed, and makes a run that was fine one that
-    /// could not run.
+    /// Publishes the report. A failure is printed after the report and turns exit status 0 into "could not run".
     pub(in super::super) fn run(report: &Report, way: &Way<'_>, verbosity: &Verbosity, status: u8) -> u8 {
         let failed = || if status == exit::FINE { exit::COULD_NOT_RUN } else { status };
         let done = match live::publish(way, |api, before| published(report, api, before)) {
@@ -41,7 +40,7 @@ mod connected {
         };
         if !verbosity.quiet {
             output::say(&format!(
-                "published {}, took {} away, made {}",
+                "published {}, deleted {}, created {}",
                 count(done.written, "report", "reports"),
                 done.removed,
                 count(done.events, "event", "events")
@@ -58,14 +57,12 @@ mod connected {
 
     fn next_step(error: &PublishError) -> Option<&'static str> {
         match error {
-            PublishError::NotServed => {
-                Some("install the definitions of openreports.io, or of wgpolicyk8s.io")
-            }
-            PublishError::Taken(_) => Some("rename or delete it, or label it as ours"),
+            PublishError::NotServed => Some("install the CRDs of openreports.io or of wgpolicyk8s.io"),
+            PublishError::Taken(_) => Some("rename or delete it, or add meshdoctor's label to it"),
             PublishError::Refused { .. } => Some(
                 "grant the role in docs/rbac-publish.yaml of the release: https://github.com/meshdoctor/meshdoctor/blob/main/docs/rbac-publish.yaml",
             ),
-            PublishError::Lost { .. } => Some("publish again when the API server answers"),
+            PublishError::Lost { .. } => Some("publish again when the API server responds"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `meshdoctor rbac`: the role that suffices for the chosen checks.
+//! `meshdoctor rbac`: prints the role that the chosen checks need.
 
 use super::args::Rbac;
 use super::{asked, output};

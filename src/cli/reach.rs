@@ -1,4 +1,4 @@
-//! `meshdoctor reach`: would a call get from one workload to another, and if not, where does it stop?
+//! `meshdoctor reach`: traces a connection between two workloads, and shows where it fails.
 
 use super::args::{Reach, ReachFormat};
 use super::evidence::{self, Save, Way};
@@ -30,9 +30,7 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
             let (clients, called) = mesh.of_namespace(namespace);
             if clients.is_empty() || called.is_empty() {
                 let cause = format!("namespace {namespace} has no running workload, or no Service");
-                return Err(
-                    Stop::usage(cause, "name a namespace that has both: --matrix -n NAMESPACE").into()
-                );
+                return Err(Stop::usage(cause, "use a namespace with both: --matrix -n NAMESPACE").into());
             }
             let row = |client: &End| called.iter().map(|to| mesh.walk(client, to)).collect();
             clients.iter().map(|client| (client.to_string(), row(client))).collect()
@@ -51,7 +49,7 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     output::print(&text)?;
     let said = policy::gaps(mesh.gaps());
     Ok(match walks.iter().map(|walk| walk.outcome()).max() {
-        // Who may call whom is an answer, whatever it is.
+        // A matrix is a valid result, whatever its content.
         _ if matches!(asked, Asked::Matrix(_)) => said,
         Some(Outcome::Stops | Outcome::Partly) => exit::FINDINGS,
         Some(Outcome::NotJudged) | None => exit::NOT_CHECKED,
@@ -59,7 +57,7 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     })
 }
 
-/// What is asked.
+/// The request.
 enum Asked {
     One(End, End),
     Matrix(String),
@@ -73,26 +71,24 @@ fn asked(args: &Reach) -> Result<Asked, Stop> {
             if let Some(end) = [&from, &to].into_iter().find(|end| end.lacks_namespace()) {
                 return Err(Stop::usage(
                     format!("{end} has no namespace"),
-                    format!(
-                        "name it as NAMESPACE/NAME, or with -n NAMESPACE: {} -n shop",
-                        own("reach web api")
-                    ),
+                    format!("write NAMESPACE/NAME, or add -n NAMESPACE: {} -n shop", own("reach web api")),
                 ));
             }
             if from.namespace.is_none() {
                 return Err(Stop::usage(
-                    format!("{from} is not a workload: a call comes from NAMESPACE/NAME"),
+                    format!("{from} is not a workload: the client must be NAMESPACE/NAME"),
                     example().to_string(),
                 ));
             }
             Ok(Asked::One(from, to))
         }
         (None, None, true, Some(namespace)) => Ok(Asked::Matrix(namespace.clone())),
-        (Some(_), None, false, _) => {
-            Err(Stop::usage("the called end is missing", format!("name both ends: {}", example())))
-        }
+        (Some(_), None, false, _) => Err(Stop::usage(
+            "the destination is missing",
+            format!("give client and destination: {}", example()),
+        )),
         _ => Err(Stop::usage(
-            "nothing says which call is meant",
+            "client and destination are missing",
             format!("{}, or {}", own("reach FROM TO[:PORT]"), own("reach --matrix -n NAMESPACE")),
         )),
     }

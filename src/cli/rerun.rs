@@ -1,5 +1,4 @@
-//! What it takes to ask again what a command line asked: the options that say which cluster was looked at and how, for the
-//! commands that a report prints.
+//! The options to repeat the request of a command line: cluster and evidence, for the commands that a report prints.
 
 use std::path::Path;
 
@@ -7,7 +6,7 @@ use super::args::{Connection as Flags, EvidenceArgs};
 use super::values::{CliVersionArg, LogsArg, NodesArg};
 use crate::command::{Connection, Flag, Repeated, Rerun};
 
-/// What the flags of a run say of the evidence.
+/// The evidence options of a run.
 pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     let mut options = looked_at(evidence);
     if connection.probe {
@@ -19,13 +18,13 @@ pub(super) fn of(evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     Rerun { connection: self::connection(connection), options, provided: provided(evidence) }
 }
 
-/// What a run says that reads bundles: what was asked when they were written, unless its own flags say otherwise.
+/// The options of a run that reads bundles: those at collection time, unless its own flags override them.
 pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &EvidenceArgs, connection: &Flags) -> Rerun {
     let own = of(evidence, connection);
     let kept = kept.unwrap_or_default();
     let has_own = own.connection != Connection::default();
     let options = if own.options.is_empty() { kept.options } else { own.options };
-    // What stands beside a bundle is judged with the cluster that it was taken of.
+    // Additional evidence is judged together with the cluster of the bundle.
     let mut provided: Vec<Flag> = kept.provided.into_iter().chain(own.provided).collect();
     if !provided.is_empty() && provided.iter().all(|flag| flag.option != Repeated::Live) {
         provided.insert(0, Flag { option: Repeated::Live, value: None });
@@ -33,7 +32,7 @@ pub(super) fn of_bundle(kept: Option<Rerun>, evidence: &EvidenceArgs, connection
     Rerun { connection: if has_own { own.connection } else { kept.connection }, options, provided }
 }
 
-/// How the cluster is reached; what was left to its defaults is left out.
+/// The connection options; defaults are omitted.
 pub(super) fn connection(flags: &Flags) -> Connection {
     let instead = &flags.overrides;
     Connection {
@@ -54,7 +53,7 @@ fn looked_at(evidence: &EvidenceArgs) -> Vec<Flag> {
     let cli = match &evidence.linkerd_cli {
         Some(CliVersionArg::Path(path)) => Some(text(path)),
         Some(CliVersionArg::None) => Some("none".to_owned()),
-        // The version of that day: whoever asks again may have another one.
+        // Omitted, since the version may have changed by the time of the rerun.
         Some(CliVersionArg::Version(_)) | None => None,
     };
     let flags = [
@@ -84,7 +83,7 @@ fn provided(evidence: &EvidenceArgs) -> Vec<Flag> {
         .iter()
         .map(|given| Flag { option: Repeated::Diagnostics, value: Some(given.to_string()) });
     let given: Vec<Flag> = nodes.chain(logs).chain(diagnostics).collect();
-    // Where nothing is provided, a cluster is read anyway.
+    // Without additional evidence, a cluster is read by default.
     if given.is_empty() { given } else { live.into_iter().chain(given).collect() }
 }
 

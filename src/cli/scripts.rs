@@ -1,7 +1,7 @@
-//! The completion scripts. What clap knows it writes itself; the ids of checks, which are many, stand in each script once, lists of
-//! them are completed behind the last comma. Contexts, namespaces and what is in a namespace are asked of kubectl when the key is
-//! pressed, of the cluster that the line names, for two seconds at most; with `--bundle` on the line no cluster is asked. The
-//! scripts of PowerShell and elvish complete no values.
+//! The completion scripts. clap generates the base; check ids are stored once per script, and lists are completed after
+//! the last comma. Contexts, namespaces and their objects are requested from kubectl on the line's cluster when the key
+//! is pressed, with a limit of two seconds; with `--bundle`, no cluster is contacted. The scripts for PowerShell and
+//! elvish complete no values.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,22 +13,22 @@ use clap_complete::Shell;
 use super::format::FORMATS;
 use crate::{checks, demo};
 
-/// Stands for checks and categories, in a list.
+/// Placeholder for checks and categories, in a list.
 const LISTED: &str = "__LISTED__";
-/// Stands for one check.
+/// Placeholder for one check.
 const CHECK: &str = "__CHECK__";
-/// Stands for one context.
+/// Placeholder for one context.
 const CONTEXT: &str = "__CONTEXT__";
-/// Stands for one namespace.
+/// Placeholder for one namespace.
 const NAMESPACE: &str = "__NAMESPACE__";
-/// Stands for namespaces, in a list.
+/// Placeholder for namespaces, in a list.
 const NAMESPACES: &str = "__NAMESPACES__";
-/// Stands for something in a namespace: `NAMESPACE/NAME`.
+/// Placeholder for an object in a namespace: `NAMESPACE/NAME`.
 const TARGET: &str = "__TARGET__";
-/// Names the contexts, one a line.
+/// Prints the contexts, one per line.
 const CONTEXTS: &str = "kubectl config get-contexts -o name 2>/dev/null";
 
-/// The completion script for a shell, as `completions/` holds it.
+/// The completion script for a shell, as in `completions/`.
 pub fn completion(shell: Shell, command: &Command) -> String {
     let mut command = command.clone().mut_subcommands(|subcommand| {
         let name = subcommand.get_name().to_owned();
@@ -45,14 +45,14 @@ pub fn completion(shell: Shell, command: &Command) -> String {
         _ => (String::new(), script.into_owned()),
     };
     let note = "# Generated from the command line by `UPDATE=1 cargo test`; do not edit.\n";
-    // zsh reads the first line: it says which command the script completes.
+    // zsh reads the command name from the first line.
     match script.split_once('\n') {
         Some((first, rest)) if first.starts_with("#compdef") => format!("{first}\n{note}{before}{rest}"),
         _ => format!("{note}{before}{script}"),
     }
 }
 
-/// An argument with the values that its table knows.
+/// An argument with its possible values.
 fn told(arg: Arg, command: &str) -> Arg {
     let form =
         arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.starts_with("FORMAT[")));
@@ -73,7 +73,7 @@ fn told(arg: Arg, command: &str) -> Arg {
     arg.value_parser(PossibleValuesParser::new(values))
 }
 
-/// Ids of the checks that everybody has, and their categories.
+/// Ids and categories of the built-in checks.
 fn ids() -> (String, String) {
     let own = || checks::all().filter(|check| !check.is_brought());
     let ids: Vec<&str> = own().map(|check| check.id).collect();
@@ -81,11 +81,11 @@ fn ids() -> (String, String) {
     (ids.join(" "), categories.into_iter().collect::<Vec<_>>().join(" "))
 }
 
-/// What a target can be, as kubectl is asked for it.
+/// The kinds of possible targets, for kubectl.
 const IN_NAMESPACE: &str = "pods,deployments,statefulsets,daemonsets,services";
-/// Names the namespaces that there are, one a line; for two seconds at most.
+/// Prints the existing namespaces, one per line; limited to two seconds.
 const LIVE_NAMESPACES: &str = "kubectl --request-timeout=2s get namespaces -o 'jsonpath={range .items[*]}{.metadata.name}{\"\\n\"}{end}' 2>/dev/null";
-/// For bash: kubectl on the cluster that the line names, for a short time; nothing where the line names a bundle.
+/// For bash: runs kubectl on the line's cluster for a short time; does nothing if the line names a bundle.
 const KUBECTL: &str = r#"_meshdoctor_kubectl() {
     local word flag="" bounded=""
     local -a connection=()
@@ -97,7 +97,7 @@ const KUBECTL: &str = r#"_meshdoctor_kubectl() {
             *) [[ -n ${flag} && -n ${word} ]] && connection+=("${flag}=${word}"); flag="" ;;
         esac
     done
-    # A plugin that signs in may hang longer than the request.
+    # A credential plugin may hang longer than the request.
     command -v timeout >/dev/null 2>&1 && bounded="timeout 3"
     ${bounded} kubectl --request-timeout=2s "${connection[@]}" "$@" 2>/dev/null </dev/null
 }"#;
@@ -110,7 +110,7 @@ _meshdoctor_categories="{categories}"
 _meshdoctor_listed() {{
     compgen -P "${{1%"${{1##*,}}"}}" -W "${{_meshdoctor_checks}} ${{_meshdoctor_categories}}" -- "${{1##*,}}"
 }}
-# What stands in a kubeconfig is no text of the shell, as the words of compgen -W are.
+# Names in a kubeconfig must not be expanded by the shell, unlike the words of compgen -W.
 _meshdoctor_contexts() {{
     local name
     {CONTEXTS} | while IFS= read -r name; do
@@ -118,7 +118,7 @@ _meshdoctor_contexts() {{
     done
 }}
 {KUBECTL}
-# Of what is printed, only what can be a name.
+# Keep only valid names of the output.
 _meshdoctor_names() {{
     local name
     while IFS= read -r name; do
@@ -137,7 +137,7 @@ _meshdoctor_namespaces() {{
 _meshdoctor_namespace_list() {{
     compgen -P "${{1%"${{1##*,}}"}}" -W "$(_meshdoctor_every_namespace)" -- "${{1##*,}}"
 }}
-# NAMESPACE/ first, then what is in it.
+# NAMESPACE/ first, then its objects.
 _meshdoctor_targets() {{
     local name
     if [[ ${{1}} == -* || ${{2}} == -* ]]; then

@@ -1,19 +1,19 @@
-//! The signals that ask a run to end: Ctrl-C, Ctrl-\, and what `kill` and a closed terminal send. Once asked for, they no longer
-//! end the process by themselves, so whoever asks for them must listen until the end.
+//! Signals that end a run: Ctrl-C, Ctrl-\, SIGTERM and SIGHUP. After `listen` they no longer end the process, so the
+//! caller must wait for them until the end.
 
 use std::io;
 
-/// The signals that ask a run to end.
+/// Signals that end a run.
 pub(super) struct Signals {
     #[cfg(unix)]
     streams: [tokio::signal::unix::Signal; 4],
 }
 
 impl Signals {
-    /// Listens from now on. To be called inside a runtime.
+    /// Starts to listen. Must be called inside a runtime.
     ///
     /// # Errors
-    /// The system does not let it.
+    /// The system does not allow it.
     pub(super) fn listen() -> io::Result<Signals> {
         #[cfg(unix)]
         {
@@ -44,7 +44,7 @@ impl Signals {
             }
         }
         #[cfg(not(unix))]
-        // A machine without signals has no Ctrl-C either; waiting for ever is what is left.
+        // A machine without signals has no Ctrl-C; wait forever.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

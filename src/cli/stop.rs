@@ -1,4 +1,4 @@
-//! Why a run ends without a report: a line of cause, a line of what to do, and the exit status.
+//! Error that ends a run without a report: the cause, the next step, and the exit status.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use crate::exit;
 pub(super) struct Stop {
     /// The exit status.
     pub(super) status: u8,
-    /// What happened, in one line.
+    /// The cause, in one line.
     pub(super) cause: String,
-    /// What to do, in one line.
+    /// The next step, in one line.
     pub(super) next: Option<String>,
-    /// There was a client, and the API server did not answer it as it should.
+    /// The API server was contacted, and its response was wrong.
     pub(super) was_asked: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `meshdoctor ticket`: the report and the evidence that its findings rest on, redacted, in one small archive.
+//! `meshdoctor ticket`: writes the report and the evidence of its findings, redacted, into one small archive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal};
@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<u8> {
     Ok(if asked_for { exit::NOT_CHECKED } else { exit::FINE })
 }
 
-/// How it is judged.
+/// The options of the checks.
 fn settings(args: &Args, mode: Mode) -> Result<Settings, Stop> {
     let rehearsal =
         Rehearsal { to: args.to.clone(), to_kubernetes: args.to_kubernetes.clone(), from: args.from.clone() };
@@ -88,19 +88,19 @@ fn settings(args: &Args, mode: Mode) -> Result<Settings, Stop> {
     })
 }
 
-/// What was asked, for whoever judges it again; `None` where that was everything.
+/// The options to store for a rerun; `None` if there are none.
 fn asked(report: &Report) -> Option<Asked> {
     let asked = Asked { to_cni: report.to_cni.clone(), ..render::document::asked(&report.asked) };
     (!asked.flags().is_empty()).then_some(asked)
 }
 
-/// Where to, looked at before anything is read.
+/// The destination, validated before anything is read.
 fn writer(args: &Args) -> anyhow::Result<Writer> {
     let Some(path) = args.output.as_deref().filter(|_| !args.dry_run) else { return Ok(Writer::unnamed()) };
     if is_stdout(path) {
         if io::stdout().is_terminal() {
-            let cause = "-o - writes an archive, and standard output is a terminal";
-            return Err(Stop::usage(cause, "send it to a file or a pipe, or name a file with -o").into());
+            let cause = "-o - writes an archive, but standard output is a terminal";
+            return Err(Stop::usage(cause, "redirect it to a file or pipe, or name a file with -o").into());
         }
         return Ok(Writer::unnamed());
     }
@@ -113,7 +113,7 @@ fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The report, for whoever opens the archive.
+/// The report files in the archive.
 fn beside(report: &Report) -> Vec<(String, Vec<u8>)> {
     let look = Look { coverage: true, ..Look::plain(output::WIDTH) };
     let files = [
@@ -124,7 +124,7 @@ fn beside(report: &Report) -> Vec<(String, Vec<u8>)> {
     files.map(|(name, text)| (name.to_owned(), text.into_bytes())).into()
 }
 
-/// What is left out, by kind, with how many objects.
+/// Evidence that is left out: number of objects by kind.
 fn in_words(left_out: &BTreeSet<Request>, cluster: &Cluster) -> Vec<String> {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     for request in left_out {
@@ -176,13 +176,13 @@ fn write(args: &Args, packed: Packed, report: &Report, left_out: &[String]) -> a
         output::say(&render::table::result_line(report));
         let kept = render::text::count(files, "file", "files");
         match left_out.len() {
-            0 => output::say(&format!("{kept}; nothing that was read is left out")),
+            0 => output::say(&format!("{kept}; nothing is left out")),
             some => output::say(&format!(
-                "{kept}; left out, since no finding needs them: objects of {} (--dry-run lists them)",
+                "{kept}; left out because no finding needs them: objects of {} (--dry-run lists them)",
                 render::text::count(some, "kind", "kinds")
             )),
         }
-        output::say("report.md is for the text of the ticket; report.txt and report.json say all");
+        output::say("report.md is for the ticket's text; report.txt and report.json are complete");
         let check = crate::command::meshdoctor().words("check --bundle").arg(path);
         output::say(&format!("next      {check}"));
     }

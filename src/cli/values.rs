@@ -1,5 +1,4 @@
-//! Values of flags that are more than a word: durations, kinds, node evidence, versions. Each parser's error
-//! says what is accepted.
+//! Parsers for flag values: durations, kinds, node evidence, versions. Each error describes the accepted values.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -30,19 +29,18 @@ pub(super) fn service_account(text: &str) -> Result<(String, String), String> {
         Some((namespace, name)) if is_label(namespace) && is_subdomain(name) => {
             Ok((namespace.to_owned(), name.to_owned()))
         }
-        Some(_) | None => Err("a service account is NAMESPACE/NAME".to_owned()),
+        Some(_) | None => Err("expected NAMESPACE/NAME".to_owned()),
     }
 }
 
-/// How bad a check's findings are: `injector-fails-open=error`.
+/// The severity of a check's findings: `injector-fails-open=error`.
 pub(super) fn severity(text: &str) -> Result<(String, Severity), String> {
-    let (check, word) =
-        text.rsplit_once('=').ok_or("a severity is CHECK=error, CHECK=warning or CHECK=info")?;
+    let (check, word) = text.rsplit_once('=').ok_or("expected CHECK=error, CHECK=warning or CHECK=info")?;
     let severity = match word {
         "error" => Severity::Error,
         "warning" => Severity::Warning,
         "info" => Severity::Info,
-        _ => return Err(format!("{word:?} is no severity: error, warning or info")),
+        _ => return Err(format!("{word:?} is not a severity: use error, warning or info")),
     };
     Ok((check.to_owned(), severity))
 }
@@ -54,21 +52,21 @@ pub struct Parameter {
     pub check: String,
     /// The parameter.
     pub name: String,
-    /// As it was written.
+    /// The value, as written.
     pub value: String,
 }
 
 pub(super) fn parameter(text: &str) -> Result<Parameter, String> {
     let parts = text.split_once('=').and_then(|(of, value)| Some((of.split_once('.')?, value)));
     let Some(((check, name), value)) = parts else {
-        return Err("a parameter is CHECK.NAME=VALUE".to_owned());
+        return Err("expected CHECK.NAME=VALUE".to_owned());
     };
     Ok(Parameter { check: check.to_owned(), name: name.to_owned(), value: value.to_owned() })
 }
 
-/// A selector of labels, as kubectl takes it: `app=web,tier!=db`, `app in (a,b)`, `app`, `!app`.
+/// A label selector, as in kubectl: `app=web,tier!=db`, `app in (a,b)`, `app`, `!app`.
 pub(super) fn selector(text: &str) -> Result<LabelSelector, String> {
-    LabelSelector::parse(text).ok_or_else(|| "not a selector of labels, such as app=web,tier!=db".to_owned())
+    LabelSelector::parse(text).ok_or_else(|| "not a label selector such as app=web,tier!=db".to_owned())
 }
 
 /// The name of a node.
@@ -76,27 +74,27 @@ pub(super) fn node(text: &str) -> Result<String, String> {
     if is_subdomain(text) { Ok(text.to_owned()) } else { Err(A_NODE.to_owned()) }
 }
 
-/// A duration as kubectl takes it: `30s`, `2m`, `1h30m`, a bare number of seconds; `0` means for ever.
+/// A duration as in kubectl: `30s`, `2m`, `1h30m`, or a number of seconds; `0` means no limit.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.parse::<u64>() {
         return Ok(Duration::from_secs(seconds));
     }
     let signed: jiff::SignedDuration =
-        text.parse().map_err(|_| "a duration looks like 30s, 2m or 1h30m".to_owned())?;
-    Duration::try_from(signed).map_err(|_| "a duration is not negative".to_owned())
+        text.parse().map_err(|_| "expected a duration such as 30s, 2m or 1h30m".to_owned())?;
+    Duration::try_from(signed).map_err(|_| "a duration must not be negative".to_owned())
 }
 
-/// A duration that is not over at once.
+/// A duration greater than zero.
 pub(super) fn some_time(text: &str) -> Result<Duration, String> {
     match duration(text)? {
-        Duration::ZERO => Err("nothing is read in no time: leave it out for as long as it takes".to_owned()),
+        Duration::ZERO => Err("the time limit must be greater than 0; omit it for no limit".to_owned()),
         duration => Ok(duration),
     }
 }
 
 /// A time (RFC 3339).
 pub(super) fn time(text: &str) -> Result<Timestamp, String> {
-    text.parse().map_err(|_| format!("{text:?} is no time such as 2026-01-15T12:00:00Z"))
+    text.parse().map_err(|_| format!("{text:?} is not a time such as 2026-01-15T12:00:00Z"))
 }
 
 /// A part of `--complete`.
@@ -116,7 +114,7 @@ pub(super) fn complete(text: &str) -> Result<CompleteArg, String> {
     for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
         match word.parse::<Kind>() {
             Ok(kind) => _ = kinds.insert(kind),
-            // A custom resource by its full name: complete, and nothing we read.
+            // The full name of an unknown custom resource is accepted and ignored.
             Err(_) if word.split('.').count() >= 3 && is_resource(word) => {}
             Err(error) => {
                 let names = Kind::every().map(|kind| kind.info().plural);
@@ -140,7 +138,7 @@ pub enum NodesArg {
     One {
         /// The node's name.
         name: String,
-        /// A snapshot, or a copy of a directory of CNI configuration.
+        /// A snapshot, or a copy of a CNI configuration directory.
         path: PathBuf,
     },
     /// A folder or archive of node snapshots.
@@ -149,9 +147,9 @@ pub enum NodesArg {
 
 pub(super) fn nodes(text: &str) -> Result<NodesArg, String> {
     match text.split_once('=') {
-        Some(("", _)) => Err("a node's name comes before the '='".to_owned()),
-        Some((_, "")) => Err("a path follows the '='".to_owned()),
-        // A path with '=' in a folder's name, not a node's name.
+        Some(("", _)) => Err("the node name before '=' is missing".to_owned()),
+        Some((_, "")) => Err("the path after '=' is missing".to_owned()),
+        // A path whose folder name contains '='.
         Some((name, _)) if name.contains('/') => Ok(NodesArg::Folder(PathBuf::from(text))),
         Some((name, path)) => Ok(NodesArg::One { name: node(name)?, path: PathBuf::from(path) }),
         None => Ok(NodesArg::Folder(PathBuf::from(text))),
@@ -161,29 +159,27 @@ pub(super) fn nodes(text: &str) -> Result<NodesArg, String> {
 /// `--logs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogsArg {
-    /// Without a value: the cluster's own.
+    /// No value: logs of the cluster.
     Live,
-    /// Whose log, and the file.
+    /// The source of the log, and the file.
     File(String, PathBuf),
 }
 
-/// `--logs`: nothing, or whose log, and the file; the file may have a '=' in its name, the name may not.
+/// `--logs`: empty, or the source of a log and its file. The file name may contain '=', the source may not.
 pub(super) fn logs(text: &str) -> Result<LogsArg, String> {
     match text.split_once('=') {
         None if text.is_empty() => Ok(LogsArg::Live),
-        Some(("", _)) => Err("the name of a node or pod comes before the '='".to_owned()),
-        Some((_, "")) => Err("a file follows the '='; '-' is standard input".to_owned()),
+        Some(("", _)) => Err("the name of a node or pod before '=' is missing".to_owned()),
+        Some((_, "")) => Err("the file after '=' is missing; '-' is standard input".to_owned()),
         Some((name, _)) if LogOf::parse(name).is_none() => Err(format!(
-            "{name:?} names neither a node nor a pod: NODE, NAMESPACE/POD or NAMESPACE/POD/CONTAINER"
+            "{name:?} is neither a node nor a pod: use NODE, NAMESPACE/POD or NAMESPACE/POD/CONTAINER"
         )),
         Some((name, path)) => Ok(LogsArg::File(name.to_owned(), PathBuf::from(path))),
-        None => {
-            Err("whose log is it? NODE=FILE, NAMESPACE/POD=FILE or NAMESPACE/POD/CONTAINER=FILE".to_owned())
-        }
+        None => Err("expected NODE=FILE, NAMESPACE/POD=FILE or NAMESPACE/POD/CONTAINER=FILE".to_owned()),
     }
 }
 
-/// `--diagnostics`: the file, and of what it is, where it does not say so itself.
+/// `--diagnostics`: the file, and the pod and port of its content if required.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiagnosticsArg {
     /// The pod and port of `linkerd diagnostics policy`.
@@ -203,16 +199,16 @@ impl fmt::Display for DiagnosticsArg {
 
 pub(super) fn diagnostics(text: &str) -> Result<DiagnosticsArg, String> {
     let (of, path) = match text.split_once('=') {
-        // A path may have a '=' in it, and no name has one.
+        // A path may contain '=', a name may not.
         Some((name, path)) if name.contains(':') => {
             let of = PortOf::parse(name)
-                .ok_or_else(|| format!("{name:?} names no port of a pod: NAMESPACE/POD:PORT=FILE"))?;
+                .ok_or_else(|| format!("{name:?} is not a pod port: expected NAMESPACE/POD:PORT=FILE"))?;
             (Some(of), path)
         }
         _ => (None, text),
     };
     if path.is_empty() {
-        return Err("the name of a file is missing".to_owned());
+        return Err("the file name is missing".to_owned());
     }
     Ok(DiagnosticsArg { of, path: PathBuf::from(path) })
 }
@@ -220,11 +216,11 @@ pub(super) fn diagnostics(text: &str) -> Result<DiagnosticsArg, String> {
 /// `--linkerd-cli`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CliVersionArg {
-    /// Do not ask.
+    /// Use no CLI.
     None,
-    /// Ask the command at this path.
+    /// Run the command at this path.
     Path(PathBuf),
-    /// This is its version.
+    /// Use this version.
     Version(LinkerdVersion),
 }
 
@@ -235,7 +231,7 @@ pub(super) fn cli_version(text: &str) -> Result<CliVersionArg, String> {
     if text.contains(std::path::MAIN_SEPARATOR) || text.contains('/') {
         return Ok(CliVersionArg::Path(PathBuf::from(text)));
     }
-    release(text).map(CliVersionArg::Version).map_err(|error| format!("{error}; a path has a '/' in it"))
+    release(text).map(CliVersionArg::Version).map_err(|error| format!("{error}; a path must contain '/'"))
 }
 
 /// A version of Linkerd, as `linkerd version` states it.
@@ -243,11 +239,11 @@ pub(super) fn linkerd_version(text: &str) -> Result<LinkerdVersion, String> {
     text.parse().map_err(|error: crate::version::InvalidVersion| error.to_string())
 }
 
-/// A release of Linkerd, and not a minor, of which there are many.
+/// A release of Linkerd; a minor is not enough.
 pub(super) fn release(text: &str) -> Result<LinkerdVersion, String> {
     match text.strip_prefix('v').unwrap_or(text).parse::<Minor>() {
         Ok(minor) => {
-            Err(format!("{minor} is a minor and no release: name one of it, such as edge-25.4.4 of 2.18"))
+            Err(format!("{minor} is a minor, not a release: give a release, such as edge-25.4.4 for 2.18"))
         }
         Err(_) => linkerd_version(text),
     }
@@ -255,7 +251,7 @@ pub(super) fn release(text: &str) -> Result<LinkerdVersion, String> {
 
 /// A version of Kubernetes: `1.35`, `v1.35.1`.
 pub(super) fn kubernetes_version(text: &str) -> Result<K8sVersion, String> {
-    text.parse().map_err(|_| format!("{text:?} is no version of Kubernetes such as 1.35 or v1.35.1"))
+    text.parse().map_err(|_| format!("{text:?} is not a Kubernetes version such as 1.35 or v1.35.1"))
 }
 
 /// A version of the linkerd-cni plugin, as its image tag states it.
@@ -263,22 +259,23 @@ pub(super) fn cni_version(text: &str) -> Result<CniVersion, String> {
     match CniVersion::from_tag(text) {
         version @ CniVersion::Plugin(_) => Ok(version),
         CniVersion::InLinkerd(_) | CniVersion::Unknown(_) => Err(format!(
-            "{text:?} is no version of linkerd-cni: its images have tags such as v1.6.8 or v1.7.0-alpha.1, all of major 1"
+            "{text:?} is not a linkerd-cni version: use an image tag of major 1 such as v1.6.8 or \
+             v1.7.0-alpha.1"
         )),
     }
 }
 
-/// An end of a call.
+/// Client or destination of a connection.
 pub(super) fn end(text: &str) -> Result<End, NoEnd> {
     text.parse()
 }
 
-/// What clients call.
+/// Destination of outbound policy.
 pub(super) fn called(text: &str) -> Result<Called, NotCalled> {
     text.parse()
 }
 
-/// A workload that policy is asked of.
+/// Workload of inbound policy.
 pub(super) fn target(text: &str) -> Result<Target, NoTarget> {
     text.parse()
 }

@@ -1,4 +1,4 @@
-//! `meshdoctor check --verify`: reads an earlier report, asks its questions again, and says what became of its findings.
+//! `meshdoctor check --verify`: reads an earlier report, reruns its checks, and reports the state of each finding.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -28,7 +28,7 @@ use crate::verify::{
     Earlier, EarlierFinding, EarlierGap, Fresh, SameCluster, Tally, Verification, same_cluster, verify,
 };
 
-/// The largest report that is read, in bytes.
+/// Maximum size of a report, in bytes.
 const MAX_REPORT: u64 = 64 << 20;
 
 pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
@@ -45,10 +45,10 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     }
     if earlier.findings.is_empty() {
         let cause = match selected {
-            Some(_) => "none of the report's findings is of the checks that --only and --skip leave",
+            Some(_) => "the report has no findings of the checks that --only and --skip select",
             None => "the report has no findings, so there is nothing to verify",
         };
-        return Err(Stop::usage(cause, format!("{} judges everything", own("check"))).into());
+        return Err(Stop::usage(cause, format!("{} runs all checks", own("check"))).into());
     }
     let ids: BTreeSet<&'static str> =
         earlier.findings.iter().filter_map(|f| checks::find(&f.check)).map(|check| check.id).collect();
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     evidence.linkerd_namespace = evidence.linkerd_namespace.or(asked.linkerd_namespace);
     evidence.cni_namespace = evidence.cni_namespace.or(asked.cni_namespace);
     let mut items = policy::run_items(&checks);
-    // They tell which cluster it is, and which nodes it still has.
+    // They identify the cluster and its current nodes.
     items.extend([Item::List(Kind::Namespace), Item::List(Kind::Node)]);
     let way = Way::new(&evidence, &args.connection);
     let read = evidence::read(&way, &args.verbosity, &items, args.save.as_deref().into())?;
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     if same_cluster == SameCluster::No {
         return Err(Stop::usage(
             format!("{} is the report of another cluster than {}", path.display(), read.origin.name),
-            "choose the cluster that the report is of: --context, or --bundle with evidence of it",
+            "select the cluster of the report with --context, or its evidence with --bundle",
         )
         .into());
     }
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
         .collect();
     let fresh = Fresh { cluster, origin: &read.origin, results: &results, settings: &settings };
     let findings = verify(&earlier, &fresh);
-    // Infos are never alone a reason to act: they count where that was asked for.
+    // Infos count only on request.
     let gate = args.fail_on.map_or(Gate::Warning, asked::gate);
     let tally = Tally::of(&findings, |severity| gate.fails(severity));
     let verification = Verification {
@@ -107,16 +107,16 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     read.saved(tally.status())
 }
 
-/// The forms that there are: `linkerd check` has no row for what became of a finding.
+/// The supported formats: `linkerd check` has no row for rechecked findings.
 fn forms(outputs: &[Output]) -> Result<(), Stop> {
     let known = |output: &Output| matches!(output.format, Format::Table | Format::Short | Format::Json);
     if outputs.iter().all(known) {
         return Ok(());
     }
-    Err(Stop::usage("--verify has no such form of its result", "its forms are table, short and json"))
+    Err(Stop::usage("--verify does not support this format", "use table, short or json"))
 }
 
-/// The report is read, and nothing may be written over it.
+/// Outputs must not overwrite the report that is read.
 pub(super) fn apart(args: &Check, path: &Path, flag: &str) -> Result<(), Stop> {
     let Ok(report) = path.canonicalize() else { return Ok(()) };
     let outputs = args.report.output.iter().filter_map(|output| output.file.as_deref());
@@ -125,7 +125,7 @@ pub(super) fn apart(args: &Check, path: &Path, flag: &str) -> Result<(), Stop> {
         None => Ok(()),
         Some(other) => Err(Stop::usage(
             format!("{} would be written over what {flag} reads", other.display()),
-            "name another file",
+            "use another file",
         )),
     }
 }
@@ -159,7 +159,7 @@ fn write(verification: &Verification, args: &Check) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The checks that `--only` and `--skip` leave; `None` where neither was given.
+/// The checks that `--only` and `--skip` select; `None` if neither was given.
 fn selected(args: &Check, mode: Mode) -> anyhow::Result<Option<BTreeSet<&'static str>>> {
     let selection = &args.selection;
     if selection.only.is_empty() && selection.skip.is_empty() {
@@ -170,7 +170,7 @@ fn selected(args: &Check, mode: Mode) -> anyhow::Result<Option<BTreeSet<&'static
     Ok(Some(asked::select(&policy)?.into_iter().map(|check| check.id).collect()))
 }
 
-/// What the report's run was asked, as far as this one can be asked the same.
+/// The options of the report's run that can be applied to this one.
 struct Asked {
     mode: Mode,
     namespaces: Vec<String>,
@@ -186,7 +186,7 @@ struct Asked {
 fn asked(document: &Document) -> Asked {
     let run = &document.run;
     let then = run.asked.clone().unwrap_or_default();
-    // A report of 0.1.0 has the words of its command line alone.
+    // A report of 0.1.0 has only the words of its command line.
     let flag = |word: &str| run.asked.is_none() && run.command.iter().any(|other| other == word);
     let mode = Mode::ALL.into_iter().find(|mode| mode.word() == then.mode);
     Asked {
@@ -206,12 +206,12 @@ fn asked(document: &Document) -> Asked {
     }
 }
 
-/// What is asked of this run: what its flags say, and else what the report's run was asked.
+/// The options of this run: its flags, or else those of the report's run.
 fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Result<Settings> {
     let wrong = |what: &str, value: &str| {
         Stop::usage(
-            format!("the report names {what} {value:?}, which is none"),
-            "give a report of meshdoctor",
+            format!("the report names {what} {value:?}, which is not valid"),
+            "give a report that meshdoctor wrote",
         )
     };
     let named = asked.namespaces.iter().chain(&asked.linkerd_namespace).chain(&asked.cni_namespace);
@@ -246,7 +246,7 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
     });
     let mut params = Params::new();
     for (check, own) in &asked.params {
-        // One that somebody brought then and not now is not judged.
+        // Your own check that is not loaded now is skipped.
         let Some(found) = checks::find(check) else { continue };
         for (name, value) in own {
             let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -275,7 +275,7 @@ fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Resul
     })
 }
 
-/// Whether a file holds a report, by its beginning.
+/// Whether a file contains a report, by its beginning.
 pub(super) fn is_report(path: &Path) -> bool {
     let mut head = Vec::new();
     let read =
@@ -286,7 +286,7 @@ pub(super) fn is_report(path: &Path) -> bool {
 
 /// Reads a report from its file.
 pub(super) fn read(path: &Path, flag: &str) -> Result<Document, Stop> {
-    let next = format!("{flag} takes the file that {} wrote", own("check -o json=FILE"));
+    let next = format!("{flag} needs the output file of {}", own("check -o json=FILE"));
     let shown = path.display();
     let unreadable =
         |error: std::io::Error| Stop::usage(format!("cannot read the report {shown}: {error}"), next.clone());
@@ -295,30 +295,29 @@ pub(super) fn read(path: &Path, flag: &str) -> Result<Document, Stop> {
     file.take(MAX_REPORT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_REPORT {
         let cause = format!("the report {shown} is larger than {} MiB", MAX_REPORT >> 20);
-        return Err(Stop::usage(cause, "give a report of a part: run check with --only or -n"));
+        return Err(Stop::usage(cause, "give a smaller report: run check with --only or -n"));
     }
     #[derive(serde::Deserialize)]
     struct Tag {
         schema: String,
     }
     let tag: Tag = serde_json::from_slice(&bytes)
-        .map_err(|error| Stop::usage(format!("{shown} is no report: {error}"), next.clone()))?;
+        .map_err(|error| Stop::usage(format!("{shown} is not a report: {error}"), next.clone()))?;
     if tag.schema != SCHEMA {
         return Err(Stop::usage(
-            format!("{shown} is no report: its schema is {:?}", tag.schema),
+            format!("{shown} is not a report: its schema is {:?}", tag.schema),
             next.clone(),
         ));
     }
-    serde_json::from_slice(&bytes).map_err(|error| {
-        Stop::usage(format!("{shown} is a report that cannot be read: {error}"), next.clone())
-    })
+    serde_json::from_slice(&bytes)
+        .map_err(|error| Stop::usage(format!("{shown}: the report cannot be read: {error}"), next.clone()))
 }
 
-/// What of a report can be judged again.
+/// The findings of a report that can be rechecked.
 fn earlier(document: &Document, path: &Path) -> Result<Earlier, Stop> {
     let Some(judged_at) = document.run.judged_at else {
-        let cause = format!("{} is of a run that came to no result", path.display());
-        return Err(Stop::usage(cause, "give the report of a run that looked at a cluster"));
+        let cause = format!("{} is the report of a run without a result", path.display());
+        return Err(Stop::usage(cause, "give the report of a run that checked a cluster"));
     };
     let finding = |finding: &document::Finding| EarlierFinding {
         check: finding.check.clone(),

@@ -1,4 +1,4 @@
-//! `meshdoctor version`: what this build is and as of when it knows Linkerd.
+//! `meshdoctor version`: the version of the build and the date of its release data.
 
 use super::args::{Version, VersionFormat};
 use super::output;

@@ -1,5 +1,5 @@
-//! Where the control plane, linkerd-cni and the extensions live, as the flags and the first answers tell. Named objects
-//! wait for it. Asks nobody; what it does not know stays unknown.
+//! Namespaces of the control plane, linkerd-cni and the extensions, from flags and the first results. Requests for
+//! named objects wait for it. Sends no requests; unknown namespaces stay unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,8 @@ use crate::model::cluster::Answer;
 use crate::objects::{Link, Meta, Namespace, Object, Pod, Service, Workload};
 use crate::request::Request;
 
-/// Where the control plane and linkerd-cni live: the flags, else the labels of what runs, else the usual names.
+/// Namespaces of the control plane and linkerd-cni: from flags, else from labels of running workloads, else the usual
+/// names.
 pub(super) fn namespaces(options: &Options, gathered: &BTreeMap<Item, Gathered>) -> Namespaces {
     let usual = Namespaces::default();
     let found = |kind: Kind, is_it: fn(&Workload) -> bool, usual: &str| {
@@ -49,8 +50,8 @@ pub(super) fn namespaces(options: &Options, gathered: &BTreeMap<Item, Gathered>)
     }
 }
 
-/// Where the extensions are, as far as namespaces could be had. Of several with the label, the first in which something of
-/// the extension is: a label that was left behind, or copied along with a namespace, must not hide the real one.
+/// Namespaces of the extensions, if the list of namespaces is known. Of several with the label, the first with objects
+/// of the extension: a leftover or copied label must not hide the real one.
 fn extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeMap<Extension, String> {
     let chosen = |extension: &Extension| {
         let labelled = labelled(gathered, *extension);
@@ -60,7 +61,7 @@ fn extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeMap<Extension, String
     Extension::ALL.into_iter().filter_map(|extension| Some((extension, chosen(&extension)?))).collect()
 }
 
-/// The extensions whose label is on a namespace while no Deployment and no pod of theirs exists. Without all Deployments that is
+/// Extensions with a labelled namespace but without Deployment and pods. Unknown if Deployments are incomplete.
 /// not known.
 fn empty_extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeSet<Extension> {
     let deployments = gathered.get(&Item::List(Kind::Deployment)).map(|gathered| &gathered.fetched);
@@ -74,20 +75,20 @@ fn empty_extensions(gathered: &BTreeMap<Item, Gathered>) -> BTreeSet<Extension> 
     Extension::ALL.into_iter().filter(is_empty).collect()
 }
 
-/// Whether a namespace carries the label of an extension, and no list that shows where the extension runs was requested.
+/// Whether a namespace has the label of an extension, but no list that shows its pods was requested.
 pub(super) fn undecided(gathered: &BTreeMap<Item, Gathered>) -> bool {
     let asked = gathered.contains_key(&Item::List(Kind::Deployment));
     !asked && Extension::ALL.iter().any(|extension| !labelled(gathered, *extension).is_empty())
 }
 
-/// The namespaces with the label of an extension, in order.
+/// Namespaces with the label of an extension, in order.
 fn labelled(gathered: &BTreeMap<Item, Gathered>, extension: Extension) -> Vec<&str> {
     let labelled = |n: &&Namespace| n.metadata.label(EXTENSION_LABEL) == Some(extension.name());
     let namespaces = objects::<Namespace>(gathered, Kind::Namespace);
     namespaces.iter().filter(labelled).map(|n| n.metadata.name.as_str()).collect()
 }
 
-/// Whether a Deployment or a pod of an extension is in a namespace.
+/// Whether a Deployment or pod of an extension is in a namespace.
 fn holds(gathered: &BTreeMap<Item, Gathered>, namespace: &str, extension: Extension) -> bool {
     let of_it =
         |meta: &Meta| meta.namespace == namespace && meta.label(EXTENSION_LABEL) == Some(extension.name());
@@ -100,7 +101,7 @@ fn objects<T: Object>(gathered: &BTreeMap<Item, Gathered>, kind: Kind) -> &[T] {
     answer.map(Answer::objects::<T>).unwrap_or_default()
 }
 
-/// Whether all namespaces are known: what has no home then does not exist.
+/// Whether all namespaces are known, so that a missing home does not exist.
 pub(super) fn namespaces_known(gathered: &BTreeMap<Item, Gathered>) -> Fetched {
     match gathered.get(&Item::List(Kind::Namespace)).map(|g| &g.fetched) {
         Some(Fetched::Complete) => Fetched::Complete,
@@ -112,7 +113,7 @@ pub(super) fn namespaces_known(gathered: &BTreeMap<Item, Gathered>) -> Fetched {
     }
 }
 
-/// The answer to a request that nobody has to be asked.
+/// The result of a request that needs no source.
 pub(super) fn unasked(request: Request, fetched: &Fetched) -> (Item, Gathered) {
     let answer = store_of(&request.item).map(|store| Answer {
         whole: Vec::new(),
@@ -123,8 +124,8 @@ pub(super) fn unasked(request: Request, fetched: &Fetched) -> (Item, Gathered) {
     (request.item, Gathered { answer, fetched: fetched.clone(), raw: Vec::new(), nodes: Vec::new() })
 }
 
-/// The Secrets that the links name, and where a Service takes its endpoints from another cluster those that the control plane
-/// has of the same name.
+/// The Secrets that Links refer to and, if a Service uses endpoints of another cluster, those of the same name in the
+/// control-plane namespace.
 pub(super) fn link_secrets(gathered: &BTreeMap<Item, Gathered>, namespaces: &Namespaces) -> Vec<Request> {
     let answer = |kind| gathered.get(&Item::List(kind)).and_then(|g| g.answer.as_ref());
     let links = answer(Kind::Link).map(Answer::objects::<Link>).unwrap_or_default();
@@ -141,13 +142,13 @@ pub(super) fn link_secrets(gathered: &BTreeMap<Item, Gathered>, namespaces: &Nam
     items.into_iter().map(|(item, namespace)| Request { item, namespace: Some(namespace) }).collect()
 }
 
-/// The pods that are asked, of each program that is to be: those that run in the extension's namespace.
+/// The pods to query of each program: running ones in the extension's namespace.
 pub(super) fn probes(
     items: &BTreeSet<Item>,
     gathered: &BTreeMap<Item, Gathered>,
     namespaces: &Namespaces,
 ) -> Vec<Request> {
-    /// Replicas beyond these are not asked: a controller has two or three.
+    /// Limit for replicas: a controller has two or three.
     const MOST: usize = 20;
     let answer = gathered.get(&Item::List(Kind::Pod)).and_then(|g| g.answer.as_ref());
     let pods = answer.map(Answer::objects::<Pod>).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The sanitizer's gate: every object of an answer passes here, is redacted, and is filed or saved. What is kept or saved is
-//! redacted whole; what is only read is redacted on its way into the slim type, by the same table.
+//! Redacts and files every object of a response. Kept or saved objects are redacted completely; others are redacted
+//! while they are decoded into the slim type, by the same rules.
 
 use serde::Deserialize;
 
@@ -15,13 +15,13 @@ use crate::redact::{self, Passed, Rule, Sanitized};
 use crate::request::Request;
 use crate::source::ObjectSink;
 
-/// What one request brings.
+/// The result of one request.
 pub(super) struct Border<'a> {
     request: &'a Request,
-    /// The kind of its objects, and what passes of them.
+    /// Kind of its objects, and the rules for their fields.
     kind: &'static str,
     rule: &'static Rule,
-    /// Version and kind that an object gets where it says none.
+    /// Version and kind for objects without them.
     alone: Option<(String, &'static str)>,
     pub(super) store: Option<Box<dyn Store>>,
     saver: Option<&'a dyn Saver>,
@@ -31,13 +31,13 @@ pub(super) struct Border<'a> {
     pub(super) raw: Vec<serde_json::Value>,
     pub(super) nodes: Vec<NodeFiles>,
     pub(super) arrived: usize,
-    /// Whether objects come from a cluster first-hand.
+    /// Whether objects come directly from a cluster.
     live: bool,
-    /// The redacted objects, where they are kept whole.
+    /// The redacted objects, if they are kept completely.
     pub(super) whole: Option<Vec<serde_json::Value>>,
 }
 
-/// What an object that could not be read is called, as far as that could be.
+/// Name of an unreadable object, as far as known.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Name {
@@ -52,7 +52,7 @@ struct Names {
 }
 
 impl<'a> Border<'a> {
-    /// Nothing has come yet. `live`: objects come from a cluster first-hand; `whole`: they are kept whole.
+    /// An empty result. `live`: objects come directly from a cluster; `whole`: they are kept completely.
     pub(super) fn new(
         request: &'a Request,
         saver: Option<&'a dyn Saver>,
@@ -90,7 +90,7 @@ impl Border<'_> {
         self.malformed.push(Why::Malformed { message });
     }
 
-    /// Parses, redacts, saves; the redacted object.
+    /// Parses, redacts and saves; returns the redacted object.
     fn redacted(&mut self, json: &[u8]) -> Result<Sanitized, serde_json::Error> {
         let Passed { object, touched } = match self.request.item {
             Item::Logs => self.log(json)?,
@@ -109,13 +109,13 @@ impl Border<'_> {
         Sanitized::read(self.kind, self.rule, json, self.alone(), self.live)
     }
 
-    /// API servers leave both out of a list's items, and what is kept must stand by itself.
+    /// API servers omit both in list items, but saved objects need them.
     fn alone(&self) -> Option<(&str, &str)> {
         self.alone.as_ref().map(|(version, kind)| (version.as_str(), *kind))
     }
 
-    /// Redacts, files and saves the object that `text` begins with; its length. One that is refused comes again, whole, and is
-    /// saved and counted then.
+    /// Redacts, files and saves the object at the start of `text`; returns its length. A declined object comes again as
+    /// a whole, and is then saved and counted.
     fn begun_whole(&mut self, text: &str) -> Option<usize> {
         if self.request.item == Item::Logs {
             return None;
@@ -147,8 +147,8 @@ impl Border<'_> {
         Ok(Passed { touched, ..passed })
     }
 
-    /// What is decoded at once passes the same rules on its way. Of Secrets the key is judged here, and what passes of the
-    /// data of ConfigMaps depends on which they are.
+    /// Direct decoding uses the same rules. For Secrets the key is evaluated here, and the rules for ConfigMaps depend
+    /// on their name.
     fn is_redacted_whole(&self) -> bool {
         self.saver.is_some()
             || self.whole.is_some()
@@ -238,7 +238,7 @@ impl ObjectSink for Border<'_> {
     }
 }
 
-/// An empty store for what an item yields.
+/// An empty store for the objects of an item.
 pub(super) fn store_of(item: &Item) -> Option<Box<dyn Store>> {
     match item {
         Item::Logs => Some(Box::new(Vec::<Log>::new())),

@@ -1,4 +1,4 @@
-//! One argument of a program: text, which is quoted, and the few things that the shell itself fills in.
+//! One argument of a program: quoted text, or one of the few values that the shell fills in.
 
 use std::fmt;
 
@@ -12,11 +12,11 @@ pub struct Arg(Vec<Part>);
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// What is written here.
+    /// A constant in this program.
     Known(&'static str),
-    /// What comes from elsewhere, perhaps from a cluster.
+    /// A value from outside, possibly from a cluster.
     Text(String),
-    /// The path of a file, perhaps from a cluster.
+    /// A file path, possibly from a cluster.
     Path(String),
     Variable(&'static str),
     Placeholder(&'static str),
@@ -25,33 +25,33 @@ enum Part {
 }
 
 impl Arg {
-    /// A word that is written here.
+    /// A constant word.
     pub fn known(word: &'static str) -> Arg {
         Arg(vec![Part::Known(word)])
     }
 
-    /// The path of a file, which no program takes for an option whatever it is, from a variable neither.
+    /// A file path that no program treats as an option, even in a variable.
     pub fn path(path: impl Into<String>) -> Arg {
         Arg(vec![Part::Path(path.into())])
     }
 
-    /// A variable that an earlier line of the same command sets.
+    /// A variable that an earlier line of the command sets.
     pub fn variable(name: &'static str) -> Arg {
         Arg(vec![Part::Variable(name)])
     }
 
-    /// The node that the command is written for; see [`super::Command::about_node`].
+    /// The node of the command; see [`super::Command::about_node`].
     pub fn node() -> Arg {
         Arg::variable("NODE")
     }
 
-    /// Something that the reader has to set first, by the name of a variable: where it is not set the shell says so, and
-    /// runs nothing.
+    /// A value that the reader must set first, by the name of a variable: if it is not set, the shell prints an error
+    /// and runs nothing.
     pub fn placeholder(name: &'static str) -> Arg {
         Arg(vec![Part::Placeholder(name)])
     }
 
-    /// What a line prints, as one argument.
+    /// The output of a line, as one argument.
     pub fn output(line: impl Into<Line>) -> Arg {
         Arg(vec![Part::Output(Box::new(line.into()))])
     }
@@ -61,18 +61,18 @@ impl Arg {
         Arg(vec![Part::Script(lines.into_iter().map(Into::into).collect())])
     }
 
-    /// The same with more behind it, without a blank between: `spec.nodeName=` and [`Arg::node`].
+    /// The same with a suffix and no blank: `spec.nodeName=` and [`Arg::node`].
     pub fn then(mut self, more: impl Into<Arg>) -> Arg {
         self.0.append(&mut more.into().0);
         self
     }
 
-    /// Whether it could be taken for an option.
+    /// Whether it could be parsed as an option.
     pub(super) fn begins_with_dash(&self) -> bool {
         match self.0.first() {
             Some(Part::Text(text)) => text.starts_with('-'),
             Some(Part::Known(word)) => word.starts_with('-'),
-            // What a variable holds is not known.
+            // The value of a variable is unknown.
             Some(
                 Part::Path(_) | Part::Variable(_) | Part::Placeholder(_) | Part::Output(_) | Part::Script(_),
             )
@@ -80,12 +80,12 @@ impl Arg {
         }
     }
 
-    /// Whether it begins with what is written here.
+    /// Whether it starts with a constant.
     pub(super) fn is_known(&self) -> bool {
         matches!(self.0.first(), Some(Part::Known(_)))
     }
 
-    /// Whether it is an option that is written here.
+    /// Whether it is a constant option.
     pub(super) fn is_known_option(&self) -> bool {
         matches!(self.0.as_slice(), [Part::Known(word)] if word.starts_with('-'))
     }
@@ -101,7 +101,7 @@ impl Arg {
         }
     }
 
-    /// A script runs elsewhere, so only what is substituted here is aimed.
+    /// A script runs elsewhere, so only its substitutions get connection options.
     pub(super) fn aim(&mut self, connection: &Connection) {
         for part in &mut self.0 {
             if let Part::Output(line) = part {
@@ -121,7 +121,7 @@ impl Arg {
         }
     }
 
-    /// Its text, where it is nothing but text.
+    /// Its text, if it is only text.
     pub(super) fn text(&self) -> Option<&str> {
         match self.0.as_slice() {
             [Part::Text(text)] => Some(text),

@@ -1,10 +1,10 @@
-//! What was asked of a run, as reports and tickets keep it, so that the same can be asked again.
+//! The options of a run, stored in reports and tickets for reruns.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What was asked of a run: the flags that change what is judged.
+/// Options of a run that affect its result.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
@@ -43,13 +43,13 @@ pub struct Asked {
     /// `--param`, by check and name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
-    /// `--to-cni`; reports keep it beside.
+    /// `--to-cni`; reports store it separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_cni: Option<String>,
 }
 
 impl Asked {
-    /// The flags that say it, for people; nothing where everything was asked of an installed mesh.
+    /// The corresponding flags, for people; empty for the default.
     pub fn flags(&self) -> String {
         let mut words: Vec<String> = Vec::new();
         match self.mode.as_str() {

@@ -15,9 +15,9 @@ pub enum Program {
     Linkerd,
     /// `helm`.
     Helm,
-    /// This command.
+    /// `meshdoctor`.
     Meshdoctor,
-    /// Another, which asks no cluster.
+    /// Another program, which contacts no cluster.
     Other(&'static str),
 }
 
@@ -25,9 +25,9 @@ pub enum Program {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Call {
     program: Program,
-    /// How it reaches the cluster, put there when the command is aimed.
+    /// Its connection options, added by `aim`.
     aim: Vec<Arg>,
-    /// It asks no cluster, or another one than the judged.
+    /// It contacts no cluster, or another one.
     elsewhere: bool,
     words: Vec<Word>,
 }
@@ -36,7 +36,7 @@ pub struct Call {
 enum Word {
     /// An option, its value, or a positional argument.
     Plain(Arg),
-    /// A positional argument, whatever stands before it.
+    /// A positional argument, whatever its text.
     Operand(Arg),
 }
 
@@ -62,7 +62,7 @@ pub fn helm() -> Call {
     Call::new(Program::Helm)
 }
 
-/// This command.
+/// `meshdoctor`.
 pub fn meshdoctor() -> Call {
     Call::new(Program::Meshdoctor)
 }
@@ -77,37 +77,37 @@ impl Call {
         Call { program, aim: Vec::new(), elsewhere: false, words: Vec::new() }
     }
 
-    /// Asks another cluster than the one that was judged, by the name of a context that the reader has to set.
+    /// Uses another cluster, by a context that the reader must set.
     pub fn in_context(mut self, context: impl Into<Arg>) -> Call {
         self.elsewhere = true;
         let option = if self.program == Program::Helm { "--kube-context" } else { "--context" };
         self.option(option, context)
     }
 
-    /// Asks no cluster: gets no options by which one is reached.
+    /// Contacts no cluster: gets no connection options.
     pub fn offline(mut self) -> Call {
         self.elsewhere = true;
         self
     }
 
-    /// `-n NAMESPACE`; nothing for the empty one of cluster-scoped objects.
+    /// `-n NAMESPACE`; nothing for cluster-scoped objects.
     pub fn namespace(self, namespace: &str) -> Call {
         if namespace.is_empty() { self } else { self.option("-n", namespace) }
     }
 
-    /// `-L NAMESPACE`, the control plane's namespace for `linkerd`, where it is not the usual one.
+    /// `-L NAMESPACE` for `linkerd`, unless it is the default.
     pub fn control_plane(self, namespace: &str) -> Call {
         if namespace == "linkerd" { self } else { self.option("-L", namespace) }
     }
 
-    /// Words that are known here, parted by blanks: `rollout restart`.
+    /// Constant words, separated by blanks: `rollout restart`.
     pub fn words(mut self, words: &'static str) -> Call {
         self.words.extend(words.split_ascii_whitespace().map(|word| Word::Plain(Arg::known(word))));
         self
     }
 
-    /// The value of the option before it, or else a positional argument that stands where it was put unless it looks
-    /// like an option.
+    /// The value of the preceding option, or a positional argument, which is moved after `--` if it looks like an
+    /// option.
     pub fn arg(mut self, arg: impl Into<Arg>) -> Call {
         self.words.push(Word::Plain(arg.into()));
         self
@@ -118,7 +118,7 @@ impl Call {
         self.words(option).arg(value)
     }
 
-    /// A positional argument, whatever it begins with.
+    /// A positional argument, whatever its text.
     pub fn operand(mut self, arg: impl Into<Arg>) -> Call {
         self.words.push(Word::Operand(arg.into()));
         self
@@ -133,7 +133,7 @@ impl Call {
     pub(super) fn aim(&mut self, connection: &Connection) {
         let asks_none = match (self.program, self.words.first()) {
             (Program::Other(_), _) => true,
-            // Only these of its commands ask a cluster.
+            // Only these subcommands contact a cluster.
             (Program::Meshdoctor, Some(Word::Plain(first))) => {
                 !matches!(first.text(), Some("check" | "collect"))
             }
@@ -150,7 +150,7 @@ impl Call {
         self.words.first().is_some_and(|word| word.arg().text() == Some("node-snapshot"))
     }
 
-    /// Whether a word must not be taken for an option, whatever it is: what is known here is written as it is meant.
+    /// Whether a word must not be parsed as an option; constants are written as intended.
     fn is_operand(&self, at: usize) -> bool {
         let is_value = |at: usize| at > 0 && self.words[at - 1].arg().is_known_option();
         match &self.words[at] {
@@ -189,11 +189,11 @@ impl fmt::Display for Call {
             Program::Other(name) => name,
         };
         f.write_str(name)?;
-        // Its own options belong to its subcommands.
+        // meshdoctor's options belong to its subcommands.
         let subcommand = usize::from(self.program == Program::Meshdoctor);
-        // From the first positional argument on that looks like an option, those stand behind all options.
+        // From the first positional argument that looks like an option, all go after `--`.
         let words = || self.words.iter().enumerate();
-        // What stands behind an end of the options that is written here is written as it is meant.
+        // Words after a constant `--` are written as intended.
         let is_end = |word: &Word| word.arg().is_known_option() && word.arg().text() == Some("--");
         let end = self.words.iter().position(is_end).unwrap_or(self.words.len());
         let is_risky = |(at, word): (usize, &Word)| self.is_operand(at) && word.arg().begins_with_dash();

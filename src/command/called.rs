@@ -1,9 +1,8 @@
-//! The name by which this program was called, in which every command of it is rendered. It is set once, before anything is
-//! printed.
+//! The name under which this program runs, used in all printed commands. Set once, before anything is printed.
 
 use std::sync::OnceLock;
 
-/// The name by which this program was called.
+/// The name under which this program runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Called {
     /// `meshdoctor`.
@@ -27,18 +26,18 @@ impl Called {
         }
     }
 
-    /// Keeps the name for the rest of the process; the first one stays.
+    /// Sets the name for the process; the first call wins.
     pub fn keep(self) {
         _ = CALLED.set(self);
     }
 
-    /// The name that was kept.
+    /// The current name.
     pub fn current() -> Called {
         CALLED.get().copied().unwrap_or_default()
     }
 }
 
-/// A command of this program in a sentence, as it is typed: `own("list")`.
+/// A command of this program for a sentence, as typed: `own("list")`.
 pub fn own(words: &'static str) -> String {
     super::meshdoctor().words(words).to_string()
 }

@@ -1,13 +1,13 @@
-//! How the cluster that was judged is reached, so that what is pasted reaches the same one: the options of the run, as each
-//! program spells them. What the run left to its defaults is left out.
+//! Connection options of the run, in the syntax of each program, so that pasted commands use the same cluster. Defaults
+//! are omitted.
 
 use serde::{Deserialize, Serialize};
 
 use super::arg::Arg;
 use super::call::Program;
 
-/// The options of a run that say which cluster it asked, and as whom. Bundles keep them, so that a report that is made
-/// later prints the same commands. Never a token.
+/// Options that select the cluster and the user. Bundles store them, so that later reports print the same commands.
+/// Never a token.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Connection {
@@ -32,7 +32,7 @@ pub struct Connection {
     /// `--server`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Whether it signed in with a token or certificate of the command line, which no command repeats.
+    /// Whether it used a token or certificate of the command line, which no command repeats.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub other_credentials: bool,
 }
@@ -46,7 +46,7 @@ impl Connection {
         if let Some(file) = &self.kubeconfig {
             add("--kubeconfig", file);
         }
-        // Neither linkerd nor helm can take another cluster or user than a context has.
+        // linkerd and helm cannot override cluster or user of a context.
         let by_context_alone = matches!(program, Program::Linkerd | Program::Helm)
             && (self.cluster.is_some()
                 || self.user.is_some()

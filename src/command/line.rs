@@ -1,4 +1,4 @@
-//! One line of a command: programs, and the shell syntax between them, which is always written here and never made.
+//! One line of a command: programs and constant shell syntax.
 
 use std::fmt;
 
@@ -22,12 +22,12 @@ enum Piece {
 }
 
 impl Line {
-    /// Shell syntax that is known here: `for F in *; do`. Whatever is not known comes in by [`Line::arg`].
+    /// Constant shell syntax: `for F in *; do`. Other text must use [`Line::arg`].
     pub fn shell(syntax: &'static str) -> Line {
         Line(vec![Piece::Syntax(syntax)])
     }
 
-    /// A comment. It is known here as well: there are shells that run what stands in a comment.
+    /// A constant comment: some shells execute comments.
     pub fn comment(words: &'static str) -> Line {
         debug_assert!(
             words.starts_with("# ")
@@ -59,7 +59,7 @@ impl Line {
         self
     }
 
-    /// Adds all of another line.
+    /// Adds another line.
     pub fn line(mut self, line: impl Into<Line>) -> Line {
         self.0.append(&mut line.into().0);
         self
@@ -75,12 +75,12 @@ impl Line {
         self.and_shell(">").arg(file)
     }
 
-    /// `… && LINE`: only where it went well.
+    /// `… && LINE`: only on success.
     pub fn and(self, line: impl Into<Line>) -> Line {
         self.and_shell("&&").line(line)
     }
 
-    /// `… || echo WORDS`: says so where it did not go well.
+    /// `… || echo WORDS`: prints a message on failure.
     pub fn or_say(self, words: impl Into<Arg>) -> Line {
         self.and_shell("|| echo").arg(words).and_shell(">&2")
     }

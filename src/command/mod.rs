@@ -1,6 +1,6 @@
-//! A command is a value: programs with their arguments, and where they run. Text of a cluster enters only as an [`Arg`],
-//! which is quoted for `sh` when the command is rendered; shell syntax is only ever a `&'static str`. So no rule quotes by
-//! hand, and no name can run anything. Nothing here is run: commands are printed for people to paste.
+//! A command as a value: programs with their arguments, and the place to run. Text of a cluster must be an [`Arg`],
+//! which is quoted for `sh`; shell syntax is always `&'static str`. So rules need no quoting, and names cannot run
+//! anything. Commands are only printed.
 //!
 //! ```
 //! use meshdoctor::command::{Arg, Command, kubectl};
@@ -39,11 +39,11 @@ pub use values::helm_set;
 pub enum RunsOn {
     /// A shell on the operator's machine.
     Workstation,
-    /// A root shell on the host of a node, which the operator has opened there.
+    /// A root shell on a node, opened by the operator.
     Node,
 }
 
-/// Something to paste: lines, in their order.
+/// A command to paste: lines in order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Command {
     runs_on: RunsOn,
@@ -65,14 +65,14 @@ impl Command {
         }
     }
 
-    /// Lines for the operator's machine that are about one node, as [`Arg::node`]: the node's name stands once, in front,
-    /// so that the same lines serve for other nodes.
+    /// Lines for the operator's machine about one node ([`Arg::node`]): the node's name is in the first line, so that
+    /// the others can be reused for other nodes.
     pub fn about_node(node: &str, lines: impl IntoIterator<Item = impl Into<Line>>) -> Command {
         Command { node: Some(node.to_owned()), whole: true, ..Command::lines(lines) }
     }
 
-    /// A script that runs as root on the host of a node, from the operator's machine: wholly there, so that where no shell
-    /// opens on the node nothing runs at all.
+    /// A script that runs as root on a node, from the operator's machine: completely in the node's shell, so that
+    /// nothing runs if no shell opens.
     pub fn on_node(node: &str, script: impl IntoIterator<Item = impl Into<Line>>) -> Command {
         let debug = kubectl()
             .words("debug")
@@ -82,12 +82,12 @@ impl Command {
         Command::about_node(node, [debug])
     }
 
-    /// Lines for a root shell that somebody has opened on the host of a node.
+    /// Lines for a root shell on a node.
     pub fn in_node_shell(script: impl IntoIterator<Item = impl Into<Line>>) -> Command {
         Command { runs_on: RunsOn::Node, whole: true, ..Command::lines(script) }
     }
 
-    /// Says that its lines belong together: none may be left out where a report is short.
+    /// Marks its lines as a unit: a short report must not omit any.
     pub fn whole(mut self) -> Command {
         self.whole = true;
         self
@@ -98,22 +98,22 @@ impl Command {
         self.runs_on
     }
 
-    /// The node that it is written for.
+    /// Its node.
     pub fn node(&self) -> Option<&str> {
         self.node.as_deref()
     }
 
-    /// Further nodes on which the same is to be done.
+    /// Further nodes to run it on.
     pub fn other_nodes(&self) -> &[String] {
         &self.other_nodes
     }
 
-    /// Whether its lines belong together.
+    /// Whether its lines are a unit.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
 
-    /// What it says, line by line as it is pasted. An argument that ends in line breaks takes more than one.
+    /// Its text, line by line. An argument that ends in line breaks takes several lines.
     pub fn rendered(&self) -> Vec<String> {
         self.to_string().split('\n').map(str::to_owned).collect()
     }
@@ -123,7 +123,7 @@ impl Command {
         self.lines.iter().find_map(Line::required_cli)
     }
 
-    /// What has to be put into it by hand before it can run: names of variables.
+    /// Variables that the reader must set first.
     pub fn placeholders(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
         self.lines.iter().for_each(|line| line.placeholders(&mut names));
@@ -132,22 +132,20 @@ impl Command {
         names
     }
 
-    /// The same command with another text wherever a text came from elsewhere: what a test pastes to see that no text can
-    /// become more than an argument.
+    /// The command with all texts from outside replaced, for tests of quoting.
     pub fn retold(mut self, text: &dyn Fn(&str) -> String) -> Command {
         self.node = self.node.map(|node| text(&node));
         self.lines.iter_mut().for_each(|line| line.retell(text));
         self
     }
 
-    /// The same for the cluster that was judged: every program that asks a cluster gets the options by which that cluster
-    /// is reached.
+    /// The command with connection options for the cluster of the run.
     pub fn aimed(mut self, connection: &Connection) -> Command {
         self.lines.iter_mut().for_each(|line| line.aim(connection));
         self
     }
 
-    /// Adds the lines of others, each once. What is written for a node stays as it is and names the nodes of the others.
+    /// Adds the lines of others, each once. A command for a node is kept and lists the nodes of the others.
     pub fn join<'a>(&mut self, others: impl IntoIterator<Item = &'a Command>) {
         let mut lines: BTreeSet<Line> = self.lines.iter().cloned().collect();
         let mut nodes: BTreeSet<String> = self.node.iter().cloned().collect();
@@ -165,7 +163,7 @@ impl Command {
         }
     }
 
-    /// Puts another before it.
+    /// Puts another one before it.
     pub fn after(mut self, first: Command) -> Command {
         let mut lines = first.lines;
         lines.append(&mut self.lines);

@@ -1,21 +1,21 @@
-//! Words for a POSIX shell and for fish. Whatever the text is, what comes out is one word on one line (but for line breaks at the very
-//! end of a text), holds no character that could drive a terminal, and means the text, byte by byte. Inside its single quotes fish takes
-//! `\'` and `\\` for escapes, so neither ever stands there. PowerShell splits words at quotes: there a text with `'` or `\` can become
-//! several arguments, but never a command.
+//! Quotes words for POSIX shells and fish. The result is one word on one line (except for line breaks at the end), has
+//! no terminal control characters, and represents the text byte by byte. In single quotes, fish treats `\'` and `\\` as
+//! escapes, so they are avoided. PowerShell splits words at quotes: there, a text with `'` or `\` can become several
+//! arguments, but never a command.
 
 use std::fmt::Write;
 
-/// The text as one word of `sh`, bash, dash, zsh or fish.
+/// The text as one word for `sh`, bash, dash, zsh or fish.
 pub(super) fn word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,@%+".contains(c) || c == '=';
-    // zsh takes a word that begins with = for the path of a program, and older fish one that begins with % for a process.
+    // zsh expands a leading = to a program's path, and older fish a leading % to a process.
     if !text.is_empty() && text.chars().all(plain) && !text.starts_with(['=', '%']) {
         return text.to_owned();
     }
     if text.chars().all(|c| !crate::terminal::is_hostile(c)) {
         return single(text);
     }
-    // Line breaks at the end would be lost in a substitution.
+    // A substitution would drop line breaks at the end.
     let inner = text.trim_end_matches('\n');
     let breaks = &text[inner.len()..];
     let mut quoted = String::new();
@@ -23,7 +23,7 @@ pub(super) fn word(text: &str) -> String {
         quoted.push_str("\"$(printf '");
         for (at, c) in inner.char_indices() {
             match c {
-                // A format that begins with a dash would be an option.
+                // A format with a leading dash would be an option.
                 '-' if at == 0 => quoted.push_str("\\055"),
                 '%' => quoted.push_str("%%"),
                 '\\' => quoted.push_str("\\134"),
@@ -45,8 +45,8 @@ pub(super) fn word(text: &str) -> String {
     quoted
 }
 
-/// A text between single quotes, its line breaks as they are; quotes, and backslashes that fish would take for the begin of an escape,
-/// between double quotes.
+/// A text in single quotes with its line breaks; quotes, and backslashes that fish would treat as escapes, are in
+/// double quotes.
 pub(super) fn single(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('\'');
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    /// What a shell takes a word for.
+    /// The value of a word in a shell.
     fn taken(shell: &str, text: &str) -> String {
         let script = format!("printf '%s' {}", word(text));
         let ran = Command::new(shell).arg("-c").arg(script).output().expect("a shell");
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(word("=ls"), "'=ls'");
         assert_eq!(word("%self"), "'%self'");
         assert_eq!(word(r"{.data.ca\.crt}"), r"'{.data.ca\.crt}'");
-        // What fish takes for escapes.
+        // Escapes of fish.
         assert_eq!(word(r"\';touch P;#"), r#"''"\\"''"'"';touch P;#'"#);
         assert_eq!(word(r"a\\b\"), r#"'a'"\\"'\b'"\\"''"#);
         assert_eq!(word("a\nb"), "\"$(printf 'a\\012b')\"");

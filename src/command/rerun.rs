@@ -1,35 +1,35 @@
-//! What it takes to ask the same question again: the options of a run that say which cluster was looked at, and how.
+//! Options to repeat a request: cluster and evidence.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Call, Connection};
 
-/// What it takes to ask the same question again, as the command line had it. Bundles keep it, so that a report that is
-/// made later prints the same commands.
+/// Options to repeat a request, as on the command line. Bundles store them, so that later reports print the same
+/// commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Rerun {
-    /// How the cluster is reached.
+    /// Connection options.
     pub connection: Connection,
-    /// Options of `check` that say what is looked at: `--linkerd-namespace mesh`, `--probe`.
+    /// Options of `check` for the scope: `--linkerd-namespace mesh`, `--probe`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Flag>,
-    /// The options that provided evidence beside the cluster: `--nodes`, `--logs`, `--diagnostics`.
+    /// Options for additional evidence: `--nodes`, `--logs`, `--diagnostics`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub provided: Vec<Flag>,
 }
 
-/// An option of `check` that is repeated, with its value.
+/// A repeated option of `check`, with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flag {
     /// Which.
     pub option: Repeated,
-    /// Its value, where it takes one.
+    /// Its value, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
 
-/// The options that are repeated. A bundle can name no other.
+/// The options that are repeated. A bundle cannot contain others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repeated {
@@ -70,19 +70,19 @@ impl Repeated {
 }
 
 impl Rerun {
-    /// Adds the options that say what is looked at; `probe`: running programs have to be asked, whatever they say.
+    /// Adds the scope options; `probe` forces `--probe`.
     pub fn asked(&self, call: Call, probe: bool) -> Call {
         let is_said = self.options.iter().any(|flag| flag.option == Repeated::Probe);
         let call = repeated(call, self.options.iter().filter(|flag| flag.option != Repeated::Knowledge));
         if probe && !is_said { call.words("--probe") } else { call }
     }
 
-    /// Adds the options that say how it is judged.
+    /// Adds the options for evaluation.
     pub fn judged(&self, call: Call) -> Call {
         repeated(call, self.options.iter().filter(|flag| flag.option == Repeated::Knowledge))
     }
 
-    /// Adds the options that provide evidence of nodes and logs.
+    /// Adds the options for additional evidence.
     pub fn providing(&self, call: Call) -> Call {
         repeated(call, &self.provided)
     }

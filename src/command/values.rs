@@ -1,11 +1,11 @@
-//! Arguments whose text has a syntax of its own beside the shell's.
+//! Arguments with a syntax of their own, in addition to the shell's.
 
-/// `KEY=VALUE` for helm's (and linkerd's) `--set`, in which commas part values, and dots, braces and brackets have a
-/// meaning: the value arrives as it is. `key` is a path of the chart and is not escaped.
+/// `KEY=VALUE` for `--set` of helm and linkerd, where commas, dots, braces and brackets are special: escapes the value.
+/// `key` is a chart path and is not escaped.
 pub fn helm_set(key: &str, value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
     for c in value.chars() {
-        // A brace begins a list where it begins a value.
+        // A brace starts a list only at the start of a value.
         if matches!(c, ',' | '\\') || (c == '{' && escaped.is_empty()) {
             escaped.push('\\');
         }

@@ -1,4 +1,4 @@
-//! Pages about the command line: flags from clap, exit statuses from their constants.
+//! Command-line pages: flags from clap, exit statuses from their constants.
 
 use std::fmt::Write;
 
@@ -82,7 +82,7 @@ fn spelling(arg: &Arg) -> String {
     spelling
 }
 
-/// On one line, with a full stop: clap takes the last one away.
+/// The text on one line, with the final full stop that clap removes.
 fn sentence(text: &str) -> String {
     let mut sentence = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if !sentence.is_empty() && !sentence.ends_with('.') {
@@ -117,7 +117,7 @@ fn meaning(arg: &Arg) -> String {
     meaning.trim().to_owned()
 }
 
-/// Each exit status with what it means.
+/// Table of exit statuses and their meanings.
 pub fn exit_table() -> String {
     rows(&exit::ALL)
 }
@@ -134,9 +134,9 @@ fn rows(statuses: &[(u8, &str)]) -> String {
 pub fn exit_codes() -> String {
     format!(
         "{GENERATED}# Exit statuses\n\nThe same in every output format.\n\n{}\n\
-         A finding at or above the gate beats missing evidence, and missing evidence beats fine: 1 before 4 before 0.\n\
-         Evidence that nobody provided, such as node files without `--nodes`, is listed under coverage and changes no status,\n\
-         unless `--only` names nothing but checks that need it.\n\n\
+         A finding at or above the gate (the severity of `--fail-on`) takes precedence over missing evidence: 1 before 4 before 0.\n\
+         Checks without evidence, such as node files without `--nodes`, are listed under coverage and do not change the status,\n\
+         unless `--only` selects nothing but checks that need it.\n\n\
          ## `check --verify`\n\n{}",
         rows(&exit::ALL),
         rows(&exit::VERIFY)

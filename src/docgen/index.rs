@@ -1,4 +1,4 @@
-//! The index of all checks, and places in pages that are filled with what was generated.
+//! The index of all checks, and the generated sections of pages.
 
 use std::fmt::Write;
 
@@ -23,15 +23,15 @@ fn table() -> String {
 pub fn index() -> String {
     let number = checks::all().count();
     format!(
-        "{GENERATED}# The checks\n\n{number} checks. `meshdoctor list` prints the same list, `meshdoctor explain CHECK` the \
-         page of one.\nThe severity is the highest that a check's findings may have.\n\n{}",
+        "{GENERATED}# The checks\n\n{number} checks. `meshdoctor list` prints this list, `meshdoctor explain CHECK` the page of a \
+         check.\nThe severity is the highest that a check's findings may have.\n\n{}",
         table()
     )
 }
 
 /// The table of the parameters of built-in checks.
 pub fn parameters() -> String {
-    let mut table = String::from("| Parameter | Unless set | What it decides |\n|---|---|---|\n");
+    let mut table = String::from("| Parameter | Default | Meaning |\n|---|---|---|\n");
     for check in checks::all().filter(|check| !check.is_brought()) {
         for shown in check.card().front.parameters() {
             let (id, name, held) = (check.id, shown.name, shown.default_in_words());
@@ -42,9 +42,9 @@ pub fn parameters() -> String {
     table
 }
 
-/// The table of the checks that can judge manifests, by category, and what the others need.
+/// Table of the checks that can check manifests, by category.
 pub fn manifest_checks() -> String {
-    let mut table = String::from("| Category | Checks that judge manifests |\n|---|---|\n");
+    let mut table = String::from("| Category | Checks for manifests |\n|---|---|\n");
     let mut categories: Vec<(&str, Vec<&str>)> = Vec::new();
     let built_in = || checks::all().filter(|check| !check.is_brought());
     let judging: Vec<_> = built_in().filter(|check| check.card().front.judges_manifests()).collect();
@@ -66,8 +66,7 @@ pub fn manifest_checks() -> String {
     )
 }
 
-/// A hand-written text with what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->` replaced; `None` where it
-/// has no such markers.
+/// Replaces the text between `<!-- NAME: begin -->` and `<!-- NAME: end -->`; `None` if the markers are missing.
 pub fn fill(text: &str, name: &str, content: &str) -> Option<String> {
     let (begin, end) = (format!("<!-- {name}: begin -->"), format!("<!-- {name}: end -->"));
     let (head, rest) = text.split_once(&begin)?;

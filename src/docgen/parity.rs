@@ -1,5 +1,5 @@
-//! The page on `linkerd check`: which card answers which of its rows, and where our verdict differs from its own, from
-//! the reviewed list in `checks/parity.yaml`.
+//! The page on `linkerd check`: the checks that cover each row, and the rows with a different result, from the reviewed
+//! list in `checks/parity.yaml`.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -11,36 +11,36 @@ use crate::knowledge::{Knowledge, RowSeverity};
 use crate::page::GENERATED;
 use crate::rows::RowResult;
 
-/// A row on which we differ from `linkerd check`, reviewed.
+/// A row of `linkerd check` with a different result, reviewed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Difference {
     /// The row's category.
     pub category: String,
-    /// The row's words.
+    /// The text of the row.
     pub description: String,
-    /// The recorded states in which it was seen; empty: any.
+    /// The recorded clusters in which it was seen; empty: any.
     #[serde(default)]
     pub recordings: Vec<String>,
-    /// The verdict of the real command; `None`: it leaves the row out.
+    /// Result of `linkerd check`; `None`: the row is missing.
     #[serde(default)]
     pub theirs: Option<RowResult>,
-    /// Ours; `None`: we leave the row out.
+    /// meshdoctor's result; `None`: the row is missing.
     #[serde(default)]
     pub ours: Option<RowResult>,
-    /// What the real command says there, in part: what shows that its verdict is not about the cluster. Without it ours is
-    /// never the weaker one.
+    /// Part of the text of `linkerd check` that shows a cause outside the cluster. Without it, meshdoctor's result must
+    /// not be weaker.
     #[serde(default)]
     pub their_error: Option<String>,
-    /// What ours says there, in part.
+    /// Part of meshdoctor's text.
     #[serde(default)]
     pub our_error: Option<String>,
-    /// Why ours is right.
+    /// Reason why meshdoctor's result is right.
     pub why: String,
 }
 
 impl Difference {
-    /// Whether we say less than the real command does.
+    /// Whether meshdoctor's result is weaker than that of `linkerd check`.
     pub fn is_weaker(&self) -> bool {
         self.theirs.is_some_and(|theirs| self.ours.is_none_or(|ours| ours < theirs))
     }
@@ -60,14 +60,14 @@ pub fn page() -> String {
     let known = Knowledge::embedded().linkerd_check();
     let mut page = format!(
         "{GENERATED}# `linkerd check`, row by row\n\n\
-         Every row of `linkerd check` is answered by one or more checks of meshdoctor. `meshdoctor check -o linkerd` prints\n\
-         the rows with meshdoctor's verdict as the JSON document of `linkerd check -o json`, `-o linkerd-table` as its table.\n\
-         Rows that the real command skips after a failure are there as well: nothing stops at the first one. A row that could\n\
-         not be judged, or only in part, is a warning that begins with `not checked:`. Rows without any evidence are left out.\n"
+         Each row of `linkerd check` is covered by one or more checks of meshdoctor. `meshdoctor check -o linkerd` prints the rows\n\
+         with meshdoctor's result in the JSON format of `linkerd check -o json`, `-o linkerd-table` in its table format.\n\
+         Rows that the real command skips after a failure are included, because meshdoctor does not stop at a failure. A row that\n\
+         was not checked, or only in part, is a warning that begins with `not checked:`. Rows without any evidence are omitted.\n"
     );
     let (source, date) = known.source();
-    _ = write!(page, "\nThe rows were read from {source}, on {date}.\n\n## Rows\n\n");
-    page.push_str("| Category | Row | When it fails, the real command | Answered by |\n|---|---|---|---|\n");
+    _ = write!(page, "\nRows of {source}, on {date}.\n\n## Rows\n\n");
+    page.push_str("| Category | Row | On failure, the real command | Checks |\n|---|---|---|---|\n");
     for category in known.categories() {
         for (at, row) in category.rows.iter().enumerate() {
             let by: Vec<String> = checks::all()
@@ -88,7 +88,7 @@ pub fn page() -> String {
     }
     page.push_str("\n## Where meshdoctor differs\n\n");
     if differences().is_empty() {
-        page.push_str("Nowhere that was seen.\n");
+        page.push_str("No differences were found.\n");
         return page;
     }
     page.push_str("| Row | `linkerd check` | meshdoctor | Seen on | Why |\n|---|---|---|---|---|\n");

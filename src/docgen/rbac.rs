@@ -1,5 +1,4 @@
-//! The role that suffices for all checks: the union of what their cards need or can use and of the versions that reports
-//! name, and not a verb more.
+//! RBAC roles for the checks: exactly the permissions that their cards and the versions in reports need.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -15,9 +14,9 @@ pub fn cluster_role() -> String {
     let mut role = String::from(
         "# Generated from the checks' cards by `UPDATE=1 cargo test`; do not edit.\n\
          #\n\
-         # What meshdoctor reads with all checks selected, and nothing more: it never writes, never watches, and reads\n\
-         # Secrets and ConfigMaps only by name. A check whose evidence is denied says so; the others are judged.\n\
-         # What check --pre asks besides, what you yourself may do, every user may ask by the role system:basic-user.\n\
+         # The read permissions of meshdoctor with all checks selected. It never writes or watches, and reads Secrets and\n\
+         # ConfigMaps only by name. If a permission is denied, the affected checks report it; the others still run.\n\
+         # check --pre also reviews your own permissions; the role system:basic-user allows that to every user.\n\
          #\n\
          #   kubectl apply -f rbac.yaml\n\
          #   kubectl create clusterrolebinding meshdoctor --clusterrole=meshdoctor --user=NAME\n\
@@ -29,22 +28,24 @@ pub fn cluster_role() -> String {
     );
     role.push_str(&rules);
     if optional {
-        role.push_str("# What it reads only where you want it, forwarded ports, logs and the credentials of links: rbac-optional.yaml.\n");
+        role.push_str(
+            "# Optional permissions (forwarded ports, logs, credentials of links): rbac-optional.yaml.\n",
+        );
     }
     role
 }
 
-/// Where what is read by name is granted alone.
+/// Namespaces in which objects that are read by name are granted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Homes {
-    /// The namespace of the control plane.
+    /// Control-plane namespace.
     pub control_plane: String,
-    /// The namespace of linkerd-cni.
+    /// Namespace of linkerd-cni.
     pub cni: String,
 }
 
 impl Homes {
-    /// The namespace that is granted; `None` where the namespace is only found when it is asked.
+    /// The namespace to grant; `None` if it is known only at run time.
     fn of<'s>(&'s self, scope: &'s Scope) -> Option<&'s str> {
         match scope {
             Scope::ControlPlane => Some(&self.control_plane),
@@ -55,8 +56,8 @@ impl Homes {
     }
 }
 
-/// The role for some of the checks, and whom it is bound to, if that is said. With the namespaces of Linkerd what is read there by name
-/// is granted there alone, by a Role in each.
+/// The role for some of the checks, with an optional binding. With `homes`, objects that are read by name are granted
+/// by a Role in each Linkerd namespace only.
 pub fn role_of(checks: &[&'static Check], bound: Option<&Bound>, homes: Option<&Homes>) -> String {
     let (rules, optional) = rules(checks, homes);
     let mut role = String::from(
@@ -82,7 +83,7 @@ pub fn role_of(checks: &[&'static Check], bound: Option<&Bound>, homes: Option<&
     role
 }
 
-/// A binding of a role, in a namespace or in all.
+/// A RoleBinding or ClusterRoleBinding.
 fn binding(role: &str, namespace: Option<&str>, bound: &Bound) -> String {
     let subject = match bound {
         Bound::User(name) => {
@@ -101,7 +102,7 @@ fn binding(role: &str, namespace: Option<&str>, bound: &Bound) -> String {
     )
 }
 
-/// Whom a role is bound to.
+/// Subject of a role binding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Bound {
     /// A user, by name.
@@ -115,12 +116,12 @@ pub enum Bound {
     },
 }
 
-/// A text as YAML reads it back, whatever is in it.
+/// A text as a quoted YAML string.
 fn quoted(text: &str) -> String {
     serde_json::Value::String(text.to_owned()).to_string()
 }
 
-/// What is read by name, by group and resource.
+/// Objects that are read by name, by group and resource.
 type Named<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<&'a str>>;
 
 fn named_rules(named: &Named<'_>) -> String {
@@ -136,7 +137,7 @@ fn named_rules(named: &Named<'_>) -> String {
     rules
 }
 
-/// What checks read by name in namespaces that are known, as rules by namespace.
+/// Rules for objects that are read by name in known namespaces, by namespace.
 fn rules_in(checks: &[&'static Check], homes: &Homes) -> BTreeMap<String, String> {
     let items = policy::run_items(checks);
     let mut by_namespace: BTreeMap<String, Named<'_>> = BTreeMap::new();
@@ -151,7 +152,7 @@ fn rules_in(checks: &[&'static Check], homes: &Homes) -> BTreeMap<String, String
     by_namespace.iter().map(|(namespace, named)| (namespace.clone(), named_rules(named))).collect()
 }
 
-/// What checks read, as rules; and whether they can use what only optional roles allow. What is granted in namespaces is left out.
+/// Rules for what checks read, and whether they can use the optional roles. Rules granted in namespaces are left out.
 fn rules(checks: &[&'static Check], homes: Option<&Homes>) -> (String, bool) {
     let items = policy::run_items(checks);
     let mut lists: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -162,14 +163,14 @@ fn rules(checks: &[&'static Check], homes: Option<&Homes>) -> (String, bool) {
     for item in &items {
         match item {
             Item::List(kind) => _ = lists.entry(kind.info().group).or_default().insert(kind.info().plural),
-            // Their names are only known once the links are.
+            // Their names are known only after the Links are read.
             Item::Named { scope: Scope::Links, .. } => links = true,
             Item::Named { scope, .. } if homes.is_some_and(|homes| homes.of(scope).is_some()) => {}
             Item::Named { kind, name, .. } => {
                 _ = named.entry((kind.info().group, kind.info().plural)).or_default().insert(name);
             }
             Item::ServerVersion => server_version = true,
-            // Every user may ask what they themselves may do.
+            // Every user may review their own permissions.
             item => probes |= item.asked().is_some_and(Asked::is_probed),
         }
     }
@@ -189,7 +190,7 @@ fn rules(checks: &[&'static Check], homes: Option<&Homes>) -> (String, bool) {
     (role, probes || links)
 }
 
-/// `docs/rbac-optional.yaml`: rights that nobody needs for most of the checks, each a document of its own.
+/// `docs/rbac-optional.yaml`: permissions that most checks do not need, each as its own document.
 pub fn optional_roles() -> String {
     let reading = |item: Item| -> String {
         let reads = |check: &&checks::Check| {
@@ -201,12 +202,12 @@ pub fn optional_roles() -> String {
     let credentials = reading(link_credentials());
     let linked = reading(Item::Probe(Probe::of(Program::LinkedCluster)));
     format!(
-        "# Written from the code by `UPDATE=1 cargo test`; do not edit.\n\
+        "# Generated from the code by `UPDATE=1 cargo test`; do not edit.\n\
      #\n\
-     # What meshdoctor can read besides docs/rbac.yaml. Take what you want; who may not, is told which checks could not judge.\n\
+     # Optional permissions in addition to docs/rbac.yaml. Bind those that you want; without them, the report lists the affected checks.\n\
      #\n\
-     # For --probe, which asks running programs. A forwarded port reaches whatever a pod listens on, so this is more than\n\
-     # reading; bound in the namespaces of Linkerd and its extensions it suffices:\n\
+     # For --probe, which queries running programs. Port-forwarding reaches every port of a pod, so it allows more than\n\
+     # reading. Binding it in the namespaces of Linkerd and its extensions is sufficient:\n\
      #   kubectl -n linkerd-viz create rolebinding meshdoctor-probe --clusterrole=meshdoctor-probe --user=NAME\n\
      apiVersion: rbac.authorization.k8s.io/v1\n\
      kind: ClusterRole\n\
@@ -216,8 +217,8 @@ pub fn optional_roles() -> String {
        - apiGroups: [\"\"]\n    resources: [pods]\n    verbs: [list]\n  \
        - apiGroups: [\"\"]\n    resources: [pods/portforward]\n    verbs: [create, get]\n\
      ---\n\
-     # For --logs without a file, which reads the last lines of the control plane's logs and of proxies that findings are about. The\n\
-     # right covers whatever pods write; of that only lines of known meaning are kept. Bind it where you want it read:\n\
+     # For --logs without a file, which reads recent control-plane logs and the logs of affected proxies. The permission\n\
+     # covers everything that pods log; only lines of known meaning are kept. Bind it in the namespaces to read:\n\
      #   kubectl -n linkerd create rolebinding meshdoctor-logs --clusterrole=meshdoctor-logs --user=NAME\n\
      apiVersion: rbac.authorization.k8s.io/v1\n\
      kind: ClusterRole\n\
@@ -226,11 +227,11 @@ pub fn optional_roles() -> String {
      rules:\n  \
        - apiGroups: [\"\"]\n    resources: [pods/log]\n    verbs: [get]\n\
      ---\n\
-     # For {credentials} and, with --probe, {linked}: the Secrets that Links name hold kubeconfigs of other\n\
-     # clusters. Only the address in them is kept. Give the names that this prints, in the namespace of the Links:\n\
+     # For {credentials} and, with --probe, {linked}: the Secrets that Links name contain kubeconfigs of other\n\
+     # clusters. Only their server address is kept. Use the names that this command prints, in the namespace of the Links:\n\
      #   kubectl get links.multicluster.linkerd.io -A -o jsonpath='{{range .items[*]}}{{.metadata.namespace}}{{\" \"}}{{.spec.clusterCredentialsSecret}}{{\"\\n\"}}{{end}}'\n\
      #   kubectl -n linkerd-multicluster create rolebinding meshdoctor-links --role=meshdoctor-links --user=NAME\n\
-     # Where Services take their endpoints from other clusters, the same in the namespace of the control plane, which has Secrets of the\n\
+     # If Services use endpoints of other clusters, bind the same in the control-plane namespace, which has Secrets with the\n\
      # same names.\n\
      apiVersion: rbac.authorization.k8s.io/v1\n\
      kind: Role\n\
@@ -260,7 +261,8 @@ mod tests {
         assert_eq!(secrets[0]["resourceNames"].as_array().map(Vec::len), Some(1));
     }
 
-    /// Every right of the one role is in the others, and what is read by name in a namespace that is known is granted there alone.
+    /// Each permission of the single role is in the split roles, and objects that are read by name are granted only in
+    /// known namespaces.
     #[test]
     fn namespaced_roles_allow_the_same_in_fewer_places() {
         let all: Vec<_> = checks::all().collect();

@@ -1,5 +1,5 @@
-//! What an expression may cost at most, worked out before it is evaluated: steps of walks over lists, and bytes that are held.
-//! An expression whose bound is too high is not evaluated: neither time nor memory can be taken back from one that runs.
+//! Upper bound for the cost of an expression, computed before evaluation: steps of loops over lists, and memory. An
+//! expression above the limit is not evaluated, because evaluation cannot be interrupted.
 
 use cel::common::ast::operators as op;
 use cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
@@ -7,27 +7,27 @@ use cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue};
 use super::scope::Scope;
 use super::shape::{parts, selection};
 
-/// What a value takes beside its text.
+/// Overhead of a value in bytes, in addition to its text.
 pub(super) const NODE: u64 = 64;
-/// What a function of ours says of an object, at most.
+/// Maximum size of the result of a custom function about an object.
 const OURS: u64 = 1 << 16;
 
-/// The most that an evaluation takes.
+/// Upper bound for an evaluation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Cost {
-    /// Items that walks over lists come to.
+    /// Number of items visited by loops.
     pub(super) steps: u64,
-    /// Bytes of the largest value.
+    /// Size of the largest value in bytes.
     pub(super) bytes: u64,
 }
 
-/// What a value may be.
+/// Upper bound for a value.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     bytes: u64,
-    /// Items of the longest list or map in it.
+    /// Length of the longest list or map in it.
     items: u64,
-    /// It is a part of what is bound, as it is.
+    /// It is an unchanged part of a bound variable.
     data: bool,
 }
 
@@ -41,7 +41,7 @@ impl Size {
     }
 }
 
-/// What an expression costs at most.
+/// Computes the cost of an expression.
 pub(super) fn of(expression: &IdedExpr, scope: &Scope<'_>) -> Cost {
     let mut bounds = Bounds { scope, bound: Vec::new(), cost: Cost { steps: 1, bytes: 0 } };
     bounds.size(expression, 1);
@@ -50,13 +50,13 @@ pub(super) fn of(expression: &IdedExpr, scope: &Scope<'_>) -> Cost {
 
 struct Bounds<'s, 'p> {
     scope: &'s Scope<'p>,
-    /// What walks bind.
+    /// Variables bound by loops.
     bound: Vec<(String, Size)>,
     cost: Cost,
 }
 
 impl Bounds<'_, '_> {
-    /// The size of the value of an expression that is evaluated so many times.
+    /// Size of an expression that is evaluated this number of times.
     fn size(&mut self, expression: &IdedExpr, times: u64) -> Size {
         let size = self.part(expression, times);
         self.cost.bytes = self.cost.bytes.max(size.bytes);
@@ -115,8 +115,8 @@ impl Bounds<'_, '_> {
                     bounds.bound.truncate(before);
                     step
                 };
-                // What is made of all items together is no more than what is made of all that they hold, and what is made of
-                // nothing for each of them: what an expression makes grows at least as its items do.
+                // The results for all items together are bounded by the size of all inputs plus the constant part per
+                // item, because results grow at most linearly with items.
                 let made = with(self, item, inner);
                 let of_nothing = with(self, Size { bytes: 0, ..item }, 0);
                 if !matches!(walk.accu_init.expr, Expr::List(_) | Expr::Map(_)) {
@@ -178,7 +178,7 @@ impl Bounds<'_, '_> {
         }
     }
 
-    /// A part of a value, by its name.
+    /// A part of a value, by name.
     fn field(&self, of: Size, name: &str) -> Size {
         let items = if of.data { self.scope.items(name) } else { of.items };
         Size { items, ..of }

@@ -1,5 +1,5 @@
-//! What of data an expression looks at without naming it: a part under a name that is worked out, values that a walk over a map
-//! binds, a whole that is compared. Of what it names, [`super::shape`] keeps account.
+//! Data that an expression reads without naming it: computed keys, loop variables over maps, comparisons of whole
+//! values. [`super::shape`] tracks named data.
 
 use std::collections::BTreeSet;
 
@@ -8,25 +8,25 @@ use cel::common::ast::{ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValu
 
 use super::shape::{parts, root, selection};
 
-/// Something that is looked at.
+/// A part that is read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Looked {
-    /// Anything below a field of this name.
+    /// Any value below a field of this name.
     Below(String),
-    /// The items of a list of this name, each as a whole.
+    /// The items of a list of this name, as whole values.
     Items(String),
     /// Anything.
     Anywhere,
 }
 
-/// Where the value of an expression comes from.
+/// Origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum From {
-    /// It is worked out, or written down in the card.
+    /// Computed, or a constant on the card.
     Nowhere,
-    /// It is, or stands in, a field or a variable of this name.
+    /// A field or variable of this name, or a part of it.
     Field(String),
-    /// It may be from several.
+    /// Several origins are possible.
     Somewhere,
 }
 
@@ -40,7 +40,7 @@ impl From {
     }
 }
 
-/// What an expression looks at.
+/// Tracks what an expression reads.
 pub(super) fn looked_at(expression: &IdedExpr) -> BTreeSet<Looked> {
     let mut looks = Looks { bound: Vec::new(), looked: BTreeSet::new() };
     looks.walk(expression);
@@ -48,7 +48,7 @@ pub(super) fn looked_at(expression: &IdedExpr) -> BTreeSet<Looked> {
 }
 
 struct Looks {
-    /// What walks bind, and where it comes from.
+    /// Loop variables and their origin.
     bound: Vec<(String, From)>,
     looked: BTreeSet<Looked>,
 }
@@ -85,7 +85,7 @@ impl Looks {
         }
     }
 
-    /// Binds what a walk over something binds.
+    /// Binds the variables of a loop.
     fn bind(&mut self, walk: &ComprehensionExpr, from: &From) {
         self.bound.push((walk.iter_var.clone(), from.clone()));
         self.bound.extend(walk.iter_var2.iter().map(|name| (name.clone(), from.clone())));
@@ -108,12 +108,12 @@ impl Looks {
                 Expr::Literal(LiteralValue::String(_) | LiteralValue::Int(_) | LiteralValue::UInt(_)) => {}
                 _ => self.look(self.from(of), Looked::Below),
             },
-            // Whether a name is there compares no value; a list is compared item by item.
+            // A test for a key compares no value; a test for a list item compares every item.
             (op::IN, [one, of]) => {
                 self.whole(one);
                 self.look(self.from(of), Looked::Items);
             }
-            // They hand on what they get, or ask the model about an object that it has read itself.
+            // They return their input, or query the model about an object that it has already read.
             (
                 op::CONDITIONAL
                 | op::ADD
@@ -138,7 +138,7 @@ impl Looks {
         }
     }
 
-    /// A value that is compared, or of which another is made.
+    /// A value that is compared or processed.
     fn whole(&mut self, part: &IdedExpr) {
         let is_item = |name: &String| self.bound.iter().any(|(bound, _)| bound == name);
         let item = matches!(&part.expr, Expr::Ident(name) if is_item(name));
@@ -154,7 +154,7 @@ impl Looks {
     }
 
     fn from(&self, expression: &IdedExpr) -> From {
-        // What is bound beside objects was never redacted.
+        // Variables other than objects are never redacted.
         if matches!(root(expression), Some("params" | "cluster" | "owner")) {
             return From::Nowhere;
         }

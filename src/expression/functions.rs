@@ -1,4 +1,4 @@
-//! The functions that are ours: versions, quantities, networks, selectors, and what the model of the mesh knows of an object.
+//! Custom functions: versions, quantities, networks, selectors, and facts of the mesh model about an object.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -11,26 +11,27 @@ use super::NODES;
 use super::value::{from_cel, to_cel};
 use crate::objects::{LabelSelector, Texts};
 
-/// The functions that are ours, for a message and for the documentation: name, arguments, meaning.
+/// Custom functions for messages and documentation: name, arguments, description.
 pub const FUNCTIONS: [(&str, &str, &str); 11] = [
     (
         "atLeast",
         "version, version",
-        "whether the first version is the second one or newer: atLeast(cluster.kubernetes, '1.29'), atLeast(cluster.linkerdMinor, '2.18'); \
-         an edge release is not compared with a minor",
+        "whether the first version is the same as the second one or newer: atLeast(cluster.kubernetes, '1.29'), atLeast(cluster.linkerdMinor, '2.18'); \
+         an edge release cannot be compared with a minor",
     ),
-    ("quantity", "text", "a quantity of Kubernetes as a number: quantity('100m') is 0.1"),
+    ("quantity", "text", "a Kubernetes quantity as a number: quantity('100m') is 0.1"),
     (
         "duration",
         "text",
-        "a duration as Go writes it, in seconds: duration('1h30m') is 5400, so duration(object.spec.interval) < duration('5m')",
+        "a duration in Go's format, in seconds: duration('1h30m') is 5400, so \
+         duration(object.spec.interval) < duration('5m')",
     ),
     (
         "isGreaterThan",
         "quantity, quantity",
-        "as in Kubernetes: quantity('1Gi').isGreaterThan(quantity('1000M')); > says the same",
+        "as in Kubernetes: quantity('1Gi').isGreaterThan(quantity('1000M')); the same as >",
     ),
-    ("isLessThan", "quantity, quantity", "as in Kubernetes; < says the same"),
+    ("isLessThan", "quantity, quantity", "as in Kubernetes; the same as <"),
     ("compareTo", "quantity, quantity", "as in Kubernetes: -1, 0 or 1"),
     (
         "inCIDR",
@@ -40,32 +41,35 @@ pub const FUNCTIONS: [(&str, &str, &str); 11] = [
     (
         "selects",
         "selector, labels",
-        "whether a label selector, with matchLabels and matchExpressions, takes labels",
+        "whether a label selector (matchLabels, matchExpressions) matches labels",
     ),
-    ("injected", "object", "whether Linkerd's injector gives the pod, or the pods of the workload, a proxy"),
+    (
+        "injected",
+        "object",
+        "whether Linkerd's injector adds a proxy to the pod, or to the pods of the workload",
+    ),
     (
         "defaultPolicy",
         "object",
-        "the inbound policy of the ports of a pod that no Server takes: all-unauthenticated",
+        "the inbound policy of a pod's ports without a Server, such as all-unauthenticated",
     ),
     (
         "policy",
         "pod, port",
-        "what Linkerd's policy says of a port of a running pod, by its number or the name that a container gives it: server or default, \
-         protocol, routes (how many), and authorizations, each with name, who (anybody, meshed or identities), identities and networks",
+        "the inbound policy of a port of a running pod, by port number or container port name: server or default, \
+         protocol, routes (their number), and authorizations, each with name, who (anybody, meshed or identities), identities and networks",
     ),
 ];
 
-/// The reason if the evidence does not tell whether a pod is injected.
-pub(super) const NOT_KNOWN: &str =
-    "its namespace, the injector's webhook or linkerd-config are not known, which tell";
-/// The reason if the evidence does not tell the default policy of a pod.
-pub(super) const NO_POLICY: &str = "neither the object, its namespace nor linkerd-config tell it";
+/// Reason if the evidence does not show whether a pod is injected.
+pub(super) const NOT_KNOWN: &str = "its namespace, the injector's webhook or linkerd-config is unknown";
+/// Reason if the evidence does not show the default policy of a pod.
+pub(super) const NO_POLICY: &str = "the object, its namespace and linkerd-config do not show it";
 
-/// What the model of the mesh knows of objects, by namespace and name.
+/// Facts of the mesh model about objects, by namespace and name.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// Whether pods are injected; `None` where that is not known.
+    /// Whether pods are injected; `None` if unknown.
     pub injected: BTreeMap<(String, String), Option<bool>>,
     /// The default inbound policy of pods.
     pub policies: BTreeMap<(String, String), String>,
@@ -73,20 +77,20 @@ pub struct Known {
     pub ports: BTreeMap<(String, String), KnownPorts>,
 }
 
-/// The ports of a pod that its containers list or a Server takes.
+/// Ports of a pod that a container declares or a Server selects.
 #[derive(Debug, Clone, Default)]
 pub struct KnownPorts {
     /// The inbound policy of each.
     pub policies: BTreeMap<u16, serde_json::Value>,
-    /// Those that have a name, by it.
+    /// Named ports.
     pub names: BTreeMap<String, BTreeSet<u16>>,
 }
 
 impl KnownPorts {
-    /// The policy of a port, by its number or name.
+    /// Policy of a port, by number or name.
     ///
     /// # Errors
-    /// There is no such port, or it is not said which; in words.
+    /// The port does not exist or is ambiguous; in words.
     fn of(&self, port: &cel::Value) -> Result<&serde_json::Value, String> {
         let number = match port {
             cel::Value::Int(number) => u16::try_from(*number).ok(),
@@ -95,7 +99,10 @@ impl KnownPorts {
                 let mut all = self.names.get(name.as_str()).into_iter().flatten();
                 match (all.next(), all.next()) {
                     (Some(_), Some(_)) => {
-                        return Err(format!("{} names several ports of the pod; ask by number", shown(name)));
+                        return Err(format!(
+                            "{} is the name of several ports of the pod; use a number",
+                            shown(name)
+                        ));
                     }
                     (one, _) => one.copied(),
                 }
@@ -103,7 +110,8 @@ impl KnownPorts {
             other => {
                 let given = other.type_of().to_string();
                 return Err(format!(
-                    "a port is a number or a name: policy(object, 8080) or policy(object, 'http'), not {given}"
+                    "a port must be a number or a name: policy(object, 8080) or policy(object, 'http'), not \
+                     {given}"
                 ));
             }
         };
@@ -114,7 +122,10 @@ impl KnownPorts {
         };
         let found = number.and_then(|number| self.policies.get(&number));
         found.ok_or_else(|| {
-            format!("no container of the pod lists a port {asked}, and no Server takes one; ask with where for pods that have it")
+            format!(
+                "no container of the pod declares port {asked}, and no Server selects it; limit the \
+                     rule to pods with that port (where)"
+            )
         })
     }
 }
@@ -124,11 +135,12 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
     let failed = |name: &str, why: String| ExecutionError::function_error(name, why);
     let at_least = move |one: Text, other: Text| -> Result<bool, ExecutionError> {
         let read = |text: &str| {
-            numbers(text).ok_or_else(|| failed("atLeast", format!("{} is no version", shown(text))))
+            numbers(text).ok_or_else(|| failed("atLeast", format!("{} is not a version", shown(text))))
         };
         if is_edge(&one) != is_edge(&other) {
             let why = format!(
-                "{} and {} count differently; cluster.linkerdMinor compares edge releases as well",
+                "{} and {} have different numbering; use cluster.linkerdMinor, which also works for edge \
+                 releases",
                 shown(&one),
                 shown(&other)
             );
@@ -137,7 +149,7 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         Ok(read(&one)? >= read(&other)?)
     };
     let amount = move |text: Text| -> Result<f64, ExecutionError> {
-        amount(&text).ok_or_else(|| failed("quantity", format!("{} is no quantity", shown(&text))))
+        amount(&text).ok_or_else(|| failed("quantity", format!("{} is not a quantity", shown(&text))))
     };
     let duration = move |text: Text| -> Result<f64, ExecutionError> {
         seconds(&text).ok_or_else(|| {
@@ -150,7 +162,8 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         Some(std::cmp::Ordering::Equal) | None => 0,
     };
     let in_cidr = move |address: Text, network: Text| -> Result<bool, ExecutionError> {
-        let wrong = |what: &str, text: &str| failed("inCIDR", format!("{} is no {what}", shown(text)));
+        let wrong =
+            |what: &str, text: &str| failed("inCIDR", format!("{} is not a valid {what}", shown(text)));
         let address: IpAddr = address.parse().map_err(|_| wrong("address", &address))?;
         let network: ipnet::IpNet = network.parse().map_err(|_| wrong("network", &network))?;
         Ok(network.contains(&address))
@@ -174,9 +187,10 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         match place(&object).and_then(|place| of_mesh.injected.get(&place).copied()) {
             Some(Some(injected)) => Ok(injected),
             Some(None) => Err(failed("injected", NOT_KNOWN.to_owned())),
-            None => {
-                Err(failed("injected", "there is no pod and no template of pods at spec.template".to_owned()))
-            }
+            None => Err(failed(
+                "injected",
+                "the object is neither a pod nor has a pod template at spec.template".to_owned(),
+            )),
         }
     };
     let of_mesh = Arc::clone(known);
@@ -188,7 +202,7 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
     let of_port = move |object: cel::Value, port: cel::Value| -> Result<cel::Value, ExecutionError> {
         let ports = place(&object).and_then(|place| of_mesh.ports.get(&place));
         let ports = ports.ok_or_else(|| {
-            failed("policy", "the policy of ports is known of running pods alone: for: pods".to_owned())
+            failed("policy", "the policy of ports is known only for running pods (for: pods)".to_owned())
         })?;
         ports.of(&port).map(to_cel).map_err(|why| failed("policy", why))
     };
@@ -210,7 +224,7 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
     debug_assert!(added.iter().all(Result::is_ok), "a function has the name of one of CEL's own");
 }
 
-/// A text in a message: between quotes that are no double ones, as what stands in those is left out of messages.
+/// A text in a message, in single quotes: text in double quotes is removed from messages.
 fn shown(text: &str) -> String {
     const MOST: usize = 60;
     let end = text.char_indices().nth(MOST).map_or(text.len(), |(at, _)| at);
@@ -224,14 +238,14 @@ fn numbers(text: &str) -> Option<Vec<u64>> {
         text[begin..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(text.len(), |at| begin + at);
     let numbers = text[begin..end].trim_end_matches('.').split('.').map(|n| n.parse().ok());
     let mut numbers = numbers.collect::<Option<Vec<u64>>>()?;
-    // 1.29 is 1.29.0.
+    // 1.29 equals 1.29.0.
     while numbers.last() == Some(&0) {
         numbers.pop();
     }
     Some(numbers)
 }
 
-/// A duration of Go's, in seconds: `1h30m`, `500ms`, `-5s`, `0`.
+/// A Go duration in seconds: `1h30m`, `500ms`, `-5s`, `0`.
 fn seconds(text: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 8] = [
         ("ms", 1e-3),
@@ -261,12 +275,12 @@ fn seconds(text: &str) -> Option<f64> {
     is_some.then_some(if text.starts_with('-') { -total } else { total })
 }
 
-/// Whether a version is one of Linkerd's edge releases, which count years.
+/// Whether a version is a Linkerd edge release, which starts with a year.
 fn is_edge(text: &str) -> bool {
     text.trim_start().starts_with("edge-")
 }
 
-/// A quantity of Kubernetes as a number.
+/// A Kubernetes quantity as a number.
 fn amount(text: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 14] = [
         ("Ki", 1024.0),
@@ -287,7 +301,7 @@ fn amount(text: &str) -> Option<f64> {
     let text = text.trim();
     let unit = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
     let (number, factor) = unit.unwrap_or((text, 1.0));
-    // What Rust reads as well: inf, nan.
+    // Exclude texts that only Rust accepts: inf, nan.
     let is_number =
         number.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) && !number.contains("n");
     is_number.then_some(())?;

@@ -1,8 +1,8 @@
-//! Expressions that users write: CEL, the language of Kubernetes' own ValidatingAdmissionPolicy. The only place that knows the
-//! crate that evaluates them; in and out goes JSON.
+//! Expressions of user-defined checks in CEL, the language of Kubernetes' ValidatingAdmissionPolicy. The only module
+//! that uses the CEL crate; input and output are JSON.
 //!
-//! An expression cannot loop without end, and lists in it are walked at most [`DEPTH`] deep. Before it is evaluated its cost
-//! is bounded by the lists that it may walk and by what it may make of them; one that would cost more is not evaluated at all.
+//! Expressions cannot loop endlessly, and loops are nested at most [`DEPTH`] deep. Before evaluation, the cost is
+//! bounded by the lists to visit and the values to create; an expression above the limit is not evaluated.
 
 mod cost;
 mod data;
@@ -25,20 +25,20 @@ pub use self::scope::Scope;
 use self::shape::{Mention, STANDARD, Shape, is_standard};
 use self::value::from_cel;
 
-/// How many walks over lists may stand in one another.
+/// Maximum nesting of loops over lists.
 const DEPTH: u32 = 3;
-/// How many items the walks of one evaluation may come to.
+/// Maximum number of items that one evaluation may visit.
 const STEPS: u64 = 1_000_000;
-/// How many they may come to in all evaluations of a run of a check.
+/// The same for all evaluations of a check in a run.
 const ALL_STEPS: u64 = 10_000_000;
-/// How many bytes a value may take while an expression is evaluated.
+/// Maximum size of a value during evaluation, in bytes.
 const BYTES: u64 = 64 << 20;
-/// The longest expression, in bytes.
+/// Maximum length of an expression, in bytes.
 const LONGEST: usize = 4096;
-/// How many nodes a value of a variable may have.
+/// Maximum number of nodes of a variable's value.
 const NODES: usize = 200_000;
 
-/// The language: CEL's own functions, its optional values (`a.?b`, `a[?b]`), and its functions of texts.
+/// The language: CEL's own functions, optional values (`a.?b`, `a[?b]`), and string functions.
 static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| {
     let mut language = Env::stdlib();
     let added = cel::extensions::strings(&mut language);
@@ -46,46 +46,46 @@ static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| {
     Arc::new(language)
 });
 
-/// Why an expression has no value.
+/// Reason why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum NoValue {
-    /// It asks for a field that is not there.
-    #[error("{0} is not there; ask with has() first where it may be missing")]
+    /// It reads a missing field.
+    #[error("{0} is missing; test optional fields with has()")]
     Missing(String),
-    /// It asks for what was redacted.
+    /// It reads a redacted value.
     #[error("{0} is redacted")]
     Redacted(String),
-    /// It would take too long, or too much memory.
-    #[error("it would take too many steps, or too much memory, over so large an object")]
+    /// It would take too much time or memory.
+    #[error("it would take too many steps or too much memory on an object of this size")]
     Costly,
-    /// All evaluations before took so long that there is no time left.
-    #[error("the rule took too many steps over the objects before")]
+    /// Earlier evaluations used up the budget.
+    #[error("the rule took too many steps on earlier objects")]
     Spent,
-    /// It asks for the namespace of an object, and namespaces were not read.
-    #[error("namespaceObject is not known")]
+    /// It reads the object's namespace, but namespaces were not read.
+    #[error("namespaceObject is unknown")]
     NoNamespace,
-    /// It asks the model of the mesh for what the evidence does not tell.
+    /// It needs a fact of the mesh model that the evidence does not contain.
     #[error("{0}")]
     NotKnown(String),
-    /// Anything else: values that cannot be compared, a division by zero.
+    /// Other errors: incomparable values, a division by zero.
     #[error("{0}")]
     Failed(String),
 }
 
 impl NoValue {
-    /// What the author of the expression can do about it.
+    /// The next step for the author.
     pub fn hint(&self) -> &'static str {
         match self {
-            NoValue::Missing(_) => "ask with has() first for what may be missing, in the card of the check",
+            NoValue::Missing(_) => "test optional fields with has() in the check's card",
             NoValue::Redacted(_) => {
-                "look at it by hand, or ask for something else in the card of the check: what is redacted is never compared"
+                "inspect the value by hand, or change the check's card: redacted values are never compared"
             }
-            NoValue::NoNamespace => "bring the namespaces, or ask for what needs none",
+            NoValue::NoNamespace => "provide the namespaces, or change the expression in the check's card",
             NoValue::NotKnown(_) => {
-                "judge a cluster or a bundle, which tell it; or set linkerd.io/inject in the pod template"
+                "check a cluster or a bundle that contains it, or set linkerd.io/inject in the pod template"
             }
-            NoValue::Costly | NoValue::Spent => "walk over less in the card of the check",
-            NoValue::Failed(_) => "correct the expression in the card of the check",
+            NoValue::Costly | NoValue::Spent => "reduce the loops in the check's card",
+            NoValue::Failed(_) => "correct the expression in the check's card",
         }
     }
 }
@@ -94,29 +94,29 @@ impl NoValue {
 #[derive(Debug)]
 pub struct Expression {
     program: Program,
-    /// How deep its parts stand in one another.
+    /// Nesting depth of its parts.
     height: u32,
     /// The functions that it calls.
     calls: BTreeSet<String>,
-    /// The names of fields that it mentions.
+    /// Names of fields that it mentions.
     mentions: BTreeSet<Mention>,
-    /// What it looks at without a name.
+    /// Data that it reads without naming it.
     looked_at: BTreeSet<Looked>,
-    /// The fields that it selects of variables, each with the variable.
+    /// Fields that it selects of variables, with the variable.
     selected: BTreeSet<(String, String)>,
 }
 
 impl Expression {
-    /// Parses an expression, in which these variables are bound.
+    /// Parses an expression with these variables.
     ///
     /// # Errors
-    /// It is no CEL, names what is not there, or is too long or too deep.
+    /// It is not valid CEL, uses an unknown name, or is too long or too deep.
     pub fn parse(text: &str, variables: &[&str]) -> Result<Expression, String> {
         if text.len() > LONGEST {
             return Err(format!("it is longer than {LONGEST} bytes"));
         }
         if is_too_deep(text) {
-            return Err("it is nested too deep; put parts of it under variables".to_owned());
+            return Err("it is nested too deeply; move parts of it to variables".to_owned());
         }
         let parsed = with_room(|| Expression::parsed(text, variables));
         parsed.unwrap_or_else(|| Err("there is no memory to parse it".to_owned()))
@@ -125,7 +125,7 @@ impl Expression {
     fn parsed(text: &str, variables: &[&str]) -> Result<Expression, String> {
         let program = LANGUAGE.compile(text).map_err(|error| {
             let said = error.to_string();
-            let said = said.lines().next().unwrap_or("it is no CEL");
+            let said = said.lines().next().unwrap_or("it is not valid CEL");
             let said = said.strip_prefix("ERROR: <input>:").map_or(said.to_owned(), |at| format!("at {at}"));
             match said.ends_with(": namespace") {
                 true => format!("{said}; the object's namespace is namespaceObject"),
@@ -136,17 +136,17 @@ impl Expression {
         shape.walk(program.expression(), 0);
         if shape.height > DEEPEST {
             return Err(format!(
-                "its parts stand more than {DEEPEST} deep in one another; put some under variables"
+                "it is nested more than {DEEPEST} levels deep; move parts of it to variables"
             ));
         }
         if shape.depth > DEPTH {
-            return Err(format!("lists are walked more than {DEPTH} deep"));
+            return Err(format!("loops are nested more than {DEPTH} levels deep"));
         }
         let unknown = |name: &&String| !variables.contains(&name.as_str()) && !shape.bound.contains(*name);
         if let Some(name) = shape.idents.iter().find(unknown) {
             let known = variables.iter().copied();
             let hint = crate::nearest::closest(name, known).map(|near| format!("; did you mean {near}?"));
-            return Err(format!("nothing is bound to {name}{}", hint.unwrap_or_default()));
+            return Err(format!("unknown variable {name}{}", hint.unwrap_or_default()));
         }
         let ours = || FUNCTIONS.iter().map(|(name, _, _)| *name);
         if let Some(name) =
@@ -154,7 +154,7 @@ impl Expression {
         {
             let hint = crate::nearest::closest(name, ours().chain(STANDARD.iter().copied()));
             let hint = hint.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-            return Err(format!("there is no function {name}{hint}"));
+            return Err(format!("unknown function {name}{hint}"));
         }
         let arguments = |name: &str| {
             let (_, said, _) = FUNCTIONS.iter().find(|(known, ..)| *known == name)?;
@@ -181,7 +181,7 @@ impl Expression {
         self.calls.contains(function)
     }
 
-    /// The fields that it selects of a variable itself.
+    /// Fields that it selects directly of a variable.
     pub fn selects_of<'e>(&'e self, variable: &str) -> impl Iterator<Item = &'e str> {
         let of = variable.to_owned();
         self.selected.iter().filter(move |(name, _)| *name == of).map(|(_, field)| field.as_str())
@@ -190,7 +190,7 @@ impl Expression {
     /// Its value.
     ///
     /// # Errors
-    /// It has none.
+    /// It has no value.
     pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value, NoValue> {
         if let Some((above, name)) = self.mentions.iter().find(|mention| scope.is_redacted(mention)) {
             let above = above.iter().map(|above| format!("{above}."));
@@ -238,21 +238,21 @@ impl Expression {
         }
     }
 
-    /// Its value as a truth.
+    /// Its value as a boolean.
     ///
     /// # Errors
-    /// It has none, or is neither true nor false.
+    /// It has no value, or not a boolean.
     pub fn holds(&self, scope: &Scope<'_>) -> Result<bool, NoValue> {
         match self.evaluate(scope)? {
             Value::Bool(holds) => Ok(holds),
-            other => Err(NoValue::Failed(format!("it is neither true nor false but {}", kind_of(&other)))),
+            other => Err(NoValue::Failed(format!("it must be true or false, but is {}", kind_of(&other)))),
         }
     }
 
-    /// Its value as it is quoted: a text, and of everything else its JSON.
+    /// Its value as quoted: text as it is, others as JSON.
     ///
     /// # Errors
-    /// It has none.
+    /// It has no value.
     pub fn quoted(&self, scope: &Scope<'_>) -> Result<String, NoValue> {
         Ok(match self.evaluate(scope)? {
             Value::String(text) => text,
@@ -260,20 +260,20 @@ impl Expression {
         })
     }
 
-    /// Its value as a text; numbers and booleans as they are written.
+    /// Its value as text; numbers and booleans as written.
     ///
     /// # Errors
-    /// It has none, or is a list or a map.
+    /// It has no value, or is a list or map.
     pub fn text(&self, scope: &Scope<'_>) -> Result<String, NoValue> {
         match self.evaluate(scope)? {
             Value::String(text) => Ok(text),
             value @ (Value::Bool(_) | Value::Number(_)) => Ok(value.to_string()),
-            other => Err(NoValue::Failed(format!("it is no text but {}", kind_of(&other)))),
+            other => Err(NoValue::Failed(format!("it must be a text, but is {}", kind_of(&other)))),
         }
     }
 }
 
-/// What is said of a function that takes no such values, for who wrote the expression.
+/// The error for a function with unsupported argument types, for the author.
 fn in_words(error: &str) -> String {
     let between = |before: &str, after: &str| {
         let (_, rest) = error.split_once(before)?;
@@ -281,11 +281,11 @@ fn in_words(error: &str) -> String {
     };
     if let (Some(function), Some(given)) = (between("overload for '", "'"), between("applied to '(", ")'")) {
         let given: Vec<&str> = given.split(", ").map(type_in_words).collect();
-        // Operators are functions with lines in the places of what they stand between.
+        // Operators are functions with underscores for their operands.
         match function.as_str() {
             "_._" => {
                 return format!(
-                    "{} has no fields; walk it with exists() or map()",
+                    "{} has no fields; loop over it with exists() or map()",
                     given.first().unwrap_or(&"it")
                 );
             }
@@ -298,24 +298,24 @@ fn in_words(error: &str) -> String {
             }
             operator if operator.contains('_') && !operator.contains(char::is_alphanumeric) => {
                 let sign = operator.trim_matches('_');
-                return format!("{} are nothing for {sign}", given.join(" and "));
+                return format!("{} cannot be used with {sign}", given.join(" and "));
             }
             _ => {}
         }
         let hint = match function.as_str() {
-            "string" => "; name one of its fields, or leave string() away where evidence is quoted",
+            "string" => "; select one of its fields, or omit string() for evidence",
             _ => "",
         };
-        return format!("{function}() does not take {}{hint}", given.join(" and "));
+        return format!("{function}() does not accept {}{hint}", given.join(" and "));
     }
     if let (Some(given), Some(wanted)) = (between("got '", "'"), between("want '", "'")) {
         let (given, wanted) = (type_in_words(&given), type_in_words(&wanted));
-        return format!("a function is called with {given}, and takes {wanted} there");
+        return format!("a function is called with {given} instead of {wanted}");
     }
     error.to_owned()
 }
 
-/// A type of values as the library writes it: `map`, `String()`, `i64`.
+/// A type name of the CEL crate: `map`, `String()`, `i64`.
 fn type_in_words(name: &str) -> &str {
     let word = name.split('(').next().unwrap_or(name).to_ascii_lowercase();
     match word.as_str() {
@@ -324,7 +324,7 @@ fn type_in_words(name: &str) -> &str {
         "string" | "arc<string>" => "a text",
         "int" | "i64" | "uint" | "u64" => "a whole number",
         "double" | "float" | "f64" => "a number",
-        "bool" => "a truth",
+        "bool" => "a boolean",
         "null" | "null_type" => "null",
         _ => name,
     }

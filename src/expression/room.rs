@@ -1,19 +1,19 @@
-//! Room on the stack: the crate parses and evaluates by recursion, and a stack that is too small ends the process. How deep an
-//! expression is nested is bounded before it is parsed, and what is deep gets a stack of its own.
+//! Stack space: the CEL crate parses and evaluates recursively, and a stack overflow ends the process. Nesting is
+//! limited before parsing, and deep expressions get a separate stack.
 
 use std::panic::resume_unwind;
 use std::thread::{Builder, scope};
 
-/// How deep brackets may stand in one another; so many choices (`?`) there may be.
+/// Maximum nesting of brackets, and maximum number of conditionals (`?`).
 const BRACKETS: usize = 64;
-/// How deep the parts of an expression may stand in one another; a chain of operators counts each.
+/// Maximum nesting of parts; each operator of a chain counts.
 pub(super) const DEEPEST: u32 = 256;
-/// What is nested deeper is evaluated on a stack of its own.
+/// Nesting from which a separate stack is used.
 pub(super) const SHALLOW: u32 = 16;
-/// The size of that stack, of which only what is used takes memory.
+/// Size of that stack; only used pages take memory.
 const STACK: usize = 128 << 20;
 
-/// Does something with room on the stack; `None` where the system gives none.
+/// Runs something with enough stack; `None` if the system provides none.
 pub(super) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     scope(|threads| {
         let thread = Builder::new().stack_size(STACK).spawn_scoped(threads, work).ok()?;
@@ -21,7 +21,7 @@ pub(super) fn with_room<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     })
 }
 
-/// Whether brackets and choices of a text are nested too deep to be parsed.
+/// Whether brackets and conditionals are nested too deeply to parse.
 pub(super) fn is_too_deep(text: &str) -> bool {
     let (mut open, mut deepest, mut choices) = (0_usize, 0, 0);
     let mut quote = None;

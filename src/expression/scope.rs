@@ -1,4 +1,4 @@
-//! What expressions are evaluated in: the variables that are bound, how large they are, and what of them was redacted.
+//! The scope of expressions: bound variables, their size, and their redacted parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,31 +14,31 @@ use super::shape::Mention;
 use super::value::{TEXT, to_cel};
 use super::{ALL_STEPS, LANGUAGE, NODES, NoValue};
 
-/// What an expression is evaluated in: variables and functions.
+/// Variables and functions for expressions.
 pub struct Scope<'p> {
     pub(super) context: Context<'p, 'static>,
-    /// The largest list or map that is bound.
+    /// Length of the longest bound list or map.
     pub(super) widest: u64,
-    /// The longest text that is bound, in bytes.
+    /// Length of the longest bound text, in bytes.
     pub(super) longest: u64,
-    /// What all that is bound may take, in bytes.
+    /// Size of all bound values, in bytes.
     bytes: u64,
-    /// The items of the longest list or map by the name of its field.
+    /// Length of the longest list or map, by field name.
     items: BTreeMap<String, u64>,
-    /// The names of fields whose texts were redacted, with those of the fields above them.
+    /// Names of redacted fields, with those of their parent fields.
     redacted: BTreeMap<String, BTreeSet<String>>,
-    /// The names of fields and variables that hold such texts, at whatever depth.
+    /// Names of fields and variables that contain redacted texts at any depth.
     holding: BTreeSet<String>,
-    /// The names of lists of which an item holds one.
+    /// Names of lists with an item that contains one.
     holding_items: BTreeSet<String>,
-    /// The steps that all evaluations of a run of a check took, at most.
+    /// Upper bound for the steps of all evaluations of a check so far.
     spent: Arc<AtomicU64>,
-    /// Variables that have no value, and why.
+    /// Variables without a value, with the reason.
     pub(super) lacking: BTreeMap<String, NoValue>,
 }
 
 impl Scope<'static> {
-    /// A scope in which nothing is bound yet.
+    /// An empty scope.
     pub fn new(known: Known) -> Scope<'static> {
         let mut context = Context::with_env(Arc::clone(&LANGUAGE));
         let known = Arc::new(known);
@@ -59,7 +59,7 @@ impl Scope<'static> {
 }
 
 impl<'p> Scope<'p> {
-    /// A scope within this one.
+    /// A nested scope.
     pub fn within(&'p self) -> Scope<'p> {
         Scope {
             context: self.context.new_inner_scope(),
@@ -89,18 +89,18 @@ impl<'p> Scope<'p> {
         Ok(())
     }
 
-    /// Leaves a variable without a value: only an expression that comes to need it has none either.
+    /// Marks a variable as having no value: only expressions that use it fail.
     pub fn leave(&mut self, name: &str, why: NoValue) {
         self.lacking.insert(name.to_owned(), why);
     }
 
-    /// Whether what is mentioned may be a text that was redacted.
+    /// Whether a mentioned name may be a redacted text.
     pub(super) fn is_redacted(&self, (above, name): &Mention) -> bool {
         let below = self.redacted.get(name);
         below.is_some_and(|known| above.as_ref().is_none_or(|above| known.contains(above)))
     }
 
-    /// Whether what is looked at without its name may be a text that was redacted.
+    /// Whether data that is read without its name may be a redacted text.
     pub(super) fn may_be_redacted(&self, looked: &Looked) -> bool {
         match looked {
             Looked::Below(name) => self.holding.contains(name),
@@ -109,23 +109,23 @@ impl<'p> Scope<'p> {
         }
     }
 
-    /// What all that is bound may take, in bytes.
+    /// Size of all bound values, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The items of the longest list or map that is a field of this name.
+    /// Length of the longest list or map with this field name.
     pub(super) fn items(&self, name: &str) -> u64 {
         self.items.get(name).copied().unwrap_or(1)
     }
 
-    /// Takes steps off what is left of them for a run of a check; whether there were so many.
+    /// Uses up steps of a check's budget; returns whether enough were left.
     pub(super) fn spend(&self, steps: u64) -> bool {
         let before = self.spent.fetch_add(steps, Ordering::Relaxed);
         before.saturating_add(steps) <= ALL_STEPS
     }
 
-    /// Notes how large a value is, and what of it is redacted; whether anything is.
+    /// Records the size of a value and its redacted parts; returns whether there are any.
     fn look(&mut self, above: &str, name: &str, value: &Value, nodes: &mut usize) -> bool {
         *nodes += 1;
         self.bytes = self.bytes.saturating_add(NODE);

@@ -1,4 +1,4 @@
-//! What an expression is made of: what it names, calls and mentions, and how deep it walks.
+//! Structure of an expression: names, calls, and nesting of loops.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
 
 use super::room::DEEPEST;
 
-/// Functions and operators of CEL itself that may be called; operators have names that begin with no letter.
+/// CEL functions and operators that may be called; operator names start with a symbol.
 pub(super) const STANDARD: [&str; 35] = [
     "size",
     "contains",
@@ -31,12 +31,12 @@ pub(super) const STANDARD: [&str; 35] = [
     "map",
     "filter",
     "existsOne",
-    // Of optional values.
+    // Functions of optional values.
     "orValue",
     "or",
     "hasValue",
     "value",
-    // Of texts, as far as they make none that is longer.
+    // String functions that do not make longer strings.
     "lowerAscii",
     "upperAscii",
     "trim",
@@ -48,36 +48,36 @@ pub(super) const STANDARD: [&str; 35] = [
     "reverse",
 ];
 
-/// The variables that are objects, which no walk over a list binds otherwise.
+/// Variables that are objects and not loop variables.
 const OBJECTS: [&str; 2] = ["object", "namespaceObject"];
 
 pub(super) fn is_standard(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_alphabetic()) || STANDARD.contains(&name)
 }
 
-/// The name of a field, and the name of the field above it; `None` where it may be a field of anything.
+/// A field name with its parent's name; `None` if the parent is unknown.
 pub(super) type Mention = (Option<String>, String);
 
-/// What an expression is made of.
+/// Structure of an expression.
 #[derive(Default)]
 pub(super) struct Shape {
-    /// How deep walks over lists stand in one another.
+    /// Nesting of loops over lists.
     pub(super) depth: u32,
-    /// How deep its parts stand in one another, as far as [`DEEPEST`] and one more.
+    /// Nesting of parts, up to [`DEEPEST`] and one more.
     pub(super) height: u32,
-    /// How deep the walk is.
+    /// Current nesting of loops.
     level: u32,
-    /// The variables that it names.
+    /// Variables that it names.
     pub(super) idents: BTreeSet<String>,
-    /// What walks over lists bind.
+    /// Loop variables.
     pub(super) bound: BTreeSet<String>,
-    /// The functions that it calls.
+    /// Functions that it calls.
     pub(super) calls: BTreeSet<String>,
-    /// The functions that it calls, with the number of their arguments.
+    /// Functions that it calls, with the number of arguments.
     pub(super) counts: BTreeSet<(String, usize)>,
-    /// The fields that it selects of variables, each with the variable.
+    /// Fields that it selects of variables, with the variable.
     pub(super) selected: BTreeSet<(String, String)>,
-    /// The names of fields that it mentions, each with that of the field that it is selected of, where that is plain.
+    /// Field names that it mentions, with the parent's name if known.
     pub(super) mentions: BTreeSet<Mention>,
 }
 
@@ -94,7 +94,7 @@ impl Shape {
 
     fn part(&mut self, expression: &IdedExpr, depth: u32) {
         if let Some((operand, field)) = selection(expression) {
-            // What is bound beside objects was never redacted.
+            // Variables other than objects are never redacted.
             if !matches!(root(expression), Some("params" | "cluster" | "owner")) {
                 self.mentions.insert((self.above(operand), field.to_owned()));
             }
@@ -119,7 +119,7 @@ impl Shape {
                 let arguments = call.args.len() + usize::from(call.target.is_some());
                 self.counts.insert((call.func_name.clone(), arguments));
                 for part in parts(call) {
-                    // Whether a name is among others says nothing of what stands under it.
+                    // A test for a key does not read its value.
                     let is_asked = call.func_name == IN && matches!(part.expr, Expr::Literal(_));
                     if !is_asked {
                         self.walk(part, depth);
@@ -141,7 +141,7 @@ impl Shape {
         }
     }
 
-    /// The name of the field that an expression gives, where it is one of an object.
+    /// Field name of an expression that selects a field of an object.
     fn above(&self, operand: &IdedExpr) -> Option<String> {
         if let Some((_, field)) = selection(operand) {
             return Some(field.to_owned());
@@ -165,12 +165,12 @@ impl Shape {
     }
 }
 
-/// What a function is called with, what it is called on first.
+/// Arguments of a function, its target first.
 pub(super) fn parts(call: &CallExpr) -> impl Iterator<Item = &IdedExpr> {
     call.target.iter().map(|target| &**target).chain(&call.args)
 }
 
-/// What a field is selected of, and its name: `a.b`, or `a.?b`.
+/// Target and name of a field selection: `a.b`, or `a.?b`.
 pub(super) fn selection(expression: &IdedExpr) -> Option<(&IdedExpr, &str)> {
     match &expression.expr {
         Expr::Select(select) => Some((&select.operand, &select.field)),
@@ -184,7 +184,7 @@ pub(super) fn selection(expression: &IdedExpr) -> Option<(&IdedExpr, &str)> {
     }
 }
 
-/// The variable that fields are selected of.
+/// The variable at the root of field selections.
 pub(super) fn root(expression: &IdedExpr) -> Option<&str> {
     match (&expression.expr, selection(expression)) {
         (Expr::Ident(name), _) => Some(name),

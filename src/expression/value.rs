@@ -1,4 +1,4 @@
-//! JSON as values of CEL, there and back again.
+//! Conversion between JSON and CEL values.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::NoValue;
 
-/// So many bytes of a text count as one node.
+/// Number of text bytes that count as one node.
 pub(super) const TEXT: usize = 64;
 
 pub(super) fn to_cel(value: &Value) -> cel::Value {
@@ -28,10 +28,10 @@ pub(super) fn to_cel(value: &Value) -> cel::Value {
     }
 }
 
-/// A value as JSON, which takes its nodes off what is left of them.
+/// A value as JSON; uses up nodes of the budget.
 ///
 /// # Errors
-/// It is larger than that, or nothing that JSON has.
+/// It exceeds the budget, or JSON cannot represent it.
 pub(super) fn from_cel(value: &cel::Value, left: &mut usize) -> Result<Value, NoValue> {
     let weight = if let cel::Value::String(text) = value { 1 + text.len() / TEXT } else { 1 };
     *left = left.checked_sub(weight).ok_or(NoValue::Costly)?;
@@ -50,14 +50,11 @@ pub(super) fn from_cel(value: &cel::Value, left: &mut usize) -> Result<Value, No
             Value::Object(entries.collect::<Result<_, NoValue>>()?)
         }
         cel::Value::Opaque(of) if of.runtime_type_name() == "optional_type" => {
-            let why = "it is optional; say with orValue() what holds where it is not there";
+            let why = "it is optional; set a default with orValue()";
             return Err(NoValue::Failed(why.to_owned()));
         }
         other => {
-            return Err(NoValue::Failed(format!(
-                "a value of type {} is nothing that is read",
-                other.type_of()
-            )));
+            return Err(NoValue::Failed(format!("values of type {} are not supported", other.type_of())));
         }
     })
 }

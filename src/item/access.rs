@@ -1,4 +1,4 @@
-//! What the operator may do: a question that the API server answers by a SelfSubjectAccessReview, which changes nothing.
+//! Permissions of the operator, from a SelfSubjectAccessReview, which changes nothing.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,19 +13,19 @@ use crate::fetched::Why;
 use crate::objects::meta::nullable;
 use crate::objects::{Object, Store};
 
-/// Whether the operator may do something to a resource.
+/// Whether the operator may perform a verb on a resource.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Access {
     /// `create`, `get`: a verb of RBAC rules.
     pub verb: String,
-    /// The resource as kubectl writes it: `secrets`, `deployments.apps`.
+    /// Resource as in kubectl: `secrets`, `deployments.apps`.
     pub resource: String,
-    /// The namespace it is asked for; [`Scope::Cluster`] for resources that live in none.
+    /// Namespace of the request; [`Scope::Cluster`] for cluster-scoped resources.
     pub scope: Scope,
 }
 
 impl Access {
-    /// A question about a resource.
+    /// A request for a resource.
     pub fn new(verb: &str, resource: &str, scope: Scope) -> Access {
         Access { verb: verb.to_owned(), resource: resource.to_owned(), scope }
     }
@@ -35,7 +35,7 @@ impl Access {
         self.resource.split_once('.').unwrap_or((&self.resource, ""))
     }
 
-    /// The command by which kubectl asks the same: `kubectl auth can-i create secrets -n linkerd`.
+    /// The corresponding kubectl command: `kubectl auth can-i create secrets -n linkerd`.
     pub fn command(&self, namespace: Option<&str>) -> Call {
         kubectl()
             .words("auth can-i")
@@ -44,7 +44,7 @@ impl Access {
             .namespace(namespace.unwrap_or_default())
     }
 
-    /// The review to send; `namespace` is what the scope stands for.
+    /// The review to send; `namespace` is that of the scope.
     pub fn review(&self, namespace: Option<&str>) -> serde_json::Value {
         let (plural, group) = self.plural_and_group();
         let mut attributes = serde_json::json!({ "verb": self.verb, "group": group, "resource": plural });
@@ -60,7 +60,7 @@ impl Access {
 }
 
 impl fmt::Display for Access {
-    /// As cards write it behind `access/`: `create/secrets/control-plane`.
+    /// Name in cards after `access/`: `create/secrets/control-plane`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.verb, self.resource)?;
         match &self.scope {
@@ -84,53 +84,53 @@ impl FromStr for Access {
     }
 }
 
-/// What was asked, and what the API server answered.
+/// A review with its result.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct AccessReview {
-    /// The question.
+    /// The request.
     pub spec: ReviewSpec,
-    /// The answer; `None` if the object has none.
+    /// The result; `None` if it is missing.
     pub status: Option<ReviewStatus>,
 }
 
-/// The question.
+/// The request.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ReviewSpec {
-    /// What is to be done to which resource.
+    /// The verb and resource.
     #[serde(deserialize_with = "nullable")]
     pub resource_attributes: ResourceAttributes,
 }
 
-/// What is to be done to which resource.
+/// The verb and resource.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ResourceAttributes {
-    /// Empty for resources that live in none.
+    /// Empty for cluster-scoped resources.
     #[serde(deserialize_with = "nullable")]
     pub namespace: String,
-    /// Its name in URLs.
+    /// Plural name of the resource.
     #[serde(deserialize_with = "nullable")]
     pub resource: String,
 }
 
-/// The answer.
+/// The result.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewStatus {
     /// Whether it is allowed.
     pub allowed: bool,
-    /// Why, where an authorizer says so.
+    /// Reason, if the authorizer gives one.
     #[serde(default, deserialize_with = "nullable")]
     pub reason: String,
-    /// What went wrong while it was judged, such as a binding whose role is gone.
+    /// Error during evaluation, such as a binding of a missing role.
     #[serde(default, deserialize_with = "nullable")]
     pub evaluation_error: String,
 }
 
 impl Object for AccessReview {
-    /// An answer has no name.
+    /// A review has no name.
     fn key(&self) -> (&str, &str) {
         let asked = &self.spec.resource_attributes;
         (&asked.namespace, &asked.resource)
@@ -171,7 +171,7 @@ impl Asked for Access {
             Scope::Extension(_) | Scope::Links | Scope::Fixed(_) | Scope::Cluster => "",
         };
         format!(
-            "whether you may {} {}{place} (an access review, which every user may ask for)",
+            "whether you may {} {}{place} (an access review, which every user may request)",
             self.verb, self.resource
         )
     }
@@ -185,7 +185,7 @@ impl Asked for Access {
         matches!(why, Why::NotCaptured | Why::NotOffered).then(|| {
             Close::run(
                 format!(
-                    "ask the cluster itself, or keep its answer in a bundle with {}",
+                    "check the live cluster, or save the result in a bundle with {}",
                     crate::command::own("collect --pre")
                 ),
                 self.command(namespace),
@@ -198,7 +198,7 @@ impl Asked for Access {
         Some((folder, format!("{}.{}", self.verb, self.resource)))
     }
 
-    /// No list of objects tells what one may do.
+    /// Listed objects do not show permissions.
     fn absent(&self) -> Why {
         Why::NotCaptured
     }

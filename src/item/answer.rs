@@ -1,4 +1,4 @@
-//! What a program answered when it was asked (`--probe`), reduced to what checks read of it.
+//! Responses of programs (`--probe`), reduced to the parts that checks read.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use crate::fetched::Why;
 use crate::objects::{Meta, Object, Pod, Store, by_metadata};
 use crate::yaml;
 
-/// How much is quoted of an answer that is not the expected one, in bytes.
+/// Number of bytes to quote of an unexpected response.
 const QUOTED: usize = 200;
 
-/// Whether a pod is one of a program's, and runs.
+/// Whether a pod belongs to a program and is running.
 pub fn runs(program: Program, pod: &Pod) -> bool {
     let component = pod.metadata.label("component");
     pod.status.phase == "Running" && component.is_some_and(|name| program.components().contains(&name))
 }
 
-/// The answer of a pod as the object that is filed.
+/// The response of a pod, as an object.
 pub fn object(program: Program, (namespace, pod): (&str, &str), said: &Response) -> serde_json::Value {
     serde_json::json!({
         "apiVersion": "meshdoctor.io/v1", "kind": "ProbeAnswer",
@@ -31,13 +31,13 @@ pub fn object(program: Program, (namespace, pod): (&str, &str), said: &Response)
     })
 }
 
-/// The answer of one pod.
+/// The response of one pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ProbeAnswer {
     /// The pod.
     pub metadata: Meta,
-    /// What it said.
+    /// Its content.
     pub answer: Response,
 }
 
@@ -72,18 +72,19 @@ impl Asked for Probe {
     fn documented(&self) -> String {
         match self.program {
             Program::LinkedCluster => {
-                "the trust anchors of linked clusters, with --probe only (get on the Secrets that Links name)"
+                "the trust anchors of linked clusters, only with --probe (get on the Secrets that Links \
+                 refer to)"
                     .to_owned()
             }
             program => {
-                format!("what {} answers, with --probe only (create on pods/portforward)", program.name())
+                format!("the response of {}, only with --probe (create on pods/portforward)", program.name())
             }
         }
     }
 
     fn right(&self) -> String {
         match self.program {
-            Program::LinkedCluster => "get on the Link and on the Secret that it names",
+            Program::LinkedCluster => "get on the Link and on the Secret that it refers to",
             Program::MetricsApi | Program::Prometheus | Program::ServiceMirror => {
                 "create and get on pods/portforward in the namespace of the extension"
             }
@@ -95,13 +96,14 @@ impl Asked for Probe {
         match (why, self.program) {
             (Why::NotCaptured | Why::NotOffered, _) => Some(Close::with_probe()),
             (Why::TimedOut { .. } | Why::Failed { .. }, Program::LinkedCluster) => Some(Close::run(
-                "compare by hand, with the context of the linked cluster, the output of",
+                "using the context of the linked cluster, compare the output of",
                 kubectl()
                     .in_context(Arg::placeholder("OTHER_CLUSTER"))
                     .words("-n linkerd get configmap linkerd-identity-trust-roots -o yaml"),
             )),
             (Why::TimedOut { .. } | Why::Failed { .. }, _) => Some(Close::say(
-                "see that the API server reaches the kubelet and the kubelet the pod: kubectl port-forward goes the same way",
+                "check that the API server reaches the kubelet and the kubelet the pod; kubectl \
+                 port-forward uses the same path",
             )),
             _ => None,
         }
@@ -116,43 +118,43 @@ impl Asked for Probe {
     }
 }
 
-/// What a program said.
+/// Content of a response.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Response {
-    /// The HTTP status; 0 where no server was reached, and `trouble` says why.
+    /// HTTP status; 0 if no server was reached, with the reason in `trouble`.
     pub status: u16,
-    /// What was wrong with an answer that is not the expected one, or its first words; empty where nothing was.
+    /// Problem of an unexpected response, or its first words; else empty.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub trouble: String,
-    /// The pods that Prometheus has metrics of: `namespace/name`.
+    /// Pods with metrics in Prometheus: `namespace/name`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pods: Vec<String>,
-    /// Whether the gateway of a cluster is alive, by the cluster's name.
+    /// Whether the gateway of a cluster is alive, by cluster name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub gateways: BTreeMap<String, bool>,
-    /// The trust anchors of a linked cluster, by fingerprint; see [`crate::certificates::Certificate::print`].
+    /// Trust anchors of a linked cluster, by fingerprint; see [`crate::certificates::Certificate::print`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anchors: Vec<String>,
 }
 
 impl Response {
-    /// Whether it is the answer of a program that is well.
+    /// Whether it is the response of a healthy program.
     pub fn is_well(&self) -> bool {
         self.status == 200 && self.trouble.is_empty()
     }
 
-    /// That no server was reached, and why.
+    /// A response for an unreachable server.
     pub fn unreached(why: &str) -> Response {
         Response { trouble: quoted(why), ..Response::default() }
     }
 
-    /// Whether a server answered at all.
+    /// Whether a server responded.
     pub fn is_an_answer(&self) -> bool {
         self.status != 0
     }
 
-    /// In words, for evidence.
+    /// Description for evidence.
     pub fn in_words(&self) -> String {
         match (self.status, self.trouble.as_str()) {
             (200, "") => "200".to_owned(),
@@ -162,7 +164,7 @@ impl Response {
         }
     }
 
-    /// Reads what a program answered.
+    /// Parses the response of a program.
     pub fn read(program: Program, status: u16, body: &[u8]) -> Response {
         let text = String::from_utf8_lossy(body);
         if status != 200 {
@@ -170,10 +172,10 @@ impl Response {
         }
         match program {
             Program::MetricsApi => {
-                // What every program of Linkerd's says there.
+                // The default response of Linkerd programs.
                 let trouble = match text.trim() {
                     "ok" => String::new(),
-                    other => format!("no answer of metrics-api: {}", quoted(other)),
+                    other => format!("not a response of metrics-api: {}", quoted(other)),
                 };
                 Response { status, trouble, ..Response::default() }
             }
@@ -190,7 +192,8 @@ impl Response {
     }
 }
 
-/// The fingerprints of the trust anchors in a `linkerd-config`. Nothing of it is quoted: it belongs to another cluster.
+/// Fingerprints of the trust anchors in a `linkerd-config`. Nothing of it is quoted, because it belongs to another
+/// cluster.
 fn anchors(text: &str) -> Result<Vec<String>, String> {
     #[derive(Deserialize)]
     struct Config {
@@ -205,23 +208,23 @@ fn anchors(text: &str) -> Result<Vec<String>, String> {
     let config: Config = serde_json::from_str(text).map_err(|_| "no ConfigMap".to_owned())?;
     let values = config.data.get("values").ok_or("its linkerd-config has no values")?;
     let values: Values =
-        yaml::parse(values).map_err(|_| "its linkerd-config names no trust anchors".to_owned())?;
+        yaml::parse(values).map_err(|_| "its linkerd-config has no trust anchors".to_owned())?;
     let found =
         from_pem(values.anchors.as_bytes()).map_err(|_| "its trust anchors cannot be read".to_owned())?;
     let mut prints: Vec<String> = found.iter().map(Certificate::print).collect();
     prints.sort();
     prints.dedup();
-    if prints.is_empty() { Err("its linkerd-config holds no trust anchor".to_owned()) } else { Ok(prints) }
+    if prints.is_empty() { Err("its linkerd-config has no trust anchor".to_owned()) } else { Ok(prints) }
 }
 
-/// The first line of an answer, without secrets and control characters.
+/// First line of a response, redacted and without control characters.
 fn quoted(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let short: String = line.chars().filter(|c| !c.is_control()).take(QUOTED).collect();
     crate::redact::free_text(&short).into_owned()
 }
 
-/// The pods in the answer of Prometheus to an instant query.
+/// The pods in Prometheus's response to an instant query.
 fn series(text: &str) -> Result<Vec<String>, String> {
     #[derive(Deserialize)]
     struct Answer {
@@ -239,7 +242,7 @@ fn series(text: &str) -> Result<Vec<String>, String> {
         metric: BTreeMap<String, String>,
     }
     let answer: Answer =
-        serde_json::from_str(text).map_err(|_| format!("no answer of Prometheus: {}", quoted(text)))?;
+        serde_json::from_str(text).map_err(|_| format!("not a response of Prometheus: {}", quoted(text)))?;
     let data = match answer {
         Answer { status, data: Some(data), .. } if status == "success" => data,
         other => return Err(format!("{}: {}", other.status, quoted(&other.error))),
@@ -256,7 +259,7 @@ fn series(text: &str) -> Result<Vec<String>, String> {
     Ok(pods)
 }
 
-/// The gauge `gateway_alive` by target cluster, out of metrics in Prometheus' text format.
+/// The gauge `gateway_alive` by target cluster, from metrics in Prometheus text format.
 fn gateways(text: &str) -> BTreeMap<String, bool> {
     text.lines()
         .filter_map(|line| {

@@ -1,5 +1,5 @@
-//! What is asked beside objects: questions to the API server, to programs, to the operator's own command. Each stands in a file
-//! of its own and says here what everybody else has to know of it.
+//! Evidence that is not a Kubernetes object: access reviews, responses of programs, CLI output. Each has its own file.
+//! Implement the trait to add one.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,61 +9,61 @@ use crate::fetched::Why;
 use crate::objects::Store;
 use crate::redact::{self, Rule};
 
-/// A question.
+/// A query.
 pub trait Asked {
-    /// What its answer is filed as, and says it is in bundles: `ProbeAnswer`.
+    /// Kind of its result in files and bundles: `ProbeAnswer`.
     fn answers(&self) -> &'static str;
 
-    /// Which fields of the answer pass the sanitizer; see [`crate::objects::KindInfo::passes`].
+    /// Redaction rules for its result; see [`crate::objects::KindInfo::passes`].
     fn passes(&self) -> &'static str;
 
-    /// An empty store for the answer; `None` where it becomes a value of the run.
+    /// An empty store for the result; `None` if it is a single value of the run.
     fn store(&self) -> Option<Box<dyn Store>> {
         None
     }
 
-    /// What it brings, in reports: `permission to create secrets in linkerd`.
+    /// Its name in reports: `permission to create secrets in linkerd`.
     fn in_words(&self, namespace: Option<&str>) -> String;
 
-    /// Whether it is asked for each of several, which the words for it name. What there is one of in a run is called as
-    /// cards call it.
+    /// Whether it exists several times in a run, so that its name includes the target. Otherwise reports use the name
+    /// in cards.
     fn is_one_of_many(&self) -> bool {
         false
     }
 
-    /// What it brings and what right it takes, in documentation.
+    /// Its result and required permission, for documentation.
     fn documented(&self) -> String;
 
-    /// The right that it takes, where it was denied.
+    /// The required permission, if it was denied.
     fn right(&self) -> String {
         "access to it".to_owned()
     }
 
-    /// How to have the answer, where it is not there for this reason; `None`: as anything else.
+    /// How to provide missing evidence, for this reason; `None`: the default.
     fn close(&self, why: &Why, namespace: Option<&str>) -> Option<Close>;
 
-    /// Where a bundle keeps the answer: the folder, and what the file is called; `None` where its manifest does.
+    /// Folder and file name in a bundle; `None` if the manifest contains it.
     fn kept(&self) -> Option<(String, String)> {
         None
     }
 
-    /// Whether it is asked with `--probe` only: of programs, by forwarded ports.
+    /// Whether it needs `--probe`, because it queries programs through port-forwards.
     fn is_probed(&self) -> bool {
         false
     }
 
-    /// What it means that captured evidence does not hold it.
+    /// Reason for missing evidence in a bundle.
     fn absent(&self) -> Why {
         Why::NotOffered
     }
 }
 
-/// The sanitizer's rule for what a question is answered with. It is made once, and stays as long as the process.
+/// Redaction rule for the results of a query, created once per process.
 pub(super) fn rule(asked: &dyn Asked) -> &'static Rule {
     static RULES: Mutex<Option<HashMap<&'static str, &'static Rule>>> = Mutex::new(None);
     let mut rules = RULES.lock().unwrap_or_else(PoisonError::into_inner);
     rules.get_or_insert_default().entry(asked.answers()).or_insert_with(|| {
-        // A test holds that every one can be read; of what cannot, nothing passes.
+        // A test ensures that all can be parsed; an invalid rule keeps nothing.
         Box::leak(Box::new(redact::rule(asked.passes()).unwrap_or(Rule::Other)))
     })
 }

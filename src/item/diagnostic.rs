@@ -1,5 +1,5 @@
-//! What `linkerd diagnostics` printed, reduced to what checks read of it: one object for each proxy, for each port whose policy
-//! was asked for, and for each Service whose endpoints were. This file owns its form; it reads no text.
+//! Output of `linkerd diagnostics`, reduced to the parts that checks read: one object per proxy, per port with policy,
+//! and per Service with endpoints. Defines the format; parses no text.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,34 +9,34 @@ use crate::close::Close;
 use crate::fetched::Why;
 use crate::objects::{Meta, Object, Store, by_metadata};
 
-/// What was printed of one thing.
+/// Output about one target.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Diagnostic {
-    /// Where it is filed: a namespace, where one was told, and a name of its own.
+    /// Its key: the namespace if known, and a name of its own.
     pub metadata: Meta,
-    /// What it says.
+    /// Its content.
     pub said: Answer,
 }
 
 impl Object for Diagnostic {
     by_metadata!();
 
-    /// Its names were judged when it was read; what it is filed under is no object's name.
+    /// Its names were validated when it was parsed; its key is not an object's name.
     fn refused(&self) -> Option<String> {
         None
     }
 }
 
-/// What one of the commands said.
+/// Output of one of the commands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "kebab-case")]
 pub enum Answer {
-    /// `linkerd diagnostics proxy-metrics`: of one proxy.
+    /// `linkerd diagnostics proxy-metrics`, for one proxy.
     ProxyMetrics(ProxyMetrics),
     /// `linkerd diagnostics policy po/NAME PORT`.
     Policy(PortPolicy),
-    /// `linkerd diagnostics endpoints -o json`: of one Service.
+    /// `linkerd diagnostics endpoints -o json`, for one Service.
     Endpoints(ServiceEndpoints),
 }
 
@@ -46,30 +46,30 @@ impl Default for Answer {
     }
 }
 
-/// What the metrics of a proxy say. Times are seconds since 1970 by the clock of its node.
+/// Metrics of a proxy. Times are seconds since 1970 by the clock of its node.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct ProxyMetrics {
-    /// The pod. Its namespace is not printed.
+    /// The pod. Its namespace is not in the output.
     pub pod: String,
-    /// Why its metrics could not be had, in the command's words; empty where they could.
+    /// Error of the command; empty if there are metrics.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub error: String,
-    /// When the metrics were read.
+    /// Time of the metrics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_at: Option<i64>,
-    /// When the proxy started.
+    /// Start of the proxy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<i64>,
-    /// Until when its certificate is valid; 0 where it never had one.
+    /// Expiry of its certificate; 0 if it never had one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
-    /// What inbound policy denied since it started.
+    /// Denials by inbound policy since the start.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<Denied>,
 }
 
-/// What inbound policy denied at one port.
+/// Denials by inbound policy on one port.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Denied {
@@ -77,17 +77,17 @@ pub struct Denied {
     pub port: u16,
     /// `requests` or `connections`.
     pub what: String,
-    /// What takes the port: `server` or `default`.
+    /// Policy of the port: `server` or `default`.
     pub kind: String,
-    /// The name of the Server or of the default policy.
+    /// Name of the Server or of the default policy.
     pub name: String,
-    /// The client's identity; empty where it showed none.
+    /// The client's identity; empty if it had none.
     pub client: String,
-    /// How often.
+    /// Number of denials.
     pub count: u64,
 }
 
-/// What the policy controller said of a port of a pod.
+/// The policy controller's response for a port of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PortPolicy {
@@ -97,25 +97,25 @@ pub struct PortPolicy {
     pub pod: String,
     /// The port.
     pub port: u16,
-    /// The answer, as far as it is compared.
+    /// The parts of the response that are compared.
     pub answer: InboundAnswer,
 }
 
-/// As much of an answer of the policy controller as is compared.
+/// The compared parts of a response of the policy controller.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InboundAnswer {
     /// `detect`, `opaque`, `http1`.
     pub protocol: String,
-    /// What takes the port: `server web`, `default all-unauthenticated`.
+    /// Policy of the port: `server web`, `default all-unauthenticated`.
     pub server: String,
-    /// What lets clients in: `authorizationpolicy web`; of a route with its name before it. Sorted.
+    /// Authorizations: `authorizationpolicy web`; those of a route with its name before it. Sorted.
     pub authorizations: Vec<String>,
-    /// The routes, in the order of their names.
+    /// The routes, sorted by name.
     pub routes: Vec<String>,
 }
 
-/// The endpoints of a Service, as destination gives them to proxies.
+/// Endpoints of a Service, as the destination component sends them to proxies.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServiceEndpoints {
@@ -123,7 +123,7 @@ pub struct ServiceEndpoints {
     pub namespace: String,
     /// The Service.
     pub service: String,
-    /// The addresses of pods; those of no pod, such as gateways, are left out.
+    /// Addresses of pods, without others such as gateways.
     pub endpoints: Vec<Endpoint>,
 }
 
@@ -140,22 +140,22 @@ pub struct Endpoint {
 }
 
 impl Answer {
-    /// What the metrics of a proxy say, if it is that.
+    /// The metrics of a proxy, if it is that output.
     pub fn of_proxy(&self) -> Option<&ProxyMetrics> {
         if let Answer::ProxyMetrics(metrics) = self { Some(metrics) } else { None }
     }
 
-    /// What was said of a port, if it is that.
+    /// The policy of a port, if it is that output.
     pub fn of_port(&self) -> Option<&PortPolicy> {
         if let Answer::Policy(policy) = self { Some(policy) } else { None }
     }
 
-    /// What was said of a Service, if it is that.
+    /// The endpoints of a Service, if it is that output.
     pub fn of_service(&self) -> Option<&ServiceEndpoints> {
         if let Answer::Endpoints(endpoints) = self { Some(endpoints) } else { None }
     }
 
-    /// The object that is filed.
+    /// The object to file.
     pub fn object(&self) -> Value {
         let (namespace, name) = match self {
             Answer::ProxyMetrics(of) => ("", format!("{}/proxy-metrics", of.pod)),
@@ -171,8 +171,8 @@ impl Answer {
 }
 
 impl InboundAnswer {
-    /// Out of an answer of the controller, in the form of its API or in that in which the CLI prints it, which names each choice
-    /// `Kind`. `None`: it is no such answer.
+    /// Parses a response of the controller, in the format of its API or of the CLI, which names each variant `Kind`.
+    /// `None` if it is another text.
     pub fn of(answer: &Value) -> Option<InboundAnswer> {
         let (protocol, settings) = chosen(answer.get("protocol")?)?;
         let labels = answer.get("labels")?;
@@ -191,7 +191,7 @@ impl InboundAnswer {
     }
 }
 
-/// Which of several an object chooses, in lower case, and what it says of it.
+/// The variant of an object, in lower case, and its content.
 fn chosen(of: &Value) -> Option<(String, &Value)> {
     let of = of.get("Kind").unwrap_or(of);
     let (name, value) = of.as_object()?.iter().next()?;
@@ -206,7 +206,7 @@ fn named(metadata: Option<&Value>) -> String {
     name.unwrap_or_default()
 }
 
-/// What an answer or a route lets clients in by.
+/// The authorizations of a response or route.
 fn by(of: &Value) -> Vec<String> {
     let all = of.get("authorizations").and_then(Value::as_array).into_iter().flatten();
     let named = all.filter_map(|one| {
@@ -216,7 +216,7 @@ fn by(of: &Value) -> Vec<String> {
     named.collect()
 }
 
-/// Output of `linkerd diagnostics` that was given.
+/// Given output of `linkerd diagnostics`.
 #[derive(Debug)]
 pub struct OfDiagnostics;
 
@@ -240,16 +240,16 @@ impl Asked for OfDiagnostics {
     }
 
     fn documented(&self) -> String {
-        "output of linkerd diagnostics, given with --diagnostics or in what --bundle reads (no permission)"
-            .to_owned()
+        "output of linkerd diagnostics, given with --diagnostics or in --bundle (no permission)".to_owned()
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
         Some(Close::say(match why {
             Why::NotOffered | Why::NotCaptured => {
-                "provide what linkerd diagnostics proxy-metrics, policy or endpoints -o json prints: --diagnostics FILE"
+                "provide the output of linkerd diagnostics proxy-metrics, policy or endpoints -o json with \
+                 --diagnostics FILE"
             }
-            _ => "run the linkerd diagnostics command again, and provide what it prints unchanged",
+            _ => "run the linkerd diagnostics command again, and provide its unchanged output",
         }))
     }
 }

@@ -1,11 +1,11 @@
-//! What is given beside a cluster: files of nodes, log texts.
+//! User-provided evidence: node files and logs.
 
 use super::asked::Asked;
 use crate::close::Close;
 use crate::command::meshdoctor;
 use crate::fetched::Why;
 
-/// What was gathered on nodes. Its files have a redaction of their own.
+/// Node evidence. Its files have their own redaction.
 #[derive(Debug)]
 pub struct OfNodes;
 
@@ -29,16 +29,17 @@ impl Asked for OfNodes {
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
         Some(match why {
             Why::NotOffered => Close::run(
-                "provide node evidence: --nodes with what meshdoctor node-snapshot takes on the node, or a bundle of",
+                "provide node evidence: --nodes with a snapshot of meshdoctor node-snapshot, or a bundle of",
                 meshdoctor().words("collect --node-pods --output bundle.tar.gz"),
             ),
-            _ => {
-                Close::say("gather the node's files again, readable, and provide them with --nodes NAME=PATH")
-            }
+            _ => Close::say(
+                "collect the node's files again with read permission, and provide them with --nodes \
+                 NAME=PATH",
+            ),
         })
     }
 
-    /// A bundle says of its nodes what it holds.
+    /// A bundle lists its nodes itself.
     fn absent(&self) -> Why {
         Why::NotCaptured
     }
@@ -62,14 +63,16 @@ impl Asked for OfLogs {
     }
 
     fn documented(&self) -> String {
-        "log texts, read with --logs, given with --logs NAME=FILE or in a bundle (get on pods/log, only for --logs alone)".to_owned()
+        "logs, read with --logs or given with --logs NAME=FILE or in a bundle (get on pods/log, only for \
+         --logs without a file)"
+            .to_owned()
     }
 
     fn close(&self, why: &Why, _: Option<&str>) -> Option<Close> {
         Some(Close::say(match why {
             Why::Denied { .. } => "grant get on pods/log",
             Why::TimedOut { .. } | Why::Failed { .. } => {
-                "run again; with -v for what the API server answered"
+                "run again; -v shows the responses of the API server"
             }
             Why::NotOffered | Why::NotCaptured => {
                 "provide logs: --logs reads them from the cluster, --logs NODE=FILE or --logs NAMESPACE/POD/CONTAINER=FILE from a file"

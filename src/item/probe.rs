@@ -1,27 +1,26 @@
-//! What running programs of extensions are asked, with `--probe` only: through the API server, to the pod itself. The
-//! ports and paths are those of every release from 2.15 to 2.20. And what linked clusters are asked, with the credentials of
-//! the link.
+//! Queries of extension programs, only with `--probe`: through the API server, directly to the pod. Ports and paths are
+//! those of every release from 2.15 to 2.20. Also queries of linked clusters, with the credentials of the link.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::{Extension, UnknownKind};
 
-/// A program that answers questions about itself.
+/// A program that responds to queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Program {
-    /// metrics-api of viz: whether it is ready, which it is once it has read the cluster.
+    /// metrics-api of viz: whether it is ready, that is, has read the cluster.
     MetricsApi,
-    /// The Prometheus of viz: of which pods it has metrics.
+    /// The Prometheus of viz: the pods that it has metrics of.
     Prometheus,
-    /// The controller of a link: whether the gateway over there is alive.
+    /// The controller of a link: whether the remote gateway is alive.
     ServiceMirror,
-    /// The API server that a link leads to: the trust anchors over there. Its "pod" is the Link.
+    /// The API server of a linked cluster: its trust anchors. The "pod" is the Link.
     LinkedCluster,
 }
 
 impl Program {
-    /// Every one of them.
+    /// All programs.
     pub const ALL: [Program; 4] =
         [Program::MetricsApi, Program::Prometheus, Program::ServiceMirror, Program::LinkedCluster];
 
@@ -35,7 +34,7 @@ impl Program {
         }
     }
 
-    /// The extension that it is part of.
+    /// Its extension.
     pub const fn extension(self) -> Extension {
         match self {
             Program::MetricsApi | Program::Prometheus => Extension::Viz,
@@ -43,7 +42,7 @@ impl Program {
         }
     }
 
-    /// The values that the label `component` of its pods has.
+    /// Values of the label `component` of its pods.
     pub const fn components(self) -> &'static [&'static str] {
         match self {
             Program::MetricsApi => &["metrics-api"],
@@ -53,7 +52,7 @@ impl Program {
         }
     }
 
-    /// The port of the pod that is asked; 0 where it is no pod.
+    /// The port to query; 0 if it is not a pod.
     pub const fn port(self) -> u16 {
         match self {
             Program::MetricsApi => 9995,
@@ -63,8 +62,8 @@ impl Program {
         }
     }
 
-    /// The path that is asked for: what metrics-api itself asks Prometheus when it checks itself, and the metrics that the
-    /// command reads. Empty where it is no pod.
+    /// The path to query: the self-check of metrics-api for Prometheus, and the metrics that the linkerd command reads.
+    /// Empty if it is not a pod.
     pub const fn path(self) -> &'static str {
         match self {
             Program::MetricsApi => "/ready",
@@ -77,24 +76,24 @@ impl Program {
     }
 }
 
-/// A question to a program: to one of its pods, or, as cards write it, to all that run.
+/// A query of one pod of a program, or, in cards, of all running ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Probe {
-    /// Who is asked.
+    /// The program.
     pub program: Program,
     /// The pod's name; empty in cards.
     pub pod: String,
 }
 
 impl Probe {
-    /// A question to every pod of a program that runs.
+    /// A query of every running pod of a program.
     pub fn of(program: Program) -> Probe {
         Probe { program, pod: String::new() }
     }
 }
 
 impl fmt::Display for Probe {
-    /// As cards write it behind `probe/`: `prometheus`; with the pod, where one is meant.
+    /// Name in cards after `probe/`: `prometheus`; with the pod, if there is one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.program.name())?;
         if self.pod.is_empty() { Ok(()) } else { write!(f, "/{}", self.pod) }

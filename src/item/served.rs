@@ -1,5 +1,4 @@
-//! Servers of Linkerd's that speak TLS to the API server, and that can be asked for the certificate they really serve. What
-//! they answer has one form, whoever asks them.
+//! Linkerd servers that serve TLS to the API server, and the certificates that they serve.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,14 +18,14 @@ use crate::objects::{Meta, Object, Store, by_metadata};
 pub enum Server {
     /// The webhook of the proxy injector.
     ProxyInjector,
-    /// The webhook that looks at ServiceProfiles.
+    /// The webhook that validates ServiceProfiles.
     SpValidator,
-    /// The webhook that looks at policy resources.
+    /// The webhook that validates policy resources.
     PolicyValidator,
 }
 
 impl Server {
-    /// All of them.
+    /// All servers.
     pub const ALL: [Server; 3] = [Server::ProxyInjector, Server::SpValidator, Server::PolicyValidator];
 
     /// Its name, without `linkerd-`.
@@ -38,7 +37,7 @@ impl Server {
         }
     }
 
-    /// The component whose pods it runs in, as their label names it.
+    /// Component label of its pods.
     pub fn component(self) -> &'static str {
         match self {
             Server::ProxyInjector => "proxy-injector",
@@ -46,7 +45,7 @@ impl Server {
         }
     }
 
-    /// The port it listens on in those pods. The charts do not let anybody choose another.
+    /// Port in those pods. The charts do not make it configurable.
     pub fn port(self) -> u16 {
         match self {
             Server::ProxyInjector | Server::SpValidator => 8443,
@@ -54,7 +53,7 @@ impl Server {
         }
     }
 
-    /// The answer of its pods, each by name with the certificates in PEM or with what went wrong.
+    /// The result for its pods: the certificates in PEM or an error, by pod name.
     pub fn answer(self, namespace: &str, pods: &[(String, Result<String, String>)]) -> serde_json::Value {
         let pods: Vec<serde_json::Value> = pods
             .iter()
@@ -89,7 +88,7 @@ impl FromStr for Server {
     }
 }
 
-/// The answers of a server's pods.
+/// Results for a server's pods.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ServedCertificates {
@@ -103,7 +102,7 @@ pub struct ServedCertificates {
 impl Object for ServedCertificates {
     by_metadata!();
 
-    /// Also where one of these can be no pod's answer.
+    /// Also validates the pods' names.
     fn refused(&self) -> Option<String> {
         let (namespace, name) = self.key();
         let mut pods = self.pods.iter().map(|pod| names::refused(Rule::Subdomain, "", &pod.name));
@@ -111,16 +110,16 @@ impl Object for ServedCertificates {
     }
 }
 
-/// What one pod showed.
+/// Result for one pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ServedBy {
     /// The pod.
     pub name: String,
-    /// Its certificate and those above it, in PEM.
+    /// Its certificate chain in PEM.
     #[serde(deserialize_with = "nullable")]
     pub chain: String,
-    /// Why there is none.
+    /// Error, if there is none.
     #[serde(deserialize_with = "nullable")]
     pub error: String,
 }
@@ -149,7 +148,8 @@ impl Asked for Server {
 
     fn documented(&self) -> String {
         format!(
-            "the certificates that linkerd-{self} really serves, asked for only with --probe (get and create on pods/portforward)"
+            "the certificates that linkerd-{self} serves, only with --probe (get and create on \
+             pods/portforward)"
         )
     }
 

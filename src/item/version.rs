@@ -1,11 +1,11 @@
-//! Versions: of the API server, and of the operator's own `linkerd` command.
+//! Versions of the API server and of the operator's `linkerd` command.
 
 use super::asked::Asked;
 use crate::close::Close;
 use crate::command::kubectl;
 use crate::fetched::Why;
 
-/// What passes of either answer.
+/// Redaction rules for both.
 const PASSES: &str = "{major: word, minor: word, gitVersion: word, gitTreeState: word, buildDate: word, goVersion: word, \
     compiler: word, platform: word, version: word, extensions: word}";
 
@@ -44,7 +44,7 @@ impl Asked for OfServer {
     }
 }
 
-/// The version of the operator's `linkerd` command, and the commands of extensions that it finds.
+/// Version of the operator's `linkerd` command, and the extension commands that it finds.
 #[derive(Debug)]
 pub struct OfCli;
 
@@ -70,7 +70,10 @@ impl Asked for OfCli {
             Why::NotOffered | Why::NotCaptured => {
                 "provide the version of the linkerd CLI: --linkerd-cli VERSION"
             }
-            _ => "see why the linkerd command on PATH fails, or provide its version: --linkerd-cli VERSION",
+            _ => {
+                "find out why the linkerd command on PATH fails, or provide its version: --linkerd-cli \
+                 VERSION"
+            }
         }))
     }
 }

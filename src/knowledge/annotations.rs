@@ -1,4 +1,4 @@
-//! `annotations.yaml`: the table of keys and the questions about it that need the whole table.
+//! `annotations.yaml`: the table of annotation and label keys, and lookups in it.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Annotations {
     by_key: BTreeMap<String, Vec<usize>>,
 }
 
-/// Keys that people write and no release reads, with what they meant.
+/// Keys that users write although no release reads them, with the intended key.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Mistaken {
@@ -31,19 +31,19 @@ pub(super) struct Mistaken {
     pub(super) advice: Option<String>,
 }
 
-/// A string in Linkerd's domains that is a value somewhere, not a key.
+/// A string in Linkerd's domains that is a value and not a key.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct NotAKey {
     /// The string.
     pub text: String,
-    /// What it is.
+    /// Its use.
     #[serde(rename = "use")]
     pub used_as: String,
 }
 
 impl Annotations {
-    /// The key, if Linkerd knows it. Of a key that is both annotation and label, the annotation.
+    /// A key, if Linkerd knows it. If it is both annotation and label, the annotation.
     pub fn get(&self, key: &str) -> Option<&Key> {
         self.rows(key).min_by_key(|row| row.kind)
     }
@@ -58,35 +58,35 @@ impl Annotations {
         &self.keys
     }
 
-    /// What a string in Linkerd's domains is used for, if it is no key.
+    /// Use of a string in Linkerd's domains that is not a key.
     pub fn not_a_key(&self, text: &str) -> Option<&NotAKey> {
         self.not_keys.iter().find(|row| row.text == text)
     }
 
-    /// Whether the key's domain is Linkerd's: such a key that is not in the table is read by no release. Domains of other
-    /// projects that end alike (`linkerd.io` behind another word) do not count.
+    /// Whether the key's domain is Linkerd's: no release reads such a key if it is not in the table. Other domains with
+    /// the same ending do not count.
     pub fn is_linkerds(&self, key: &str) -> bool {
         let domain = key.split_once('/').map_or("", |(domain, _)| domain);
         domain == "linkerd.io" || domain.ends_with(".linkerd.io")
     }
 
-    /// The key that was probably meant by `key`, among those that `pool` accepts: pass the keys that the installed release
-    /// reads, so that no advice leads to another key without effect. The place and kind may be part of `pool` as well.
+    /// The key that was probably meant by `key`, among those that `pool` accepts: pass the keys that the installed
+    /// release reads, so that advice never suggests a key without effect. `pool` may also restrict scope and kind.
     pub fn nearest(&self, key: &str, pool: impl Fn(&Key) -> bool) -> Option<&Key> {
         nearest::nearest(&self.keys, &self.mistaken, key, pool)
     }
 
-    /// As [`Annotations::nearest`], with advice for keys that never had a counterpart.
+    /// Like [`Annotations::nearest`], with advice for keys that never had a counterpart.
     pub fn suggest(&self, key: &str, pool: impl Fn(&Key) -> bool) -> Option<Suggestion<'_>> {
         nearest::suggest(&self.keys, &self.mistaken, key, pool)
     }
 
-    /// Where the facts are from.
+    /// Source of the facts.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// When they were last checked.
+    /// Date of the last review.
     pub fn date(&self) -> jiff::civil::Date {
         self.date
     }
@@ -118,15 +118,15 @@ impl KnowledgeFile for Annotations {
         }
         for name in self.keys.iter().flat_map(|row| row.successor.iter().chain(&row.needs)) {
             if !self.by_key.contains_key(name) {
-                return Err(format!("{name} is referred to and not listed"));
+                return Err(format!("{name} is referenced but not listed"));
             }
         }
         for row in &self.mistaken {
             if let Some(name) = row.right.iter().find(|name| !self.by_key.contains_key(*name)) {
-                return Err(format!("{name} is suggested and not listed"));
+                return Err(format!("{name} is suggested but not listed"));
             }
             if row.right.is_empty() && row.advice.is_none() {
-                return Err(format!("{:?} needs a right key or an advice", row.wrong));
+                return Err(format!("{:?} needs a correct key or advice", row.wrong));
             }
         }
         Ok(())

@@ -1,10 +1,10 @@
-//! `calls.yaml`: what callers get if a call fails, and how long proxies wait.
+//! `calls.yaml`: errors that clients see if a request fails, and timeouts of proxies.
 
 use serde::Deserialize;
 
 use super::file::KnowledgeFile;
 
-/// What callers get if a call through the mesh fails.
+/// Errors that clients see if a request through the mesh fails.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "each is what callers get in the case that its name states")]
@@ -13,7 +13,7 @@ pub struct Calls {
     date: jiff::civil::Date,
     /// Seconds that a proxy waits for the first byte of a connection.
     pub detection_seconds: u16,
-    /// The share of its lifetime after which a certificate is renewed, in percent.
+    /// Share of a certificate's lifetime after which it is renewed, in percent.
     pub renewed_after_percent: i32,
     pub no_endpoint: String,
     pub proxy_down: String,
@@ -30,12 +30,12 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Where the facts are from.
+    /// Source of the facts.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// When they were last checked.
+    /// Date of the last review.
     pub fn date(&self) -> jiff::civil::Date {
         self.date
     }

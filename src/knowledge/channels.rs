@@ -1,4 +1,4 @@
-//! `channels.yaml`: where each channel's charts, CLI and images come from, and how its charts differ from the open-source ones.
+//! `channels.yaml`: sources of each channel's charts, CLI and images, and differences of its charts.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::file::KnowledgeFile;
 use crate::version::{Channel, LinkerdVersion};
 
-/// The channels whose origin is known.
+/// The channels with known sources.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Channels {
@@ -16,20 +16,20 @@ pub struct Channels {
     channels: Vec<Origin>,
 }
 
-/// Where a channel's releases come from.
+/// Sources of a channel's releases.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Origin {
     channel: String,
-    /// The name under which its repository of charts is added.
+    /// Name of its chart repository.
     pub repository: String,
-    /// The address of that repository.
+    /// URL of that repository.
     pub address: String,
-    /// The script that installs its CLI.
+    /// Script that installs its CLI.
     pub cli: String,
     /// Registry and path of its images.
     pub images: String,
-    /// Its last release, where none comes any more.
+    /// Its last release, if the channel has ended.
     pub last: Option<LinkerdVersion>,
     #[serde(default)]
     charts: BTreeMap<String, String>,
@@ -37,26 +37,26 @@ pub struct Origin {
     unknown: Vec<String>,
     #[serde(default)]
     nested: Vec<String>,
-    /// The variable that holds the license key it asks for.
+    /// Variable with the license key that it requires.
     pub license: Option<String>,
-    /// The guide of who releases it.
+    /// Installation guide of the vendor.
     pub guide: Option<String>,
 }
 
 impl Channels {
-    /// Where a release comes from; `None` for builds of somebody's own and for channels of which that is not known.
+    /// Sources of a release; `None` for custom builds and unknown channels.
     pub fn of(&self, release: &LinkerdVersion) -> Option<&Origin> {
         self.channels.iter().find(|origin| origin.channel == release.channel().prefix())
     }
 
-    /// Where the facts are from, and when they were last checked.
+    /// Source of the facts, and date of the last review.
     pub fn source(&self) -> (&str, jiff::civil::Date) {
         (&self.source, self.date)
     }
 }
 
 impl Origin {
-    /// What it calls a chart of the open-source project; `None` where that is not known.
+    /// Its name for an open-source chart; `None` if unknown.
     pub fn chart<'o>(&'o self, chart: &'o str) -> Option<&'o str> {
         if self.unknown.iter().any(|unknown| unknown == chart) {
             return None;
@@ -64,12 +64,12 @@ impl Origin {
         Some(self.charts.get(chart).map_or(chart, String::as_str))
     }
 
-    /// The key that the values of an open-source chart stand under in its own; `None`: at the top.
+    /// Key in its values for those of an open-source chart; `None`: the top level.
     pub fn within<'o>(&'o self, chart: &str) -> Option<&'o str> {
         self.nested.iter().map(String::as_str).find(|nested| *nested == chart)
     }
 
-    /// The path of a value of an open-source chart in its own.
+    /// Path in its values of an open-source chart's value.
     pub fn value(&self, chart: &str, path: &str) -> String {
         self.within(chart).map_or_else(|| path.to_owned(), |within| format!("{within}.{path}"))
     }
@@ -83,10 +83,10 @@ impl KnowledgeFile for Channels {
         const KNOWN: [Channel; 4] = [Channel::Edge, Channel::Stable, Channel::Enterprise, Channel::Preview];
         for (at, origin) in self.channels.iter().enumerate() {
             if !KNOWN.iter().any(|channel| channel.prefix() == origin.channel) {
-                return Err(format!("{} is no channel that releases charts", origin.channel));
+                return Err(format!("{} is not a channel with charts", origin.channel));
             }
             if self.channels[..at].iter().any(|other| other.channel == origin.channel) {
-                return Err(format!("channel {} stands twice", origin.channel));
+                return Err(format!("channel {} is listed twice", origin.channel));
             }
             if !origin.address.starts_with("https://") || !origin.cli.starts_with("https://") {
                 return Err(format!("channel {}: an address does not begin with https://", origin.channel));
@@ -117,7 +117,7 @@ mod tests {
             Some("linkerd-buoyant/linkerd-enterprise-control-plane")
         );
         assert_eq!(of("enterprise-2.19.6", "linkerd-viz"), None);
-        assert_eq!(of("2.19.6", "linkerd-crds"), None, "of whom nobody says");
+        assert_eq!(of("2.19.6", "linkerd-crds"), None, "the source is unknown");
         let enterprise = channels.of(&version("enterprise-2.19.6")).expect("known");
         assert_eq!(
             enterprise.value("linkerd-control-plane", "proxy.cores"),

@@ -1,4 +1,4 @@
-//! `chart-values.yaml`: of which type the values in `linkerd-config` have to be, so that the injector can read them.
+//! `chart-values.yaml`: types of values in `linkerd-config` that the injector can parse.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub struct ChartValues {
     read: Vec<Read>,
 }
 
-/// Which releases read some values, where not all do.
+/// Releases that read values that others do not.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Read {
@@ -48,7 +48,7 @@ impl Read {
     }
 }
 
-/// What a chart value has to be.
+/// Expected type of a chart value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChartType {
     /// A whole number from 0.
@@ -57,13 +57,13 @@ pub enum ChartType {
     Integer,
     /// true or false.
     Boolean,
-    /// A text; numbers and booleans are taken as theirs.
+    /// A text; numbers and booleans are accepted.
     Text,
     /// A number, also with a fraction.
     Number,
-    /// Named values.
+    /// A map of anything.
     Map,
-    /// Named texts.
+    /// A map of texts.
     TextMap,
     /// A list of anything.
     List,
@@ -74,7 +74,7 @@ pub enum ChartType {
 }
 
 impl ChartType {
-    /// As a sentence calls it.
+    /// Name in a sentence.
     pub fn in_words(self) -> &'static str {
         match self {
             ChartType::Count => "a whole number from 0",
@@ -92,8 +92,8 @@ impl ChartType {
 }
 
 impl ChartValues {
-    /// Every value with a known type, by its path, and the maps that they are in. `release` is the edge that reads them;
-    /// where that is not known, only what all releases read.
+    /// Every value with a known type, by path, and the maps that contain them. `release` is the edge that reads them;
+    /// if it is unknown, only values that all releases read.
     pub fn types(&self, release: Option<EdgeTag>) -> BTreeMap<&str, ChartType> {
         let is_read = |path: &str| {
             let mut said = self.read.iter().filter(|read| read.is_about(path));
@@ -125,20 +125,20 @@ impl ChartValues {
         ]
     }
 
-    /// Whether any release reads a value at this path, or a map that it is in.
+    /// Whether any release reads a value at this path, or a map that contains it.
     pub fn has(&self, path: &str) -> bool {
         self.lists().into_iter().flat_map(|(paths, _)| paths).any(|known| {
             path.strip_prefix(known.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
 
-    /// Where the facts are from, and when they were read.
+    /// Source of the facts, and date of reading.
     pub fn source(&self) -> (&str, jiff::civil::Date) {
         (&self.source, self.date)
     }
 }
 
-/// The maps that a value is in: `proxy` and `proxy.image` of `proxy.image.name`.
+/// The maps that contain a value: `proxy` and `proxy.image` of `proxy.image.name`.
 fn maps_of(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('.').map(|(at, _)| &path[..at])
 }
@@ -159,7 +159,7 @@ impl KnowledgeFile for ChartValues {
         let about =
             |path: &String| all().any(|value| value == path || value.starts_with(&format!("{path}.")));
         match self.read.iter().flat_map(|read| &read.paths).find(|path| !about(path)) {
-            Some(path) => Err(format!("nothing is known of {path}, which not every release reads")),
+            Some(path) => Err(format!("{path} is limited to some releases but has no type")),
             None => Ok(()),
         }
     }

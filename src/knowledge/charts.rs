@@ -1,4 +1,4 @@
-//! `charts.yaml`: which values each chart of Linkerd takes, since when and until when, and of which kind they have to be.
+//! `charts.yaml`: values of each Linkerd chart, with their types and ranges of releases.
 
 mod value;
 mod versions;
@@ -35,31 +35,31 @@ pub struct Chart {
     values: BTreeMap<String, ChartValue>,
 }
 
-/// Values with which a chart cannot be rendered.
+/// Values that make a chart fail to render.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Refusal {
     charts: Vec<String>,
     since: Option<EdgeTag>,
     until: Option<EdgeTag>,
-    /// The maps that it is about, each for itself; empty: the values as a whole.
+    /// The maps to evaluate separately; empty: all values together.
     #[serde(default)]
     pub within: Vec<String>,
-    /// What has to be so of which value, by path.
+    /// Conditions by path.
     pub when: BTreeMap<String, Found>,
-    /// What a value may be, where one is `other`.
+    /// Accepted values for a condition `other`.
     #[serde(default)]
     pub words: Vec<String>,
-    /// Whether the chart takes them, and the injector cannot inject any pod with them.
+    /// Whether the chart accepts them but the injector then fails for every pod.
     #[serde(default)]
     pub by_injector: bool,
-    /// Why that is refused.
+    /// The reason.
     pub why: String,
-    /// What to do instead.
+    /// The alternative.
     pub instead: String,
 }
 
-/// What has to be so of a value.
+/// Condition of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Found {
@@ -69,28 +69,28 @@ pub enum Found {
     Unset,
     /// It is given as false.
     No,
-    /// It is given, and none of the words.
+    /// It is set, and not one of the words.
     Other,
 }
 
-/// What is known of a path of values.
+/// Status of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Known<'k> {
-    /// The release takes it.
+    /// The release uses it.
     Taken(&'k ChartValue),
-    /// It is a map that values are in.
+    /// It is a map that contains values.
     Above,
-    /// Requests and limits in a form that the chart does not read: what it reads instead.
+    /// Requests and limits in a format that the chart does not read, with the correct path.
     Resources(String),
-    /// It was taken up to this edge.
+    /// It was used up to this edge.
     Gone(EdgeTag),
-    /// It is taken from this edge on.
+    /// It is used from this edge on.
     Later(EdgeTag),
-    /// No release takes it; what somebody may have meant.
+    /// No release uses it; with a suggestion.
     Never(Option<String>),
 }
 
-/// What Helm takes beside the values of the chart: those of all charts, and of the chart that is within each.
+/// Values that Helm accepts in addition to those of a chart: those of all charts, and of subcharts.
 const BESIDE: [&str; 3] = ["global", "partials", "tags"];
 
 impl Charts {
@@ -99,12 +99,12 @@ impl Charts {
         self.charts.get(name)
     }
 
-    /// The names of the charts.
+    /// Names of the charts.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.charts.keys().map(String::as_str)
     }
 
-    /// What a chart of a release refuses; without a release, what all of them do.
+    /// Values that a chart of a release rejects; without a release, those that all reject.
     pub fn refusals<'k>(
         &'k self,
         chart: &str,
@@ -121,29 +121,29 @@ impl Charts {
         self.refuses.iter().filter(move |rule| rule.charts.contains(&chart) && holds(rule))
     }
 
-    /// Whether the table says what charts of a release take.
+    /// Whether the table covers the charts of a release.
     pub fn covers(&self, release: EdgeTag) -> bool {
         self.first <= release && release <= self.through
     }
 
-    /// The first and the last edge that it is about.
+    /// First and last edge of the table.
     pub fn range(&self) -> (EdgeTag, EdgeTag) {
         (self.first, self.through)
     }
 
-    /// Where the facts are from, and when they were last checked.
+    /// Source of the facts, and date of the last review.
     pub fn source(&self) -> (&str, jiff::civil::Date) {
         (&self.source, self.date)
     }
 }
 
 impl Chart {
-    /// The last edge that has it, where it is gone.
+    /// The last edge with it, if it was removed.
     pub fn until(&self) -> Option<EdgeTag> {
         self.until
     }
 
-    /// What is known of a path at a release; without one, over all of them.
+    /// Status of a path in a release; without one, over all releases.
     pub fn known(&self, path: &str, release: Option<EdgeTag>) -> Known<'_> {
         let head = path.split('.').next().unwrap_or(path);
         if BESIDE.contains(&head) {
@@ -158,7 +158,7 @@ impl Chart {
                 ValueKind::Open | ValueKind::Any | ValueKind::List => value.at(release),
                 ValueKind::Resources if is_of_resources(rest) => value.at(release),
                 ValueKind::Resources => Known::Resources(meant_of_resources(at, rest)),
-                // It is no map: what stands in it is told at the value itself.
+                // It is not a map: the value itself is reported.
                 ValueKind::Boolean | ValueKind::Integer | ValueKind::Number | ValueKind::Text => Known::Above,
             };
         }
@@ -169,7 +169,7 @@ impl Chart {
         }
     }
 
-    /// What a value has to be, where that is known of it at a release.
+    /// Expected type of a value in a release, if known.
     pub fn wanted(&self, path: &str, release: Option<EdgeTag>) -> Option<Wanted> {
         match self.values.get(path) {
             Some(value) => matches!(value.at(release), Known::Taken(_)).then_some(Wanted::Kind(value.kind)),
@@ -177,7 +177,7 @@ impl Chart {
         }
     }
 
-    /// The value that a path is in.
+    /// The value that contains a path.
     fn around(&self, path: &str) -> Option<(&str, &ChartValue)> {
         let ends = path.rmatch_indices('.').map(|(at, _)| &path[..at]);
         ends.filter_map(|above| self.values.get_key_value(above))
@@ -185,7 +185,7 @@ impl Chart {
             .next()
     }
 
-    /// The path that somebody may have meant: the same name at another place, or one most like it at the same place.
+    /// A suggestion for a path: the same name at another place, or a similar one at the same place.
     fn meant(&self, path: &str, release: Option<EdgeTag>) -> Option<String> {
         let (above, name) = path.rsplit_once('.').unwrap_or(("", path));
         let taken = || {
@@ -202,7 +202,7 @@ impl Chart {
         if let Some(found) = closest(name, beside).filter(alike) {
             return Some(joined(found));
         }
-        // Not where both stand in parts of the chart that have nothing to do with each other, and every part has such a name.
+        // Not if both are in unrelated parts of the chart that all have such a name.
         let part = above.split('.').next().unwrap_or_default();
         let heads = || taken().filter_map(|known| known.split('.').next());
         let is_part = heads().any(|head| head == part);
@@ -222,7 +222,7 @@ impl Chart {
                     let apart = taken().map(|known| (strsim::damerau_levenshtein(known, path), known));
                     apart.filter(|(apart, _)| *apart <= 3).min().map(|(_, known)| known)
                 };
-                // What stands within a value that is taken whole: requests and limits.
+                // A path inside a value that is used as a whole: requests and limits.
                 let within = |(at, _): (usize, &str)| {
                     let (known, rest) = (nearest(&path[..at])?, &path[at + 1..]);
                     let takes = self.values.get(known)?.kind == ValueKind::Resources && is_of_resources(rest);
@@ -234,16 +234,16 @@ impl Chart {
     }
 }
 
-/// What a value has to be.
+/// Expected type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// Of this kind.
     Kind(ValueKind),
-    /// A map, since values are in it.
+    /// A map that contains values.
     Map,
 }
 
-/// Whether a path stands in a map that stands at another.
+/// Whether a path is below another.
 fn is_within(path: &str, of: &str) -> bool {
     path.strip_prefix(of).is_some_and(|rest| rest.starts_with('.'))
 }
@@ -262,7 +262,7 @@ impl KnowledgeFile for Charts {
         for rule in &self.refuses {
             let unknown = rule.charts.iter().find(|chart| !self.charts.contains_key(*chart));
             if let Some(chart) = unknown {
-                return Err(format!("refuses: there is no chart {chart}"));
+                return Err(format!("refuses: unknown chart {chart}"));
             }
             let about = rule.charts.iter().filter_map(|chart| self.charts.get(chart));
             let values: Vec<&str> = about.flat_map(|chart| chart.values.keys().map(String::as_str)).collect();
@@ -271,7 +271,7 @@ impl KnowledgeFile for Charts {
                 false => rule.within.iter().all(|map| values.contains(&format!("{map}.{path}").as_str())),
             };
             if let Some(path) = rule.when.keys().find(|path| !within(path)) {
-                return Err(format!("refuses: no chart takes {path}"));
+                return Err(format!("refuses: no chart uses {path}"));
             }
             if rule.when.is_empty()
                 || rule.when.values().any(|found| *found == Found::Other) == rule.words.is_empty()
@@ -283,10 +283,10 @@ impl KnowledgeFile for Charts {
             if chart.values.is_empty() {
                 return Err(format!("{name}: no values"));
             }
-            // A value is an end: what stands in it is not told apart from it.
+            // A value is a leaf: paths in it are not distinguished.
             let twice = chart.values.keys().find(|path| chart.around(path).is_some());
             if let Some(path) = twice {
-                return Err(format!("{name}: {path} stands in a value"));
+                return Err(format!("{name}: {path} is inside a value"));
             }
             let backwards = chart
                 .values
@@ -341,12 +341,12 @@ mod tests {
             ("proxyInit.iptableMode", Some("proxyInit.iptablesMode")),
             ("proxy.resource.cpu.request", Some("proxy.resources.cpu.request")),
             ("somethingElse.entirely", None),
-            // `prometheus.enabled` is of another part.
+            // `prometheus.enabled` belongs to another part.
             ("grafana.enabled", None),
         ] {
             assert_eq!(known(wrong, "edge-26.8.3"), Known::Never(meant.map(str::to_owned)), "{wrong}");
         }
-        // What two parts of a chart have in common tells nothing, where each of them is one.
+        // Names that all parts of a chart have are not suggested.
         let viz = Knowledge::embedded().charts().get("linkerd-viz").expect("a chart");
         let of = |path: &str| viz.known(path, edge("edge-25.10.7"));
         assert_eq!(of("grafana.enabled"), Known::Never(None));

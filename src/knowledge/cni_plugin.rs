@@ -1,4 +1,4 @@
-//! `cni-plugin.yaml`: what each version of the linkerd-cni plugin can do, and which binaries it runs on the host.
+//! `cni-plugin.yaml`: capabilities of each linkerd-cni version, and the binaries that it runs on the host.
 
 use std::collections::BTreeMap;
 
@@ -9,78 +9,78 @@ use super::cni_words::{Backend, IptablesMode, Ipv6, ServerForm, TokenRefresh};
 use super::file::KnowledgeFile;
 use crate::version::{CniVersion, EdgeTag};
 
-/// One version of the plugin, or several that do not differ in what is recorded.
+/// One version of the plugin, or several without recorded differences.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PluginRelease {
-    /// The first version like this.
+    /// The first of these versions.
     pub first: Version,
-    /// The first edge whose linkerd2-cni chart installs it.
+    /// First edge whose linkerd2-cni chart installs it.
     pub first_chart: Option<EdgeTag>,
     /// Year and month.
     pub dated: String,
-    /// The newest CNI specification it speaks.
+    /// Newest CNI specification that it supports.
     pub cni_spec: Version,
-    /// The values of `iptables-mode` it accepts; empty: it does not know the key.
+    /// Accepted values of `iptables-mode`; empty: the key is unknown to it.
     #[serde(default)]
     pub modes: Vec<IptablesMode>,
-    /// What it does without the key.
+    /// Behavior without the key.
     pub absent_mode: Option<IptablesMode>,
-    /// What its chart sets.
+    /// Default of its chart.
     pub chart_mode: Option<IptablesMode>,
-    /// What an earlier chart with the same version set.
+    /// Default of an earlier chart with the same version.
     pub chart_mode_before: Option<IptablesMode>,
-    /// What becomes of IPv6 rules that cannot be written.
+    /// Behavior for IPv6 rules that cannot be written.
     #[serde(default)]
     pub ipv6: Ipv6,
-    /// Whether it sees a proxy among the init containers.
+    /// Whether it supports a proxy in the init containers.
     #[serde(default)]
     pub native_sidecars: bool,
-    /// Whether its installer keeps the token fresh.
+    /// Whether its installer renews the token.
     #[serde(default)]
     pub token_refresh: TokenRefresh,
-    /// Its installer leaves the entry and a dead token behind when it stops.
+    /// Whether its installer leaves the entry and an invalid token behind when it stops.
     #[serde(default)]
     pub clean_up_broken: bool,
-    /// Its installer writes a configuration of its own where it finds no other.
+    /// Whether its installer writes its own configuration if there is no other.
     #[serde(default)]
     pub writes_own_config: bool,
-    /// Its installer takes only the first entry out of a list before it adds its own, where others take them all.
+    /// Whether its installer removes only the first existing entry before it adds its own; others remove all.
     #[serde(default)]
     pub keeps_extra_entries: bool,
-    /// The modes it tries in turn when a binary is missing.
+    /// The modes that it tries in order if a binary is missing.
     #[serde(default)]
     pub falls_back: Vec<IptablesMode>,
-    /// Forms of the API server's address that it cannot parse.
+    /// Formats of the API server's address that it cannot parse.
     #[serde(default)]
     pub refuses_servers: Vec<ServerForm>,
-    /// Its installer ends at a file that is no JSON, or neither a plugin nor a list.
+    /// Whether its installer exits at a file that is not JSON or not a CNI configuration.
     #[serde(default)]
     pub fatal_files: bool,
-    /// Its installer does not read SKIP_TLS_VERIFY.
+    /// Whether its installer ignores SKIP_TLS_VERIFY.
     #[serde(default)]
     pub ignores_skip_tls_verify: bool,
-    /// Its installer lets every user of the node read the kubeconfig.
+    /// Whether its installer makes the kubeconfig readable for all users of the node.
     #[serde(default)]
     pub world_readable_kubeconfig: bool,
-    /// What else is worth knowing.
+    /// Further notes.
     #[serde(default)]
     pub notes: Vec<String>,
 }
 
-/// A defect that meets what some clusters use.
+/// A defect that affects some clusters.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PluginDefect {
     /// Its name.
     pub id: String,
-    /// What goes wrong, as a clause.
+    /// Description, as a clause.
     pub what: String,
     /// The first version without it.
     pub until: Version,
-    /// What a cluster has to use for it.
+    /// The feature that a cluster must use to be affected.
     pub meets: String,
-    /// Where this is known from.
+    /// Source of the information.
     pub source: String,
 }
 
@@ -91,7 +91,7 @@ impl PluginDefect {
     }
 }
 
-/// The plugin's versions.
+/// The versions of the plugin.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CniPlugin {
@@ -109,12 +109,12 @@ pub struct CniPlugin {
 }
 
 impl PluginRelease {
-    /// Whether a chart with this version sets a mode when nobody says.
+    /// Whether a chart with this version sets a mode by default.
     pub fn is_default(&self, mode: IptablesMode) -> bool {
         self.chart_mode == Some(mode) || self.chart_mode_before == Some(mode)
     }
 
-    /// Whether it accepts a value of `iptables-mode`; `None` and an empty value stand for an absent key.
+    /// Whether it accepts a value of `iptables-mode`; `None` and an empty value mean that the key is missing.
     pub fn mode_supported(&self, mode: Option<&str>) -> Support<'_> {
         if self.modes.is_empty() {
             return Support::IgnoresKey;
@@ -127,41 +127,41 @@ impl PluginRelease {
     }
 }
 
-/// Whether a version accepts a mode.
+/// Whether a version supports a mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Support<'a> {
     /// It does.
     Yes,
-    /// It refuses every pod with that value; these it accepts.
+    /// It rejects every pod with that value; it accepts these.
     No {
         /// The values it accepts.
         accepted: &'a [IptablesMode],
     },
-    /// It does not know the key and runs the host's `iptables`.
+    /// It ignores the key and runs the host's `iptables`.
     IgnoresKey,
-    /// The version is not known.
+    /// The version is unknown.
     Unknown,
 }
 
-/// The binaries that setting up one pod runs on the host.
+/// Binaries that setting up a pod runs on the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostBinaries {
-    /// The mode they belong to; `None`: the version knows no modes.
+    /// Their mode; `None`: the version has no modes.
     pub mode: Option<IptablesMode>,
-    /// What has to be there: the `-save` twin first, because it runs first.
+    /// Required binaries: the `-save` variant first, because it runs first.
     pub needed: Vec<String>,
-    /// What runs for IPv6 and may be missing without harm.
+    /// Binaries for IPv6 that may be missing.
     pub optional: Vec<String>,
 }
 
 impl CniPlugin {
-    /// What is known of a version: the row it falls into. `None` for versions newer than the file, for those that were
-    /// Defects that meet what some clusters use.
+    /// Defects that affect some clusters.
     pub fn defects(&self) -> &[PluginDefect] {
         &self.defects
     }
 
-    /// released with Linkerd itself, and for unknown ones.
+    /// The row of a version. `None` for versions newer than the table, for those released with Linkerd itself, and for
+    /// unknown ones.
     pub fn for_version(&self, version: &CniVersion) -> Option<&PluginRelease> {
         let version = version.plugin().filter(|version| **version <= self.last)?;
         self.releases.iter().rev().find(|row| row.first <= *version)
@@ -172,23 +172,23 @@ impl CniPlugin {
         &self.releases
     }
 
-    /// Whether the version is newer than the file.
+    /// Whether the version is newer than the table.
     pub fn is_beyond(&self, version: &CniVersion) -> bool {
         version.plugin().is_some_and(|version| *version > self.last)
     }
 
-    /// The first version that accepts a mode.
+    /// The first version that supports a mode.
     pub fn first_with_mode(&self, mode: IptablesMode) -> Option<&Version> {
         self.releases.iter().find(|row| row.modes.contains(&mode)).map(|row| &row.first)
     }
 
-    /// The first version whose installer cleans up after itself again, for upgrades away from those that do not.
+    /// The first later version whose installer cleans up after itself.
     pub fn first_with_clean_up(&self) -> Option<&Version> {
         let broken = self.releases.iter().rposition(|row| row.clean_up_broken)?;
         self.releases.get(broken + 1).map(|row| &row.first)
     }
 
-    /// Whether the version accepts a value of `iptables-mode`; `None` and an empty value stand for an absent key.
+    /// Whether the version accepts a value of `iptables-mode`; `None` and an empty value mean that the key is missing.
     pub fn mode_supported(&self, version: &CniVersion, mode: Option<&str>) -> Support<'_> {
         if matches!(version, CniVersion::InLinkerd(_)) {
             return Support::IgnoresKey;
@@ -196,7 +196,7 @@ impl CniPlugin {
         self.for_version(version).map_or(Support::Unknown, |row| row.mode_supported(mode))
     }
 
-    /// What the version runs on the host for an entry with this mode. `None` if the version is unknown or refuses it.
+    /// Binaries that the version runs for an entry with this mode. `None` if the version is unknown or rejects it.
     pub fn binaries(&self, version: &CniVersion, mode: Option<&str>, ipv6: bool) -> Option<HostBinaries> {
         match self.for_version(version) {
             Some(row) => self.binaries_of(row, mode, ipv6),
@@ -205,7 +205,7 @@ impl CniPlugin {
         }
     }
 
-    /// The same for the versions of a row. `None` if they refuse the mode.
+    /// The same for the versions of a row. `None` if they reject the mode.
     pub fn binaries_of(&self, row: &PluginRelease, mode: Option<&str>, ipv6: bool) -> Option<HostBinaries> {
         match row.mode_supported(mode) {
             Support::Unknown | Support::No { .. } => None,
@@ -229,42 +229,42 @@ impl CniPlugin {
         HostBinaries { mode: None, needed: pair(&self.host_binary), optional: Vec::new() }
     }
 
-    /// The rows whose versions speak this CNI specification and none newer.
+    /// The rows with this CNI specification as their newest.
     pub fn speaking(&self, spec: &Version) -> Vec<&PluginRelease> {
         self.releases.iter().filter(|row| row.cni_spec == *spec).collect()
     }
 
-    /// The newest version known that is no pre-release: what an upgrade goes to when nobody says.
+    /// The newest known version that is not a prerelease: the default target of an upgrade.
     pub fn last_release(&self) -> &Version {
         &self.last_release
     }
 
-    /// The newest version that was looked at, pre-releases too.
+    /// The newest known version, including prereleases.
     pub fn last(&self) -> &Version {
         &self.last
     }
 
-    /// Every CNI specification there is, oldest first.
+    /// All CNI specifications, oldest first.
     pub fn cni_specs(&self) -> &[Version] {
         &self.cni_specs
     }
 
-    /// The first chart whose template puts no token into entries.
+    /// The first chart whose template has no token in entries.
     pub fn first_chart_without_policy(&self) -> EdgeTag {
         self.first_chart_without_policy
     }
 
-    /// The first version that speaks a CNI specification.
+    /// The first version that supports a CNI specification.
     pub fn first_speaking(&self, spec: &Version) -> Option<&Version> {
         self.releases.iter().find(|row| row.cni_spec >= *spec).map(|row| &row.first)
     }
 
-    /// The binary of a mode; its twin ends in `-save`.
+    /// The binary of a mode; its variant ends in `-save`.
     pub fn binary_of(&self, mode: IptablesMode) -> Option<&str> {
         self.binaries.get(&mode).map(String::as_str)
     }
 
-    /// The kernel module that a backend cannot do without.
+    /// Kernel module that a backend needs.
     pub fn module_of(&self, backend: Backend) -> Option<&str> {
         self.modules.get(&backend).map(String::as_str)
     }
@@ -274,18 +274,18 @@ impl CniPlugin {
         self.binaries.get(&mode).map(|binary| pair(&ipv6_name(binary)))
     }
 
-    /// The modes that the version tries in turn when a binary of the configured one is missing: the first complete pair
+    /// Modes that the version tries in order if a binary of the configured one is missing: the first complete pair
     /// wins. Empty for versions that fail instead.
     pub fn fallbacks(&self, version: &CniVersion) -> &[IptablesMode] {
         self.for_version(version).map_or(&[], |row| &row.falls_back)
     }
 
-    /// Where the facts are from.
+    /// Source of the facts.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// When they were last checked.
+    /// Date of the last review.
     pub fn date(&self) -> jiff::civil::Date {
         self.date
     }
@@ -318,13 +318,13 @@ impl KnowledgeFile for CniPlugin {
         }
         for row in &self.releases {
             if !self.cni_specs.contains(&row.cni_spec) {
-                return Err(format!("{}: {} is none of cni-specs", row.first, row.cni_spec));
+                return Err(format!("{}: {} is not in cni-specs", row.first, row.cni_spec));
             }
             if row.modes.is_empty() != row.absent_mode.is_none() {
                 return Err(format!("{}: modes and absent-mode go together", row.first));
             }
             if let Some(mode) = row.modes.iter().find(|mode| !self.binaries.contains_key(mode)) {
-                return Err(format!("{}: no binary is given for the mode {mode}", row.first));
+                return Err(format!("{}: the mode {mode} has no binary", row.first));
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The words in which `cni-plugin.yaml` describes a version of the linkerd-cni plugin.
+//! Keywords of `cni-plugin.yaml` for versions of the linkerd-cni plugin.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ pub enum IptablesMode {
     Legacy,
     /// `iptables-nft`
     Nft,
-    /// Whatever `iptables` is on the host.
+    /// The host's default `iptables`.
     Plain,
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for IptablesMode {
 impl FromStr for IptablesMode {
     type Err = ();
 
-    /// Exact: the plugin knows no other spelling.
+    /// Exact: the plugin accepts no other spelling.
     fn from_str(text: &str) -> Result<Self, ()> {
         match text {
             "legacy" => Ok(IptablesMode::Legacy),
@@ -41,7 +41,7 @@ impl FromStr for IptablesMode {
     }
 }
 
-/// What an iptables binary writes its rules with.
+/// Kernel backend of an iptables binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backend {
@@ -52,7 +52,7 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// What `iptables --version` says in its parenthesis.
+    /// Backend in the output of `iptables --version`.
     pub fn of_version(said: &str) -> Option<Backend> {
         let inside = said.rsplit_once('(')?.1.split(')').next()?;
         match inside {
@@ -63,7 +63,7 @@ impl Backend {
     }
 }
 
-/// What becomes of IPv6 rules that cannot be written.
+/// Behavior for IPv6 rules that cannot be written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ipv6 {
@@ -76,20 +76,20 @@ pub enum Ipv6 {
     Required,
 }
 
-/// Whether the installer keeps the token in its kubeconfig fresh.
+/// Whether the installer renews the token in its kubeconfig.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TokenRefresh {
     /// Never.
     #[default]
     None,
-    /// It tries, and can miss a change.
+    /// Sometimes: it can miss a change.
     Unreliable,
-    /// It does.
+    /// Yes.
     Works,
 }
 
-/// A form of the API server's address in the kubeconfig.
+/// A format of the API server's address in the kubeconfig.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ServerForm {

@@ -1,5 +1,4 @@
-//! `control-plane.yaml`: what a release's charts lay down beside Deployments. It says what there should be; what is missing
-//! of it is the checks' business.
+//! `control-plane.yaml`: objects of a release's charts other than Deployments. Checks compare them with the cluster.
 
 use serde::Deserialize;
 
@@ -7,7 +6,7 @@ use super::file::KnowledgeFile;
 use super::range::ReleaseRange;
 use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion, MinorTable};
 
-/// Stands for the control plane's namespace in names.
+/// Placeholder for the control plane's namespace in names.
 const NAMESPACE: &str = "$NAMESPACE";
 
 /// The table.
@@ -36,7 +35,7 @@ struct DefaultNetworks {
     releases: ReleaseRange,
 }
 
-/// A version of an API group that the policy controller cannot start without.
+/// A version of an API group that the policy controller needs to start.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupVersion {
@@ -47,7 +46,7 @@ pub struct GroupVersion {
 }
 
 impl GroupVersion {
-    /// The first release that starts without it.
+    /// First release that starts without it.
     pub fn until(&self) -> Option<EdgeTag> {
         self.releases.until
     }
@@ -67,23 +66,23 @@ struct Account {
     component: String,
 }
 
-/// A Service of the control plane. Every release that the table covers has it.
+/// A Service of the control plane, in every release of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ControlPlaneService {
     /// Its name.
     pub name: String,
-    /// The component whose pods stand behind it.
+    /// Component of its pods.
     pub component: String,
-    /// Who goes by it.
+    /// Its clients.
     pub found_by: FoundBy,
 }
 
-/// Who goes by a Service of the control plane.
+/// Clients of a Service of the control plane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FoundBy {
-    /// Every proxy, when it starts.
+    /// Every proxy, at start.
     Proxies,
     /// The API server, when it calls a webhook.
     ApiServer,
@@ -98,17 +97,17 @@ struct Role {
     rights: Vec<Rights>,
 }
 
-/// A Role in the control plane's namespace. Every release that the table covers has it.
+/// A Role in the control plane's namespace, in every release of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamespacedRole {
     /// Its name.
     pub role: String,
-    /// The RoleBinding that gives it; none where extensions bind it.
+    /// Its RoleBinding; none if extensions bind it.
     pub binding: Option<String>,
-    /// The ServiceAccount that gets it.
+    /// The bound ServiceAccount.
     pub account: Option<String>,
-    /// What it must allow.
+    /// Its permissions.
     pub rights: OneRight,
 }
 
@@ -120,13 +119,13 @@ pub struct OneRight {
     pub group: String,
     /// The resource.
     pub resource: String,
-    /// All that are needed.
+    /// The required verbs.
     pub verbs: Vec<String>,
-    /// The object's name; `None`: those of every name.
+    /// Name of the object; `None`: any name.
     pub name: Option<String>,
 }
 
-/// Some rights on some resources of an API group.
+/// Verbs on resources of an API group.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rights {
@@ -143,50 +142,50 @@ struct Rights {
 pub struct Definition {
     /// `<plural>.<group>`.
     pub name: String,
-    /// The version that has to be served.
+    /// The version that must be served.
     pub version: String,
     #[serde(default)]
     releases: ReleaseRange,
 }
 
 impl Definition {
-    /// Whether both want the same version of the same definition.
+    /// Whether both require the same version of the same definition.
     pub fn is(&self, other: &Definition) -> bool {
         self.name == other.name && self.version == other.version
     }
 }
 
-/// A ClusterRole of the control plane in its namespace, with what it must allow.
+/// A ClusterRole of the control plane in its namespace, with its permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantedRole<'a> {
     /// Its name.
     pub role: String,
-    /// The ClusterRoleBinding that gives it.
+    /// Its ClusterRoleBinding.
     pub binding: String,
-    /// The ServiceAccount that it is given to, in the control plane's namespace.
+    /// The bound ServiceAccount, in the control plane's namespace.
     pub account: &'a str,
     /// API group, resource and verb.
     pub rights: Vec<(&'a str, &'a str, &'a str)>,
 }
 
 impl ControlPlane {
-    /// Whether the table was made for releases like this one. Of older ones it says nothing.
+    /// Whether the table covers this release. It does not cover older ones.
     pub fn covers(&self, version: &LinkerdVersion, minors: &MinorTable) -> bool {
         let introduced = Introduced { edge: Some(self.from), stable: None, minor: None };
         version.contains(&introduced, minors) == Contains::Yes
     }
 
-    /// The ServiceAccounts that a control plane runs as, that of the heartbeat among them.
+    /// ServiceAccounts of the control plane, including that of the heartbeat.
     pub fn accounts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.accounts.iter().map(|account| (account.name.as_str(), account.component.as_str()))
     }
 
-    /// The Services without which proxies, or the API server, do not find the control plane; that of the injector aside.
+    /// Services that proxies or the API server need to reach the control plane, except for that of the injector.
     pub fn services(&self) -> &[ControlPlaneService] {
         &self.services
     }
 
-    /// The roles of a release in a namespace. Rights that a vendor's build may or may not need are left out.
+    /// The roles of a release in a namespace, without optional permissions of vendor builds.
     pub fn roles<'a>(
         &'a self,
         namespace: &str,
@@ -216,7 +215,7 @@ impl ControlPlane {
         &self.namespaced_roles
     }
 
-    /// The definitions that a release needs. Those that a vendor's build may or may not need are left out.
+    /// The definitions that a release needs, without those that vendor builds may not need.
     pub fn definitions<'a>(
         &'a self,
         version: &'a LinkerdVersion,
@@ -225,7 +224,7 @@ impl ControlPlane {
         self.definitions.iter().filter(|d| d.releases.covers(version, minors) == Contains::Yes)
     }
 
-    /// The versions of a group that a release's policy controller cannot start without.
+    /// API group versions that a release's policy controller needs to start.
     pub fn group_versions<'a>(
         &'a self,
         group: &str,
@@ -237,19 +236,19 @@ impl ControlPlane {
         self.group_versions.iter().filter(asked).collect()
     }
 
-    /// Whether the proxies of a release verify by a key or a signature that not those of every release do.
+    /// Whether proxies of a release support a key or signature type that others do not.
     pub fn verifies_late(&self, algorithm: &str, version: &LinkerdVersion, minors: &MinorTable) -> bool {
         let mut rows = self.late_algorithms.iter();
         rows.any(|row| row.name == algorithm && row.releases.covers(version, minors) == Contains::Yes)
     }
 
-    /// The default of `clusterNetworks` in a release; empty if it is not known.
+    /// Default of `clusterNetworks` in a release; empty if unknown.
     pub fn cluster_networks(&self, version: &LinkerdVersion, minors: &MinorTable) -> &[String] {
         let of = |row: &&DefaultNetworks| row.releases.covers(version, minors) == Contains::Yes;
         self.cluster_networks.iter().find(of).map_or(&[], |row| row.networks.as_slice())
     }
 
-    /// Where the facts are from, and when they were read.
+    /// Source of the facts, and date of reading.
     pub fn source(&self) -> (&str, jiff::civil::Date) {
         (&self.source, self.date)
     }
@@ -264,7 +263,7 @@ impl KnowledgeFile for ControlPlane {
         let given = self.roles.iter().map(|role| (&role.role, &role.account));
         let here = self.namespaced_roles.iter().filter_map(|role| Some((&role.role, role.account.as_ref()?)));
         match given.chain(here).find(|(_, account)| !known(account)) {
-            Some((role, account)) => Err(format!("{role} is given to {account}, which is no account")),
+            Some((role, account)) => Err(format!("{role} is bound to {account}, which is not an account")),
             None => Ok(()),
         }
     }
@@ -283,7 +282,7 @@ mod tests {
     fn a_release_needs_what_its_charts_have() {
         let knowledge = Knowledge::embedded();
         let (table, minors) = (knowledge.control_plane(), knowledge.minors());
-        // The oldest brings the HTTPRoutes of the Gateway API as well, and cannot do without.
+        // The oldest also includes the HTTPRoutes of the Gateway API, and needs them.
         for (version, definitions, server) in
             [("edge-24.2.4", 9, "v1beta2"), ("edge-24.8.2", 8, "v1beta3"), ("edge-25.4.4", 10, "v1beta3")]
         {

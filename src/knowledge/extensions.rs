@@ -1,4 +1,4 @@
-//! `extensions.yaml`: what the extensions of Linkerd bring with them, by the names that their charts give it.
+//! `extensions.yaml`: objects of Linkerd's extensions, by the names in their charts.
 
 use serde::Deserialize;
 
@@ -6,7 +6,7 @@ use super::file::KnowledgeFile;
 use super::range::ReleaseRange;
 use crate::version::{Contains, LinkerdVersion, MinorTable};
 
-/// What extensions bring.
+/// Objects of extensions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Extensions {
@@ -43,7 +43,7 @@ struct LinkVersion {
     releases: ReleaseRange,
 }
 
-/// A ServiceAccount that the chart of one extension names and another extension brings.
+/// A ServiceAccount that one extension's chart refers to and another extension creates.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct OptionalAccount {
@@ -53,7 +53,7 @@ struct OptionalAccount {
     brought_by: String,
 }
 
-/// Who makes the controllers of links.
+/// Installation method of link controllers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MirrorKind {
@@ -63,58 +63,58 @@ pub enum MirrorKind {
     Managed,
 }
 
-/// The controller of a link and what it needs, by name; `{cluster}` stands for the target cluster.
+/// The controller of a link and its objects; `{cluster}` is the target cluster's name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ServiceMirror {
-    /// Who makes it.
+    /// Its installation method.
     pub kind: MirrorKind,
     /// The label `component` of its Deployment.
     pub component: String,
-    /// Its ServiceAccount, beside the link.
+    /// Its ServiceAccount, in the link's namespace.
     pub service_account: String,
     /// Its ClusterRole.
     pub cluster_role: String,
-    /// What grants it that.
+    /// Binding of the ClusterRole.
     pub cluster_role_binding: String,
-    /// Its Role, beside the link.
+    /// Its Role, in the link's namespace.
     pub role: String,
-    /// What grants it that.
+    /// Binding of the Role.
     pub role_binding: String,
 }
 
 impl Extensions {
-    /// The components of viz that have pods, Prometheus aside.
+    /// Components of viz with pods, except for Prometheus.
     pub fn viz_components(&self) -> &[String] {
         &self.viz.components
     }
 
-    /// The ClusterRoles of viz in that namespace, its Prometheus' aside.
+    /// ClusterRoles of viz in that namespace, except for Prometheus.
     pub fn viz_cluster_roles(&self, namespace: &str) -> Vec<String> {
         self.viz.cluster_roles.iter().map(|name| in_namespace(name, namespace)).collect()
     }
 
-    /// The ClusterRoleBindings of viz in that namespace, its Prometheus' aside.
+    /// ClusterRoleBindings of viz in that namespace, except for Prometheus.
     pub fn viz_cluster_role_bindings(&self, namespace: &str) -> Vec<String> {
         self.viz.cluster_role_bindings.iter().map(|name| in_namespace(name, namespace)).collect()
     }
 
-    /// The RoleBinding in kube-system of tap of viz in that namespace, and the Role that it gives.
+    /// RoleBinding and Role of viz's tap in kube-system.
     pub fn viz_auth_reader(&self, namespace: &str) -> (String, &str) {
         (in_namespace(&self.viz.auth_reader, namespace), &self.viz.auth_reader_role)
     }
 
-    /// ClusterRole and ClusterRoleBinding of the Prometheus that comes with viz.
+    /// ClusterRole and ClusterRoleBinding of viz's Prometheus.
     pub fn viz_prometheus_role(&self, namespace: &str) -> String {
         in_namespace(&self.viz.prometheus_role, namespace)
     }
 
-    /// The components of jaeger that have to be there.
+    /// Required components of jaeger.
     pub fn jaeger_components(&self) -> &[String] {
         &self.jaeger.components
     }
 
-    /// The extension that brings a ServiceAccount which the chart of the extension `named_by` names in its policies.
+    /// The extension that creates a ServiceAccount which the chart of `named_by` uses in its policies.
     pub fn brings_account(&self, named_by: &str, namespace: &str, name: &str) -> Option<&str> {
         let is_it = |one: &&OptionalAccount| {
             one.named_by == named_by && one.namespace == namespace && one.name == name
@@ -122,18 +122,18 @@ impl Extensions {
         self.optional_accounts.iter().find(is_it).map(|one| one.brought_by.as_str())
     }
 
-    /// The version of the Link API that the command of a release asks for; `None` where that is not known.
+    /// Version of the Link API that a release's CLI uses; `None` if unknown.
     pub fn link_version(&self, release: &LinkerdVersion, minors: &MinorTable) -> Option<&str> {
         let asked = |row: &&LinkVersion| row.releases.covers(release, minors) == Contains::Yes;
         self.link_versions.iter().find(asked).map(|row| row.version.as_str())
     }
 
-    /// The ways in which a link's controller is made, the older first.
+    /// Installation methods of a link's controller, the older first.
     pub fn service_mirrors(&self) -> &[ServiceMirror] {
         &self.service_mirror
     }
 
-    /// Where the names were read, and when.
+    /// Source of the names, and date.
     pub fn source(&self) -> (&str, jiff::civil::Date) {
         (&self.source, self.date)
     }
@@ -149,7 +149,7 @@ impl KnowledgeFile for Extensions {
 
     fn finish(&mut self) -> Result<(), String> {
         if self.viz.components.is_empty() || self.jaeger.components.is_empty() {
-            return Err("an extension without components would pass whatever is missing".to_owned());
+            return Err("an extension needs at least one component".to_owned());
         }
         Ok(())
     }

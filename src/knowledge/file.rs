@@ -1,46 +1,46 @@
-//! How a knowledge file gets from text to a checked table: embedded or from a directory, parsed strictly, validated, with
-//! errors that name the place. Knows no file's content.
+//! Loads knowledge files: embedded or from a directory, with strict parsing and validation, and positions in errors.
+//! Independent of their content.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use serde::de::DeserializeOwned;
 
-/// Why a knowledge file could not be used.
+/// Reason why a knowledge file is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum KnowledgeError {
     /// The directory or file could not be read.
     #[error("cannot read knowledge {path}: {source}")]
     Unreadable {
-        /// What was read.
+        /// The path.
         path: PathBuf,
-        /// The system's answer.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// The text is not the YAML this file should be.
+    /// The text is not valid YAML for this file.
     #[error("{path}{place}: {reason}", place = place(.line, .column))]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Line, counted from 1, where the parser knows it.
+        /// Line, counted from 1, if known.
         line: Option<usize>,
-        /// Column, counted from 1, where the parser knows it.
+        /// Column, counted from 1, if known.
         column: Option<usize>,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
-    /// A file that is part of the build, and differs from it.
-    #[error("{path} differs from this build's, and cannot be replaced: leave the file out")]
+    /// A file that cannot be replaced differs from the embedded one.
+    #[error("{path} differs from the embedded file and cannot replace it: remove the file")]
     Fixed {
         /// The file.
         path: PathBuf,
     },
-    /// A YAML file that nothing would read.
-    #[error("{path} is no knowledge file: expected one of {expected}")]
+    /// An unknown YAML file.
+    #[error("{path} is not a knowledge file: expected one of {expected}")]
     Stranger {
         /// The file.
         path: PathBuf,
-        /// The names that are read.
+        /// The known names.
         expected: String,
     },
 }
@@ -53,14 +53,14 @@ fn place(line: &Option<usize>, column: &Option<usize>) -> String {
     }
 }
 
-/// A type that one knowledge file parses into.
+/// The type of a knowledge file.
 pub(super) trait KnowledgeFile: DeserializeOwned {
     /// Name of the file in its directory.
     const NAME: &'static str;
     /// Its text in this build.
     const EMBEDDED: &'static str;
 
-    /// Completes what was parsed and refuses what contradicts itself.
+    /// Completes the parsed data and rejects contradictions.
     fn finish(&mut self) -> Result<(), String>;
 }
 
@@ -89,7 +89,7 @@ impl<T> Default for Part<T> {
 }
 
 impl<T: KnowledgeFile> Part<T> {
-    /// The table; the embedded one unless [`Part::load`] found another.
+    /// The table; the embedded one unless [`Part::load`] read another.
     pub(super) fn get(&self) -> &T {
         self.table.get_or_init(|| {
             parse(Path::new(T::NAME), T::EMBEDDED)
@@ -97,7 +97,7 @@ impl<T: KnowledgeFile> Part<T> {
         })
     }
 
-    /// The table of this build, which `dir` may hold a copy of and nothing else.
+    /// The embedded table; `dir` may contain only an identical copy.
     pub(super) fn fixed(dir: &Path) -> Result<Self, KnowledgeError> {
         let path = dir.join(T::NAME);
         match std::fs::read_to_string(&path) {
@@ -119,7 +119,7 @@ impl<T: KnowledgeFile> Part<T> {
     }
 }
 
-/// Refuses YAML files in `dir` whose names none of `known` is: a misspelled name would be ignored without a word.
+/// Rejects YAML files in `dir` with unknown names: a misspelled name would otherwise be ignored silently.
 pub(super) fn refuse_strangers(dir: &Path, known: &[&str]) -> Result<(), KnowledgeError> {
     let unreadable = |source| KnowledgeError::Unreadable { path: dir.to_owned(), source };
     let mut paths: Vec<PathBuf> = Vec::new();
@@ -162,7 +162,7 @@ mod tests {
         assert!(error.contains("anotations.yaml") && error.contains("annotations.yaml"), "{error}");
         assert!(Knowledge::load(&dir.path().join("nowhere")).is_err());
 
-        // What passes the sanitizer is no matter of a directory.
+        // The redaction table cannot be replaced.
         std::fs::remove_file(dir.path().join("anotations.yaml")).expect("removed");
         let text = include_str!("../../checks/knowledge/redaction.yaml");
         std::fs::write(dir.path().join("redaction.yaml"), text).expect("written");
@@ -170,6 +170,6 @@ mod tests {
         let more = text.replace("phase: word", "phase: word\n    externalID: text");
         std::fs::write(dir.path().join("redaction.yaml"), more).expect("written");
         let error = Knowledge::load(dir.path()).expect_err("another table").to_string();
-        assert!(error.contains("redaction.yaml differs from this build's"), "{error}");
+        assert!(error.contains("redaction.yaml differs from the embedded file"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! `free-text.yaml`: the words, keys and places of names that pass of free text. No directory replaces it.
+//! `free-text.yaml`: words, keys and positions of names that are kept in free text. A directory cannot replace it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,7 +28,7 @@ pub struct FreeText {
 /// The value of a listed key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyValue {
-    /// The name of an object, or whatever passes without a key.
+    /// The name of an object, or a value that is kept without a key.
     Name,
     /// A number of any length.
     Number,
@@ -94,7 +94,7 @@ impl From<Written> for FreeText {
 }
 
 impl FreeText {
-    /// Whether a word in lower case is one of messages.
+    /// Whether a lower-case word is a word of messages.
     pub fn has(&self, word: &str) -> bool {
         self.words.contains(word)
     }
@@ -104,49 +104,49 @@ impl FreeText {
         self.names_after.contains(word) || quoted && self.quoted_names_after.contains(word)
     }
 
-    /// Whether a name after this word must be followed by one of a few words to be one.
+    /// Whether a name after this word counts only before certain other words.
     pub fn needs_more(&self, word: &str) -> bool {
         !self.names_after.contains(word)
     }
 
-    /// Whether numbers and names directly after this word, in lower case, may be secrets.
+    /// Whether numbers and names directly after this lower-case word may be secrets.
     pub fn is_near(&self, word: &str) -> bool {
         self.near.contains(word)
     }
 
-    /// Whether this option of a program takes a user and a password.
+    /// Whether this program option has a user and a password as its value.
     pub fn takes_credentials(&self, option: &str) -> bool {
         self.options.contains(option)
     }
 
-    /// Whether a sentence goes on with this word after a quoted name.
+    /// Whether a sentence may continue with this word after a quoted name.
     pub fn follows_name(&self, word: &str) -> bool {
         self.after_quoted.contains(word)
     }
 
-    /// What a listed key, in lower case, may have as its value.
+    /// Accepted values of a known lower-case key.
     pub fn key(&self, key: &str) -> Option<KeyValue> {
         self.keys.get(key).copied()
     }
 
-    /// Whether a name announces a secret, by what it contains in lower case without dashes, or by one of its words.
+    /// Whether a name announces a secret, by a part of it in lower case without dashes, or by one of its words.
     pub fn is_sensitive<'a>(&self, plain: &str, mut words: impl Iterator<Item = &'a str>) -> bool {
         self.sensitive_parts.iter().any(|part| plain.contains(part.as_str()))
             || self.sensitive_words.contains(plain)
             || words.any(|word| self.sensitive_words.contains(&word.to_ascii_lowercase()))
     }
 
-    /// Whether a sentence begins with this word, in lower case, so that it is not a value.
+    /// Whether a sentence starts with this lower-case word, so that it is not a value.
     pub fn begins_sentence(&self, word: &str) -> bool {
         self.prose.contains(word)
     }
 
-    /// Whether this is a public host of images, charts or documentation.
+    /// Whether this is a public host for images, charts or documentation.
     pub fn is_public_host(&self, host: &str) -> bool {
         self.hosts.contains(host)
     }
 
-    /// Whether paths below this first directory may hold names.
+    /// Whether paths below this top-level directory may contain names.
     pub fn is_root(&self, directory: &str) -> bool {
         self.roots.contains(directory)
     }

@@ -1,4 +1,4 @@
-//! One annotation or label key: where it is read, what it may say, and what a release makes of it.
+//! An annotation or label key: scopes, accepted values, and its status in a release.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,11 +33,11 @@ impl fmt::Display for KeyKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyScope {
-    /// A workload's pod template, and the pods made from it.
+    /// A workload's pod template, and its pods.
     PodTemplate,
     /// A Namespace.
     Namespace,
-    /// The metadata of a Deployment, StatefulSet, DaemonSet, Job, CronJob itself. No release reads anything there.
+    /// Metadata of a Deployment, StatefulSet, DaemonSet, Job or CronJob itself. No release reads it.
     Workload,
     /// A Service.
     Service,
@@ -81,7 +81,7 @@ impl fmt::Display for KeyScope {
     }
 }
 
-/// Who is meant to write a key.
+/// Intended author of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WrittenBy {
@@ -91,30 +91,30 @@ pub enum WrittenBy {
     Linkerd,
 }
 
-/// What a value that does not parse leads to.
+/// Effect of an invalid value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnInvalid {
-    /// The key counts as absent.
+    /// The key counts as missing.
     #[default]
     Ignored,
     /// The pod is not injected.
     SkipsInjection,
     /// The pod is created with the value as it is.
     PassedOn,
-    /// The pod is refused at creation.
+    /// The pod is rejected at creation.
     PodRefused,
     /// The pod is created and cannot start.
     PodFails,
-    /// Ignored, but linkerd-cni fails the pod's sandbox.
+    /// Ignored, but linkerd-cni then fails to set up the pod's sandbox.
     FailsWithCni,
-    /// The bad element of the list is ignored.
+    /// The invalid element of the list is ignored.
     ElementIgnored,
-    /// The whole list counts as empty for the policy controller.
+    /// The policy controller treats the whole list as empty.
     ListVoided,
     /// The whole group of settings is dropped.
     SettingDropped,
-    /// A route is refused; on a Service the group of settings is dropped.
+    /// A route is rejected; on a Service the group of settings is dropped.
     RouteRefused,
 }
 
@@ -137,7 +137,7 @@ impl fmt::Display for OnInvalid {
     }
 }
 
-/// A value that came later than its key.
+/// A value that was added after its key.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct LateValue {
@@ -154,52 +154,52 @@ pub struct Key {
     pub key: String,
     /// Annotation or label.
     pub kind: KeyKind,
-    /// Where it is read (for keys of Linkerd's own: where it is written).
+    /// Where it is read (for Linkerd's own keys: written).
     #[serde(rename = "on")]
     pub scopes: Vec<KeyScope>,
-    /// Who is meant to write it.
+    /// Its intended author.
     pub set_by: WrittenBy,
-    /// What it may say.
+    /// Accepted values.
     pub value: ValueType,
-    /// What a value that does not parse leads to.
+    /// Effect of an invalid value.
     #[serde(default)]
     pub invalid: OnInvalid,
-    /// The releases in which it works, oldest first.
+    /// Releases in which it works, oldest first.
     pub works: Vec<ReleaseRange>,
-    /// After the last range the key is gone, rather than still declared and without effect.
+    /// Whether the key was removed after the last range, rather than kept without effect.
     #[serde(default)]
     pub removed: bool,
-    /// The releases in which the injector copies a namespace's value to the pods in it. Without it, a key with the scope
+    /// Releases in which the injector copies a namespace's value to its pods. Without it, a key with the scope
     /// [`KeyScope::Namespace`] is read there directly.
     pub inherited: Option<ReleaseRange>,
-    /// Where Linkerd's own charts carry the key although nothing reads it there.
+    /// Where Linkerd's own charts set the key although nothing reads it there.
     #[serde(default)]
     pub charts_also_on: Vec<KeyScope>,
     #[serde(default)]
     pub(super) late_values: Vec<LateValue>,
-    /// Another key without which this one has no effect.
+    /// Another key that this one depends on.
     pub needs: Option<String>,
-    /// The key that took its place.
+    /// Its replacement.
     pub successor: Option<String>,
-    /// What else one should know, in one or two sentences.
+    /// Notes, in one or two sentences.
     pub note: Option<String>,
-    /// Its name without the words that people add, leave out and reorder.
+    /// Its name without words that people add, omit and reorder.
     #[serde(skip)]
     pub(super) core: String,
 }
 
-/// What a release makes of a key, its place and value left aside.
+/// Status of a key in a release, independent of scope and value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyStatus {
-    /// The release acts on it.
+    /// It takes effect.
     Effective,
-    /// The release acts on it under a condition that versions cannot tell.
+    /// It takes effect under a condition that versions do not determine.
     Conditional {
         /// The condition, in words that follow "when".
         when: String,
-        /// The chart values that it comes down to, by path; empty where no value tells.
+        /// The corresponding chart values, by path; empty if no value determines it.
         values: BTreeMap<String, bool>,
-        /// The chart values, by path, with which the injector refuses the pod; empty where it never does.
+        /// Chart values, by path, with which the injector rejects the pod; empty if it never does.
         refused: BTreeMap<String, bool>,
     },
     /// The release is older than the key.
@@ -207,29 +207,29 @@ pub enum KeyStatus {
         /// The first edge with the key.
         since: Option<EdgeTag>,
     },
-    /// The key no longer exists.
+    /// The key was removed.
     Gone {
         /// The first edge without it.
         since: Option<EdgeTag>,
-        /// The key that took its place.
+        /// Its replacement.
         successor: Option<String>,
     },
-    /// The release knows the key and does not act on it.
+    /// The release knows the key, but it has no effect.
     Ineffective {
         /// The first edge without effect.
         since: Option<EdgeTag>,
         /// The edge from which it works again.
         again: Option<EdgeTag>,
     },
-    /// What the release contains is not public.
+    /// The content of the release is not public.
     Unknown {
-        /// What the open-source edge that opened the same minor would make of it.
+        /// Status in the open-source edge that opened the same minor.
         presumed: Option<Box<KeyStatus>>,
     },
 }
 
 impl KeyStatus {
-    /// The status itself, or the presumption where it is unknown.
+    /// The status, or the presumed one if unknown.
     pub fn likely(&self) -> Option<&KeyStatus> {
         match self {
             KeyStatus::Unknown { presumed } => presumed.as_deref(),
@@ -237,19 +237,19 @@ impl KeyStatus {
         }
     }
 
-    /// Whether the key is sure or presumed to do something.
+    /// Whether the key certainly or presumably takes effect.
     pub fn is_likely_effective(&self) -> bool {
         matches!(self.likely(), Some(KeyStatus::Effective | KeyStatus::Conditional { .. }))
     }
 }
 
 impl Key {
-    /// Whether some of its values came later than the key itself.
+    /// Whether some of its values were added after the key.
     pub fn has_late_values(&self) -> bool {
         !self.late_values.is_empty()
     }
 
-    /// Whether the key stands for every key with its prefix.
+    /// Whether the key represents all keys with its prefix.
     pub fn is_prefix(&self) -> bool {
         self.key.ends_with("/*")
     }
@@ -262,12 +262,12 @@ impl Key {
         }
     }
 
-    /// Whether the key is read on `scope` at all, in some release.
+    /// Whether any release reads the key on `scope`.
     pub fn is_read_on(&self, scope: KeyScope) -> bool {
         self.scopes.contains(&scope) || self.scopes.contains(&KeyScope::Any)
     }
 
-    /// Whether a namespace's value counts in `version`: read there, or copied to the pods created in it.
+    /// Whether a namespace's value applies in `version`: read there, or copied to new pods.
     pub fn counts_on_namespace(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
         if !self.is_read_on(KeyScope::Namespace) {
             return Contains::No;
@@ -275,7 +275,7 @@ impl Key {
         self.inherited.as_ref().map_or(Contains::Yes, |range| range.covers(version, minors))
     }
 
-    /// What `version` makes of the key.
+    /// Status of the key in `version`.
     pub fn status_in(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> KeyStatus {
         let minors = knowledge.minors();
         let mut unsure = false;
@@ -314,10 +314,10 @@ impl Key {
         }
     }
 
-    /// Checks a value as `version` would read it; without a version, as the newest release would.
+    /// Validates a value as `version` would; without a version, as the newest release would.
     ///
     /// # Errors
-    /// A sentence part that says what is accepted.
+    /// A clause that describes the accepted values.
     pub fn check_value(
         &self,
         value: &str,
@@ -333,7 +333,7 @@ impl Key {
                 ..ReleaseRange::default()
             };
             if range.begun(version, minors) == Contains::No {
-                return Err(format!("{value:?} is accepted from {} on, and this is {version}", late.from));
+                return Err(format!("{value:?} is accepted from {} on, but this is {version}", late.from));
             }
         }
         Ok(())

@@ -1,5 +1,4 @@
-//! `linkerd-check.yaml`: the rows that `linkerd check` prints, in its order. Which check answers a row stands in the
-//! check's card, not here.
+//! `linkerd-check.yaml`: the rows that `linkerd check` prints, in order. Cards list the rows that they cover.
 
 use serde::Deserialize;
 
@@ -23,11 +22,11 @@ pub enum RowMode {
     Crds,
 }
 
-/// What a failing row does to the run of `linkerd check`.
+/// Effect of a failing row on the run of `linkerd check`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowSeverity {
-    /// It fails the run and ends it: no later row is judged.
+    /// It fails the run and ends it: no later row is checked.
     Fatal,
     /// It fails the run, which goes on.
     Error,
@@ -39,13 +38,13 @@ pub enum RowSeverity {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Row {
-    /// Where Linkerd's troubleshooting page explains it; several rows may share one.
+    /// Anchor on Linkerd's troubleshooting page; several rows may share one.
     pub anchor: String,
-    /// What it says. Together with the category its only stable name.
+    /// Text of the row. With the category, its only stable name.
     pub description: String,
-    /// What its failure does.
+    /// Effect of its failure.
     pub severity: RowSeverity,
-    /// It is not printed where it does not apply; other rows pass then.
+    /// It is not printed if it does not apply; other rows then pass.
     #[serde(default)]
     pub skips: bool,
     /// The releases of the command that print it.
@@ -61,25 +60,25 @@ impl Row {
     }
 }
 
-/// Stands for the command of an extension, in a category that is printed once for each.
+/// Placeholder for an extension's command, in a category that is printed once per command.
 pub const COMMAND: &str = "{command}";
 
 /// A category of rows.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RowCategory {
-    /// Its name in the output. With [`COMMAND`] in it, it is printed as often as there are commands.
+    /// Its name in the output. With [`COMMAND`], it is printed once per command.
     pub name: String,
-    /// The extension whose command prints it; printed where that extension is installed.
+    /// The extension whose command prints it, if installed.
     #[serde(default)]
     pub extension: Option<String>,
-    /// The ways to run `linkerd check` that print it.
+    /// Options of `linkerd check` that print it.
     pub modes: Vec<RowMode>,
     /// Its rows, in order.
     pub rows: Vec<Row>,
 }
 
-/// All rows of `linkerd check` and of its built-in extensions.
+/// All rows of `linkerd check` and its built-in extensions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LinkerdCheck {
@@ -90,18 +89,19 @@ pub struct LinkerdCheck {
 }
 
 impl LinkerdCheck {
-    /// The categories, in the order in which they are printed.
+    /// The categories, in output order.
     pub fn categories(&self) -> &[RowCategory] {
         &self.categories
     }
 
-    /// The row of that category and description.
+    /// The row with that category and description.
     pub fn row(&self, category: &str, description: &str) -> Option<&Row> {
         let category = self.categories.iter().find(|c| c.name == category)?;
         category.rows.iter().find(|row| row.description == description)
     }
 
-    /// Whether that release of the command checks an extension itself, without another command on PATH; `None`: the newest.
+    /// Whether that release of the command checks an extension itself, without another command on PATH; `None`: the
+    /// newest.
     pub fn is_built_in(
         &self,
         extension: &str,
@@ -112,12 +112,12 @@ impl LinkerdCheck {
         of_extension.flat_map(|category| &category.rows).any(|row| row.is_printed_by(release, minors))
     }
 
-    /// The page that explains a row's anchor.
+    /// URL of a row's anchor.
     pub fn hint(&self, anchor: &str) -> String {
         format!("{}{anchor}", self.hints)
     }
 
-    /// Where the rows were read, and when.
+    /// Source of the rows, and date.
     pub fn source(&self) -> (&str, jiff::civil::Date) {
         (&self.source, self.date)
     }
@@ -132,7 +132,7 @@ impl KnowledgeFile for LinkerdCheck {
         for category in &self.categories {
             for row in &category.rows {
                 if !seen.insert((&category.name, &row.description)) {
-                    return Err(format!("{} / {} is there twice", category.name, row.description));
+                    return Err(format!("{} / {} is listed twice", category.name, row.description));
                 }
             }
         }

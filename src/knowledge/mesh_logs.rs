@@ -1,12 +1,12 @@
-//! `mesh-logs.yaml`: what lines in the logs of the control plane and of proxies mean, and what of such a line is kept. Every other
-//! line is dropped: what an application or a request writes is nobody's business.
+//! `mesh-logs.yaml`: meanings of lines in control-plane and proxy logs, and the parts to keep. All other lines are
+//! dropped: they may contain data of applications or requests.
 
 use serde::Deserialize;
 
 use super::file::KnowledgeFile;
 use crate::finding::Severity;
 
-/// How much of a line is kept behind its time.
+/// Number of bytes to keep after the time.
 const KEPT: usize = 300;
 
 /// One meaning of a line.
@@ -15,7 +15,7 @@ const KEPT: usize = 300;
 pub struct MeshSignature {
     /// Name of the row.
     pub id: String,
-    /// The containers in whose logs it is looked for.
+    /// The containers in whose logs it is searched.
     pub containers: Vec<String>,
     #[serde(default)]
     all: Vec<String>,
@@ -25,33 +25,33 @@ pub struct MeshSignature {
     none: Vec<String>,
     #[serde(default)]
     over: Vec<String>,
-    /// How many such lines are needed.
+    /// Number of such lines required.
     #[serde(default = "once")]
     pub times: usize,
-    /// Whether the process ends with it.
+    /// Whether the process exits with it.
     #[serde(default)]
     pub ends: bool,
-    /// Whether it is said once and holds until the process starts again.
+    /// Whether it is logged once and applies until the process restarts.
     #[serde(default)]
     pub lasting: bool,
-    /// Whether nothing behind the pieces is kept.
+    /// Whether nothing after the matched parts is kept.
     #[serde(default)]
     bare: bool,
-    /// How much harm, where it is of now.
+    /// Severity, if it is current.
     pub severity: Severity,
-    /// What is wrong, as a clause.
+    /// The problem, as a clause.
     pub says: String,
-    /// What to do, starting with a verb.
+    /// The repair step, starting with a verb.
     pub remedy: String,
-    /// The releases in whose source the text was found.
+    /// Releases whose source contains the text.
     pub seen_in: Vec<String>,
-    /// Where in the source.
+    /// Position in the source.
     #[serde(rename = "where")]
     pub place: String,
-    /// Threads in which it was seen.
+    /// Issues and threads with it.
     #[serde(default)]
     pub refs: Vec<String>,
-    /// Such a line.
+    /// An example line.
     pub example: String,
 }
 
@@ -69,17 +69,17 @@ pub struct MeshLogs {
 }
 
 impl MeshSignature {
-    /// Whether a line says it.
+    /// Whether a line matches.
     pub fn matches(&self, line: &str) -> bool {
         self.at(line).is_some()
     }
 
-    /// Whether a line says that it is past.
+    /// Whether a line shows that the problem is over.
     pub fn is_over(&self, line: &str) -> bool {
         self.over.iter().any(|piece| line.contains(piece.as_str()))
     }
 
-    /// From where to where its pieces stand in a line.
+    /// Range of the matched parts in a line.
     fn at(&self, line: &str) -> Option<(usize, usize)> {
         if self.none.iter().any(|piece| line.contains(piece.as_str())) {
             return None;
@@ -106,12 +106,12 @@ impl MeshLogs {
         &self.signatures
     }
 
-    /// Whether the logs of a container of that name are read for these lines, and for no others.
+    /// Whether logs of a container with that name are filtered by these lines.
     pub fn reads(&self, container: &str) -> bool {
         self.signatures.iter().any(|row| row.containers.iter().any(|of| of == container))
     }
 
-    /// What is kept of a line of a container's log; nothing where no row knows it. Kept again, it stays what it is.
+    /// The part of a log line to keep; none if no row matches. Idempotent.
     pub fn kept(&self, container: &str, line: &str) -> Option<String> {
         let rows = self.signatures.iter().filter(|row| row.containers.iter().any(|of| of == container));
         let part = rows.clone().find_map(|row| {
@@ -131,18 +131,18 @@ impl MeshLogs {
         })
     }
 
-    /// Where the facts are from.
+    /// Source of the facts.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// When they were last checked.
+    /// Date of the last review.
     pub fn date(&self) -> jiff::civil::Date {
         self.date
     }
 }
 
-/// When a line was written, where it says so at its beginning: as kubelets, logrus and Rust programs write it.
+/// Timestamp at the start of a line, in the formats of kubelets, logrus and Rust programs.
 pub fn written_at(line: &str) -> Option<jiff::Timestamp> {
     let first = line.split_whitespace().next()?;
     let logrus = line.strip_prefix("time=\"").and_then(|rest| rest.split('"').next());
@@ -161,7 +161,7 @@ impl KnowledgeFile for MeshLogs {
                 return Err(format!("{id}: neither a text nor a container"));
             }
             if !row.matches(&row.example) {
-                return Err(format!("{id}: its example does not say it"));
+                return Err(format!("{id}: its example does not match"));
             }
             if row.seen_in.is_empty() || row.times == 0 {
                 return Err(format!("{id}: no release, or no line"));

@@ -1,6 +1,5 @@
-//! Typed loaders of `checks/knowledge/*.yaml`: the facts that change with releases. Each file is embedded and parsed when
-//! it is first asked for, so commands that need none of them pay nothing; a directory can override file by file. No check
-//! lives here, and no fact: a wrong answer is corrected in the YAML.
+//! Typed loaders of `checks/knowledge/*.yaml`: facts that change with releases. Each file is embedded and parsed on
+//! first use; a directory can override single files. Wrong facts are corrected in the YAML.
 
 mod annotations;
 mod calls;
@@ -102,23 +101,23 @@ pub struct Knowledge {
     upgrades: Part<Upgrades>,
     redaction: Part<Redaction>,
     free_text: Part<FreeText>,
-    /// Keys that were asked about, and whether they are meant for the switch for native sidecars: a cluster has few keys
-    /// and many objects, and comparing one with every known key takes long.
+    /// Cache of keys and whether they are meant as native-sidecar switch: a cluster has few keys and many objects, and
+    /// comparing one with all known keys is slow.
     sidecar_keys: Mutex<HashMap<String, bool>>,
 }
 
 impl Knowledge {
-    /// What this build was made with.
+    /// The embedded files.
     pub fn embedded() -> &'static Knowledge {
         static EMBEDDED: OnceLock<Knowledge> = OnceLock::new();
         EMBEDDED.get_or_init(Knowledge::default)
     }
 
-    /// The embedded files, each replaced by the file of the same name in `dir` where there is one.
+    /// The embedded files, with replacements from `dir`.
     ///
     /// # Errors
-    /// A directory that cannot be read, a `.yaml` in it that is no knowledge file, and any file that does not parse or
-    /// contradicts itself; the error names the file and, where the parser knows it, line and column.
+    /// The directory cannot be read, a `.yaml` in it is not a knowledge file, or a file does not parse or contradicts
+    /// itself; the error names the file and, if known, line and column.
     pub fn load(dir: &Path) -> Result<Knowledge, KnowledgeError> {
         file::refuse_strangers(
             dir,
@@ -174,7 +173,7 @@ impl Knowledge {
         })
     }
 
-    /// Whether a key is meant for the switch for native sidecars: as `judge` says when a key is asked about first.
+    /// Whether a key is meant as native-sidecar switch; calls `judge` on the first request for a key.
     pub(crate) fn means_native_sidecar(&self, key: &str, judge: impl FnOnce() -> bool) -> bool {
         let known = || self.sidecar_keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(answer) = known().get(key) {
@@ -185,8 +184,8 @@ impl Knowledge {
         answer
     }
 
-    /// The day on which the releases table was last checked against the world. A cluster newer than that may know keys
-    /// and defects that no file here does.
+    /// Date on which the releases table was last reviewed. Newer clusters may have keys and defects that no file
+    /// contains.
     pub fn date(&self) -> jiff::civil::Date {
         self.releases().date()
     }
@@ -196,12 +195,12 @@ impl Knowledge {
         self.annotations.get()
     }
 
-    /// `policy-controller.yaml`: what the policy controller of a release does with objects.
+    /// `policy-controller.yaml`: behavior of the policy controller by release.
     pub fn policy_controller(&self) -> &PolicyController {
         self.policy_controller.get()
     }
 
-    /// `native-sidecar.yaml`: which keys switch to native sidecars.
+    /// `native-sidecar.yaml`: keys that enable native sidecars.
     pub fn native_sidecar(&self) -> &NativeSidecar {
         self.native_sidecar.get()
     }
@@ -211,32 +210,32 @@ impl Knowledge {
         self.releases.get()
     }
 
-    /// Which edge opened which minor.
+    /// The edge that opened each minor.
     pub fn minors(&self) -> &MinorTable {
         self.releases().minors()
     }
 
-    /// `cni-plugin.yaml`: the plugin's versions.
+    /// `cni-plugin.yaml`: versions of the plugin.
     pub fn cni_plugin(&self) -> &CniPlugin {
         self.cni_plugin.get()
     }
 
-    /// `signatures.yaml`: what error texts mean.
+    /// `signatures.yaml`: meanings of error texts.
     pub fn signatures(&self) -> &Signatures {
         self.signatures.get()
     }
 
-    /// `calls.yaml`: what callers get if a call fails.
+    /// `calls.yaml`: errors that clients see if a request fails.
     pub fn calls(&self) -> &Calls {
         self.calls.get()
     }
 
-    /// `protocols.yaml`: protocols that detection holds up.
+    /// `protocols.yaml`: protocols that protocol detection delays.
     pub fn protocols(&self) -> &Protocols {
         self.protocols.get()
     }
 
-    /// `proxy-metrics.yaml`: the names of the proxy's metrics that are read.
+    /// `proxy-metrics.yaml`: names of proxy metrics.
     pub fn proxy_metrics(&self) -> &ProxyMetricNames {
         self.proxy_metrics.get()
     }
@@ -251,32 +250,32 @@ impl Knowledge {
         self.linkerd_check.get()
     }
 
-    /// `mesh-logs.yaml`: what lines in the logs of the control plane and of proxies mean.
+    /// `mesh-logs.yaml`: meanings of log lines of control plane and proxies.
     pub fn mesh_logs(&self) -> &MeshLogs {
         self.mesh_logs.get()
     }
 
-    /// `chart-values.yaml`: the types of what `linkerd-config` holds.
+    /// `chart-values.yaml`: types of values in `linkerd-config`.
     pub fn chart_values(&self) -> &ChartValues {
         self.chart_values.get()
     }
 
-    /// `charts.yaml`: which values charts take.
+    /// `charts.yaml`: values of charts.
     pub fn charts(&self) -> &Charts {
         self.charts.get()
     }
 
-    /// `channels.yaml`: where the charts, CLI and images of each channel come from.
+    /// `channels.yaml`: sources of charts, CLI and images of each channel.
     pub fn channels(&self) -> &Channels {
         self.channels.get()
     }
 
-    /// `control-plane.yaml`: accounts, rights and definitions of a control plane.
+    /// `control-plane.yaml`: accounts, permissions and definitions of a control plane.
     pub fn control_plane(&self) -> &ControlPlane {
         self.control_plane.get()
     }
 
-    /// `extensions.yaml`: what extensions bring with them.
+    /// `extensions.yaml`: objects of extensions.
     pub fn extensions(&self) -> &Extensions {
         self.extensions.get()
     }
@@ -286,22 +285,22 @@ impl Knowledge {
         self.unread.get()
     }
 
-    /// What upgrades change.
+    /// Changes of upgrades.
     pub fn upgrades(&self) -> &Upgrades {
         self.upgrades.get()
     }
 
-    /// `redaction.yaml`: what passes the sanitizer.
+    /// `redaction.yaml`: fields that are not redacted.
     pub fn redaction(&self) -> &Redaction {
         self.redaction.get()
     }
 
-    /// `free-text.yaml`: what passes of messages, journals and logs.
+    /// `free-text.yaml`: parts of messages, journals and logs that are kept.
     pub fn free_text(&self) -> &FreeText {
         self.free_text.get()
     }
 
-    /// `node.yaml`: where a node keeps what a snapshot of it reads.
+    /// `node.yaml`: paths that a node snapshot reads.
     pub fn node(&self) -> &NodePlaces {
         self.node.get()
     }

@@ -1,4 +1,4 @@
-//! `native-sidecar.yaml`: which annotations turn the proxy into a native sidecar, in which order, in which release.
+//! `native-sidecar.yaml`: annotations that make the proxy a native sidecar, their precedence, and releases.
 
 use serde::Deserialize;
 
@@ -34,19 +34,19 @@ struct Kubernetes {
     on_by_default: K8sMinor,
 }
 
-/// The keys an injector reads, in order of precedence: the first that is present decides.
+/// Keys that an injector reads, in order of precedence: the first present one applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeysRead<'a> {
-    /// Exactly these; an empty slice: the release has no native sidecars.
+    /// Exactly these; empty: the release has no native sidecars.
     Exactly(&'a [String]),
-    /// At least these, which the edge that opened the minor reads; the build may read newer ones as well.
+    /// At least these, which the edge that opened the minor reads; the build may also read newer ones.
     AtLeast(&'a [String]),
-    /// Not to be told from the version.
+    /// Unknown for the version.
     Unknown,
 }
 
 impl<'a> KeysRead<'a> {
-    /// The keys that are sure to be read, in order of precedence.
+    /// Keys that are certainly read, in order of precedence.
     pub fn known(self) -> &'a [String] {
         match self {
             KeysRead::Exactly(keys) | KeysRead::AtLeast(keys) => keys,
@@ -56,7 +56,7 @@ impl<'a> KeysRead<'a> {
 }
 
 impl NativeSidecar {
-    /// Which keys the injector of `version` reads.
+    /// Keys that the injector of `version` reads.
     pub fn keys_read_by(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> KeysRead<'_> {
         let minors = knowledge.minors();
         let mut unsure = false;
@@ -71,12 +71,12 @@ impl NativeSidecar {
         if unsure { KeysRead::Unknown } else { KeysRead::Exactly(&[]) }
     }
 
-    /// Every key that some release reads, in order of precedence.
+    /// Keys that any release reads, in order of precedence.
     pub fn all_keys(&self) -> &[String] {
         self.reads.last().map_or(&[], |reads| &reads.keys)
     }
 
-    /// Whether the key is one of the switch's, or was meant to be: misspelled, or under another prefix.
+    /// Whether the key is one of the switches, or a misspelling of one or with another prefix.
     pub fn is_native_sidecar_family(&self, key: &str) -> bool {
         if self.all_keys().iter().any(|known| known == key) {
             return true;
@@ -93,7 +93,7 @@ impl NativeSidecar {
             || (core.contains("native") && core.contains("sidecar"))
     }
 
-    /// Whether the proxy is a native sidecar where neither annotation nor chart value says anything.
+    /// Whether the proxy is a native sidecar by default, without annotation and chart value.
     pub fn default_native(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.default_on), knowledge.minors())
     }
@@ -103,32 +103,32 @@ impl NativeSidecar {
         self.default_on
     }
 
-    /// The chart value that decides where no annotation does.
+    /// The chart value that applies without annotation.
     pub fn chart_value(&self) -> &str {
         &self.chart_value
     }
 
-    /// The first Kubernetes minor that has the feature at all (its gate off).
+    /// First Kubernetes minor with the feature (disabled by default).
     pub fn kubernetes_minimum(&self) -> K8sMinor {
         self.kubernetes.exists
     }
 
-    /// The first Kubernetes minor that has the feature on by default.
+    /// First Kubernetes minor with the feature enabled by default.
     pub fn kubernetes_on_by_default(&self) -> K8sMinor {
         self.kubernetes.on_by_default
     }
 
-    /// The first linkerd-cni plugin that sees a proxy among the init containers.
+    /// First linkerd-cni version that supports a proxy in the init containers.
     pub fn cni_plugin(&self) -> &semver::Version {
         &self.cni_plugin
     }
 
-    /// Where the facts are from.
+    /// Source of the facts.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// When they were last checked.
+    /// Date of the last review.
     pub fn date(&self) -> jiff::civil::Date {
         self.date
     }

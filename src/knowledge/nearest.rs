@@ -1,15 +1,15 @@
-//! Which known key was probably meant by an unknown one. Distances only; whether the result helps in the installed
-//! release is for the caller's pool to say.
+//! Suggestions for unknown keys by edit distance. The caller's pool ensures that a suggestion works in the installed
+//! release.
 
 use super::annotations::Mistaken;
 use super::key::Key;
 
-/// What to write instead.
+/// A suggestion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Suggestion<'a> {
-    /// The key that was probably meant; `None` where no key does what was wanted.
+    /// The key that was probably meant; `None` if no key has the intended effect.
     pub key: Option<&'a Key>,
-    /// What to do instead or besides, in words.
+    /// Further advice, in words.
     pub advice: Option<&'a str>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn suggest<'a>(
         }
     }
     let written = Written::of(key)?;
-    // Few keys are near, so the dearer question comes last.
+    // Few keys are similar, so the expensive test comes last.
     let best = keys
         .iter()
         .filter_map(|row| Some((written.distance(row)?, row)))
@@ -48,12 +48,12 @@ pub(super) fn suggest<'a>(
     Some(Suggestion { key: Some(best.1), advice: None })
 }
 
-/// A key as somebody wrote it, taken apart once.
+/// An unknown key, parsed once.
 struct Written<'a> {
     domain: &'a str,
     name: String,
     core: String,
-    /// Whether it has capitals.
+    /// Whether it has capital letters.
     case: usize,
 }
 
@@ -65,10 +65,10 @@ impl<'a> Written<'a> {
         (!name.is_empty()).then(|| Written { domain, core: core(&lower), name: lower, case })
     }
 
-    /// How far a known key is from it; smaller is nearer, `None` too far to be meant.
+    /// Distance to a known key; smaller is nearer, `None` if too far.
     fn distance(&self, known: &Key) -> Option<usize> {
         let (known_domain, known_name) = split(&known.key);
-        // One slip in a short name, two in a longer one.
+        // One edit in a short name, two in a longer one.
         let slips = |text: &str| if letters(text) < 8 { 1 } else { 2 };
         let domains = || 2 * apart(self.domain, known_domain, 3).unwrap_or(4);
         if let Some(by_name) = apart(&self.name, known_name, slips(known_name))
@@ -85,8 +85,8 @@ impl<'a> Written<'a> {
     }
 }
 
-/// By how many slips two words differ, if by no more than `most`. To count them takes far longer than to see that one is
-/// too long or made of other letters, and a stranger may write any number of words.
+/// Edit distance of two words, if at most `most`. Cheap tests of length and letters come first, because untrusted input
+/// may have many words.
 pub(crate) fn apart(one: &str, other: &str, most: usize) -> Option<usize> {
     if letters(one).abs_diff(letters(other)) > most || letters_apart(one, other) > 2 * most {
         return None;
@@ -95,22 +95,22 @@ pub(crate) fn apart(one: &str, other: &str, most: usize) -> Option<usize> {
     (slips <= most).then_some(slips)
 }
 
-/// How long a word is. Nearly all are ASCII, and to find that out takes less than to count.
+/// Length of a word in characters, with a fast path for ASCII.
 fn letters(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().count() }
 }
 
-/// How many letters one has and the other has not. A slip makes two at most: one goes, another comes.
+/// Number of letters that only one word has. An edit changes at most two.
 fn letters_apart(one: &str, other: &str) -> usize {
     let mut counts = [0_i32; 64];
-    // Letters that share a place only hide a difference.
+    // Collisions only hide a difference.
     let place = |letter: char| letter as usize % 64;
     one.chars().for_each(|letter| counts[place(letter)] += 1);
     other.chars().for_each(|letter| counts[place(letter)] -= 1);
     counts.iter().map(|count| count.unsigned_abs() as usize).sum()
 }
 
-/// A name without the words that people add, leave out and reorder.
+/// A name without words that people add, omit and reorder.
 pub(super) fn core(name: &str) -> String {
     let filler = ["proxy", "enable", "enabled", "linkerd", "config"];
     let mut words: Vec<&str> = name

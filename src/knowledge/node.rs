@@ -1,4 +1,4 @@
-//! `node.yaml`: where a node keeps what a node snapshot reads. Names and places only; what is found there is evidence.
+//! `node.yaml`: paths and names that a node snapshot reads.
 
 use serde::Deserialize;
 
@@ -10,17 +10,17 @@ use super::file::KnowledgeFile;
 pub struct Containerd {
     /// Names of its process.
     pub processes: Vec<String>,
-    /// Where packages put it.
+    /// Install paths of packages.
     pub programs: Vec<String>,
-    /// The flags that name its configuration.
+    /// Flags with its configuration.
     pub flags: Vec<String>,
-    /// Its configuration file, by distribution; the first that is there.
+    /// Configuration files by distribution; the first existing one applies.
     pub config_files: Vec<String>,
     /// Names of the CRI plugin's table in versions 1 and 2.
     pub tables: Vec<String>,
     /// Names of that table in version 3 and newer.
     pub tables_v3: Vec<String>,
-    /// Names under which the CRI plugin is switched off.
+    /// Names under which the CRI plugin can be disabled.
     pub disabled: Vec<String>,
     /// Words in the path of its socket.
     pub endpoints: Vec<String>,
@@ -32,13 +32,13 @@ pub struct Containerd {
 pub struct Crio {
     /// Names of its process.
     pub processes: Vec<String>,
-    /// Where packages put it.
+    /// Install paths of packages.
     pub programs: Vec<String>,
-    /// The flags that name its configuration.
+    /// Flags with its configuration.
     pub flags: Vec<String>,
-    /// The flags that name the folder of drop-in files.
+    /// Flags with the folder of drop-in files.
     pub drop_in_flags: Vec<String>,
-    /// Its configuration file; the first that is there.
+    /// Configuration files; the first existing one applies.
     pub config_files: Vec<String>,
     /// The folder of drop-in files.
     pub drop_ins: String,
@@ -46,17 +46,17 @@ pub struct Crio {
     pub endpoints: Vec<String>,
 }
 
-/// crictl, which asks the runtime.
+/// crictl, which queries the runtime.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Crictl {
-    /// Where it lies, beside PATH.
+    /// Paths in addition to PATH.
     pub folders: Vec<String>,
-    /// Its configuration, which names the socket; the first that is there.
+    /// Configuration files with the socket; the first existing one applies.
     pub config_files: Vec<String>,
 }
 
-/// The kubelet, which says which runtime it uses.
+/// The kubelet, which determines the runtime.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Kubelet {
@@ -64,23 +64,23 @@ pub struct Kubelet {
     pub processes: Vec<String>,
     /// Its configuration file.
     pub config_files: Vec<String>,
-    /// Files that hold flags of it.
+    /// Files with flags.
     pub flag_files: Vec<String>,
 }
 
-/// Where one program logs.
+/// Log locations of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Log {
     /// Units of systemd.
     pub units: Vec<String>,
-    /// Names in the lines of a shared log.
+    /// Names in lines of a shared log.
     pub tags: Vec<String>,
-    /// Files of its own.
+    /// Log files.
     pub files: Vec<String>,
 }
 
-/// Where logs are.
+/// Log locations.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LogPlaces {
@@ -88,11 +88,11 @@ pub struct LogPlaces {
     pub runtime: Log,
     /// The kubelet's.
     pub kubelet: Log,
-    /// Files that hold the lines of all programs.
+    /// Files with lines of all programs.
     pub shared: Vec<String>,
 }
 
-/// The table of places.
+/// The table of paths.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct NodePlaces {
@@ -106,27 +106,27 @@ pub struct NodePlaces {
     pub crictl: Crictl,
     /// The kubelet.
     pub kubelet: Kubelet,
-    /// PATH of a service that sets none.
+    /// PATH of a service without its own.
     pub path: String,
     /// The programs that linkerd-cni may run.
     pub binaries: Vec<String>,
-    /// Those of them that name their backend when asked for their version.
+    /// Programs whose version output names the backend.
     pub versions: Vec<String>,
-    /// Kernel modules that matter.
+    /// Relevant kernel modules.
     pub modules: Vec<String>,
-    /// Kernel settings that matter.
+    /// Relevant kernel settings.
     pub sysctls: Vec<String>,
     /// Logs.
     pub logs: LogPlaces,
 }
 
 impl NodePlaces {
-    /// Where this is known from.
+    /// Source of the facts.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// When it was last checked.
+    /// Date of the last review.
     pub fn date(&self) -> jiff::civil::Date {
         self.date
     }

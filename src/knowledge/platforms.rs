@@ -1,5 +1,5 @@
-//! `platforms.yaml`: where platforms keep CNI files, and which iptables binaries operating systems carry. Everything from
-//! here is general knowledge about a platform, never an observation of a node.
+//! `platforms.yaml`: CNI directories of platforms, and iptables binaries of operating systems. General knowledge about
+//! platforms, not observations of a node.
 
 use serde::Deserialize;
 
@@ -7,19 +7,19 @@ use super::cni_words::IptablesMode;
 use super::file::KnowledgeFile;
 use crate::version::Distribution;
 
-/// How sure it is that an operating system has something.
+/// Certainty that an operating system has something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certainty {
-    /// It does.
+    /// Present.
     Present,
-    /// It usually does.
+    /// Usually present.
     Likely,
-    /// Nothing is known.
+    /// Unknown.
     Unknown,
-    /// It usually does not.
+    /// Usually missing.
     LikelyAbsent,
-    /// It does not.
+    /// Missing.
     Absent,
 }
 
@@ -51,9 +51,9 @@ pub struct System {
     /// Whether `/` and most of the system are read-only.
     #[serde(default)]
     pub read_only_root: bool,
-    /// How one gets at the host, where that is unusual.
+    /// Access to the host, if unusual.
     pub shell: Option<String>,
-    /// Where this is known from, where it is not the file's source.
+    /// Source, if it differs from the file's.
     pub source: Option<String>,
 }
 
@@ -82,24 +82,24 @@ pub struct Platform {
     os_image: Vec<String>,
     #[serde(default)]
     provider: Vec<String>,
-    /// The directory into which linkerd-cni has to write (`destCNINetDir`).
+    /// Directory for linkerd-cni's configuration (`destCNINetDir`).
     pub conf_dir: String,
     /// The directory of plugin binaries (`destCNIBinDir`).
     pub bin_dir: String,
-    /// Directories in which older or unusual versions keep them.
+    /// Directories of older or unusual versions.
     #[serde(default)]
     pub other_bin_dirs: Vec<String>,
-    /// Names that the base network's files are known by.
+    /// Names of the base network's files.
     #[serde(default)]
     pub base_files: Vec<String>,
-    /// What else is worth knowing.
+    /// Further notes.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// Where this is known from, where it is not the file's source.
+    /// Source, if it differs from the file's.
     pub source: Option<String>,
 }
 
-/// A base network: who writes a CNI configuration.
+/// A base network: the writer of a CNI configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Network {
@@ -107,13 +107,13 @@ pub struct Network {
     pub id: String,
     /// Name for people.
     pub title: String,
-    /// How the names of its files begin.
+    /// Prefixes of its file names.
     files: Vec<String>,
     /// Types of plugins that only it uses.
     plugins: Vec<String>,
-    /// The names of its DaemonSets.
+    /// Names of its DaemonSets.
     pub daemon_sets: Vec<String>,
-    /// What keeps it from writing a `.conf` beside a `.conflist`, as a step.
+    /// A step that keeps it from writing a `.conf` next to a `.conflist`.
     pub conf_name: Option<String>,
 }
 
@@ -124,7 +124,7 @@ struct Dirs {
     bin_dir: String,
 }
 
-/// How a node that is no machine of its own is told.
+/// Marks of virtual nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct VirtualNode {
@@ -132,7 +132,7 @@ struct VirtualNode {
     label: Option<String>,
     value: Option<String>,
     taint: Option<String>,
-    #[allow(dead_code, reason = "for whoever reads the file")]
+    #[allow(dead_code, reason = "for readers of the file")]
     source: String,
 }
 
@@ -150,7 +150,7 @@ pub struct Platforms {
 }
 
 impl Platforms {
-    /// What plays the node, if it is no machine of its own; by its labels and the keys of its taints.
+    /// Provider of a virtual node, by its labels and taints; `None` for a machine.
     pub fn virtual_node<'a>(
         &self,
         label: impl Fn(&str) -> Option<&'a str>,
@@ -178,8 +178,8 @@ impl Platforms {
         self.systems.iter().find(|row| row.os_image.iter().any(|piece| os_image.contains(piece.as_str())))
     }
 
-    /// The platform by what a Node says: the distribution its kubelet's version gives away, its operating system, its
-    /// `providerID`; in that order, because k3s and OpenShift run on anybody's machines.
+    /// The platform of a Node: by the distribution in its kubelet's version, its operating system, and its
+    /// `providerID`; in that order, because k3s and OpenShift run on any machine.
     pub fn platform(
         &self,
         distribution: Option<Distribution>,
@@ -198,7 +198,7 @@ impl Platforms {
         rows().find(by_name).or_else(|| rows().find(by_image)).or_else(|| rows().find(by_provider))
     }
 
-    /// The network that writes a file of this name, else the one whose plugins stand in it.
+    /// The network that writes a file of this name, else the one whose plugins it contains.
     pub fn network(&self, file: &str, plugins: &[&str]) -> Option<&Network> {
         let by_name = |row: &&Network| row.files.iter().any(|start| file.starts_with(start.as_str()));
         let by_plugin = |row: &&Network| row.plugins.iter().any(|known| plugins.contains(&known.as_str()));
@@ -215,22 +215,22 @@ impl Platforms {
         &self.systems
     }
 
-    /// The directory of CNI configurations where no platform says otherwise.
+    /// Default CNI configuration directory.
     pub fn default_conf_dir(&self) -> &str {
         &self.default.conf_dir
     }
 
-    /// The directory of plugin binaries where no platform says otherwise.
+    /// Default directory of plugin binaries.
     pub fn default_bin_dir(&self) -> &str {
         &self.default.bin_dir
     }
 
-    /// Where the facts are from.
+    /// Source of the facts.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// When they were last checked.
+    /// Date of the last review.
     pub fn date(&self) -> jiff::civil::Date {
         self.date
     }

@@ -1,4 +1,4 @@
-//! `policy-controller.yaml`: what the policy controller does with objects, by release.
+//! `policy-controller.yaml`: behavior of the policy controller, by release.
 
 use serde::Deserialize;
 
@@ -6,7 +6,7 @@ use super::Knowledge;
 use super::file::KnowledgeFile;
 use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion};
 
-/// The policy controller through the releases.
+/// The policy controller by release.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct PolicyController {
@@ -29,87 +29,88 @@ pub struct PolicyController {
 }
 
 impl PolicyController {
-    /// Whether one object that cannot be read leaves the others of its kind alone.
+    /// Whether an unreadable object does not affect others of its kind.
     pub fn skips_unreadable(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.skips_unreadable), knowledge.minors())
     }
 
-    /// Whether one object that cannot be read leaves all of its kind unread.
+    /// Whether an unreadable object makes its whole kind unreadable.
     pub fn voids_kind(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> bool {
         self.skips_unreadable(version, knowledge) == Contains::No
     }
 
-    /// Whether of several Servers that select one port the oldest takes it.
+    /// Whether the oldest of several Servers for a port applies.
     pub fn servers_by_age(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.servers_by_age), knowledge.minors())
     }
 
-    /// The edge from which on the controller ends where the watch of its Lease does, in the place of going on without it.
+    /// First edge whose controller exits when the watch of its Lease ends, instead of continuing without it.
     pub fn ends_with_lease_watch(&self) -> EdgeTag {
         self.ends_with_lease_watch
     }
 
-    /// Whether destination passes over a Server whose podSelector is not valid, and gives out all endpoints.
+    /// Whether destination skips a Server with an invalid podSelector and returns all endpoints.
     pub fn skips_invalid_selector(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.skips_invalid_selector), knowledge.minors())
     }
 
-    /// Whether destination takes a port for opaque by Servers of the pod's own namespace only.
+    /// Whether only Servers in the pod's own namespace make a port opaque for destination.
     pub fn opaque_by_own_namespace(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.opaque_by_own_namespace), knowledge.minors())
     }
 
-    /// Whether Servers know the named ports of init containers.
+    /// Whether Servers can select named ports of init containers.
     pub fn init_container_ports(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.init_container_ports), knowledge.minors())
     }
 
-    /// Whether the appProtocol of a Service's port says how clients treat it, before lists of opaque ports.
+    /// Whether the appProtocol of a Service port overrides lists of opaque ports for clients.
     pub fn app_protocol(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.app_protocol), knowledge.minors())
     }
 
-    /// Whether it reads GRPCRoutes for calls, and writes a status of them.
+    /// Whether it supports GRPCRoutes for outbound traffic, and writes their status.
     pub fn grpc_route_status(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.grpc_route_status), knowledge.minors())
     }
 
-    /// Whether it reads EgressNetworks, TLSRoutes and TCPRoutes for calls, and writes a status of these and of routes at EgressNetworks.
+    /// Whether it supports EgressNetworks, TLSRoutes and TCPRoutes for outbound traffic, and writes their status and
+    /// that of routes at EgressNetworks.
     pub fn egress_status(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.egress_status), knowledge.minors())
     }
 
-    /// Whether it writes a status of rate limits.
+    /// Whether it writes the status of rate limits.
     pub fn rate_limit_status(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.rate_limit_status), knowledge.minors())
     }
 
-    /// Whether it refuses a route at a parent that a route of a kind that goes first names, too.
+    /// Whether it rejects a route at a parent that also has a route of a kind with precedence.
     pub fn route_conflicts(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.route_conflicts), knowledge.minors())
     }
 
-    /// Whether the time limits of rules of the Gateway API's HTTPRoutes count for calls.
+    /// Whether timeouts in rules of the Gateway API's HTTPRoutes apply to outbound traffic.
     pub fn gateway_timeouts(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.gateway_timeouts), knowledge.minors())
     }
 
-    /// Whether annotations of Services, EgressNetworks and routes limit the time of requests and say what is tried again.
+    /// Whether annotations of Services, EgressNetworks and routes set timeouts and retries.
     pub fn limit_annotations(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.limit_annotations), knowledge.minors())
     }
 
-    /// Whether circuit breaking knows the mode `unified`, and endpoints that fail can be given less to do.
+    /// Whether circuit breaking supports the mode `unified` and load reduction for failing endpoints.
     pub fn unified_accrual(&self, version: &LinkerdVersion, knowledge: &Knowledge) -> Contains {
         version.contains(&Introduced::at_edge(self.unified_accrual), knowledge.minors())
     }
 
-    /// Where the facts are from.
+    /// Source of the facts.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// When they were last checked.
+    /// Date of the last review.
     pub fn date(&self) -> jiff::civil::Date {
         self.date
     }

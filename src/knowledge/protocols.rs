@@ -1,16 +1,17 @@
-//! `protocols.yaml`: protocols that detection holds up, how they are recognised, and what the chart marks as opaque by itself.
+//! `protocols.yaml`: protocols that protocol detection delays, how to recognize them, and the chart's default opaque
+//! ports.
 
 use serde::Deserialize;
 
 use super::file::KnowledgeFile;
 
-/// Who sends the first byte of a connection.
+/// Which side sends the first byte of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum First {
     /// The server.
     Server,
-    /// That depends.
+    /// It depends.
     Perhaps,
 }
 
@@ -22,9 +23,9 @@ pub struct KnownProtocol {
     pub id: String,
     /// Name for people.
     pub title: String,
-    /// Who sends the first byte.
+    /// Which side sends the first byte.
     pub first: First,
-    /// The ports that it is usually served on.
+    /// Its usual ports.
     pub ports: Vec<u16>,
     names: Vec<String>,
     images: Vec<String>,
@@ -34,7 +35,7 @@ impl KnownProtocol {
     /// Whether a port's name or appProtocol names it.
     pub fn is_named(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
-        // `mysql`, `mysql-0`, `tcp-mysql`; not `mysqlx-metrics` nor `http-nats`.
+        // `mysql`, `mysql-0`, `tcp-mysql`; but not `mysqlx-metrics` or `http-nats`.
         let mut parts = name.split(['-', '_', '.', '/']).peekable();
         if parts.peek() == Some(&"tcp") {
             parts.next();
@@ -53,7 +54,7 @@ impl KnownProtocol {
         let path = image.split('@').next().unwrap_or_default();
         let last = path.rsplit('/').next().unwrap_or_default();
         let name = last.split(':').next().unwrap_or_default();
-        // The one that is merely called `server` is told by where it comes from.
+        // The image named only `server` is identified by its path.
         let known = |known: &String| match known.as_str() {
             "server" => path.contains("mssql/server"),
             known => known == name,
@@ -62,16 +63,16 @@ impl KnownProtocol {
     }
 }
 
-/// All of the file.
+/// The whole file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Protocols {
     source: String,
-    #[expect(dead_code, reason = "who reads the file sees how old it is")]
+    #[expect(dead_code, reason = "for readers of the file")]
     date: jiff::civil::Date,
-    /// The ports that the chart marks as opaque by itself.
+    /// Default opaque ports of the chart.
     pub default_opaque: Vec<u16>,
-    /// Those that are known.
+    /// The known protocols.
     pub protocols: Vec<KnownProtocol>,
 }
 
@@ -84,7 +85,7 @@ impl KnowledgeFile for Protocols {
             return Err("a source and the default are needed".to_owned());
         }
         match self.protocols.iter().find(|row| row.ports.is_empty() && row.names.is_empty()) {
-            Some(row) => Err(format!("{}: nothing tells it", row.id)),
+            Some(row) => Err(format!("{}: nothing identifies it", row.id)),
             None => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! `proxy-metrics.yaml`: the names of the proxy's metric families that are read, by their meaning.
+//! `proxy-metrics.yaml`: names of the proxy's metric families, by meaning.
 
 use serde::Deserialize;
 
@@ -9,13 +9,13 @@ use super::range::ReleaseRange;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MetricMeaning {
-    /// The time at which the metrics were read, by the proxy's clock.
+    /// Time at which the metrics were read, by the proxy's clock.
     ReadAt,
-    /// The time at which the proxy started.
+    /// Time at which the proxy started.
     StartedAt,
-    /// The seconds since then.
+    /// Seconds since the start.
     Uptime,
-    /// The end of the proxy's certificate; 0 if it never had one.
+    /// Expiry of the proxy's certificate; 0 if it never had one.
     CertificateExpiresAt,
     /// HTTP requests that inbound policy denied.
     DeniedRequests,
@@ -50,7 +50,7 @@ pub struct ProxyMetricNames {
 }
 
 impl ProxyMetricNames {
-    /// The meaning of a family; `None` if it is not read.
+    /// Meaning of a family; `None` if it is not used.
     pub fn meaning(&self, name: &str) -> Option<MetricMeaning> {
         let has_name = |family: &&Family| family.names.iter().any(|known| known.name == name);
         self.families.iter().find(has_name).map(|family| family.meaning)

@@ -1,4 +1,4 @@
-//! A stretch of releases in which something holds.
+//! A range of releases.
 
 use std::collections::BTreeMap;
 
@@ -6,36 +6,36 @@ use serde::Deserialize;
 
 use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion, MinorTable, Release};
 
-/// From the first release that has something until the first that has not. Open-source stable releases are judged by the
-/// `stable` bounds, everything else by the edges; a missing bound is open.
+/// From the first release with something to the first without it. Open-source stable releases use the `stable` bounds,
+/// all others the edges; a missing bound is open.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReleaseRange {
     /// First edge in the range.
     pub from: Option<EdgeTag>,
-    /// First stable release in the range; `None` beside an edge: it never came to one.
+    /// First stable release in the range; `None` with an edge: no stable release has it.
     pub from_stable: Option<Release>,
-    /// First edge past the range.
+    /// First edge after the range.
     pub until: Option<EdgeTag>,
-    /// First stable release past the range.
+    /// First stable release after the range.
     pub until_stable: Option<Release>,
-    /// Something else that has to hold within the range, in words.
+    /// A further condition within the range, in words.
     pub when: Option<String>,
-    /// The chart values, by path, that `when` comes down to, as far as it does. A value that is not set counts as false.
+    /// Chart values, by path, that correspond to `when`, if any. A missing value counts as false.
     #[serde(default)]
     pub values: BTreeMap<String, bool>,
-    /// The chart values, by path, with which the injector refuses the pod, rather than leave the thing out. Empty: never.
+    /// Chart values, by path, with which the injector rejects the pod. Empty: never.
     #[serde(default)]
     pub refused: BTreeMap<String, bool>,
 }
 
 impl ReleaseRange {
-    /// Whether `version` lies in the range, `when` left aside.
+    /// Whether `version` is in the range, without `when`.
     pub fn covers(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
         self.begun(version, minors).and(!self.ended(version, minors))
     }
 
-    /// Whether `version` is at or past the beginning.
+    /// Whether `version` is at or after the start.
     pub fn begun(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
         match (self.from, self.from_stable) {
             (None, None) => Contains::Yes,
@@ -43,7 +43,7 @@ impl ReleaseRange {
         }
     }
 
-    /// Whether `version` is past the end.
+    /// Whether `version` is after the end.
     pub fn ended(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
         match (self.until, self.until_stable) {
             (None, None) => Contains::No,

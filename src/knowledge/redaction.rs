@@ -1,5 +1,5 @@
-//! `redaction.yaml`: which fields of which objects and files may leave, and as what. Here the table is read and checked; what
-//! it means for a text is the sanitizer's business. No directory replaces it: whoever hands a bundle on relies on the build.
+//! `redaction.yaml`: fields of objects and files that are kept, and their type of text. This file parses and validates
+//! the table; the sanitizer applies it. A directory cannot replace it, because recipients of bundles rely on the build.
 
 use std::collections::BTreeSet;
 
@@ -8,21 +8,21 @@ use serde_yaml::Value;
 
 use super::file::KnowledgeFile;
 
-/// The table of what passes.
+/// The table of kept fields.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Redaction {
     source: String,
     date: jiff::civil::Date,
-    /// Annotations of other tools that pass.
+    /// Annotations of other tools that are kept.
     pub annotations: Vec<String>,
-    /// Keys of CNI configurations whose texts pass.
+    /// Keys of CNI configurations whose texts are kept.
     pub cni_configuration: Vec<String>,
-    /// Keys of a node snapshot's own files whose texts pass.
+    /// Keys of a node snapshot's own files whose texts are kept.
     pub node_facts: Vec<String>,
-    /// Those of them whose texts are sentences that a program wrote.
+    /// Keys among them with sentences of programs.
     pub node_sentences: Vec<String>,
-    /// Fields that several kinds share, each after those that it refers to.
+    /// Field groups that several kinds share, each after those that it refers to.
     pub parts: Fields,
 }
 
@@ -31,20 +31,20 @@ pub struct Redaction {
 #[serde(try_from = "Value")]
 pub struct Fields(pub Vec<(String, Field)>);
 
-/// What may stand in a field.
+/// Rule for a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Field {
     /// A text of this sort.
     Holds(Sort),
-    /// What a part of this name holds.
+    /// A shared field group.
     Part(String),
     /// The same under every key.
     Each(Box<Field>),
-    /// Fields of its own.
+    /// Nested fields.
     Fields(Fields),
 }
 
-/// Sorts of text that pass; the head of the file says what each is.
+/// Types of kept text; the head of the file describes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
     /// `text`
@@ -85,7 +85,7 @@ impl TryFrom<Value> for Fields {
         let Value::Mapping(map) = value else { return Err("fields: a map of field names".to_owned()) };
         let mut fields = Vec::with_capacity(map.len());
         for (name, value) in map {
-            let Value::String(name) = name else { return Err(format!("{name:?} is no name of a field")) };
+            let Value::String(name) = name else { return Err(format!("{name:?} is not a field name")) };
             let field = Field::read(value).map_err(|(path, reason)| format!("{name}{path}: {reason}"))?;
             fields.push((name, field));
         }
@@ -94,7 +94,7 @@ impl TryFrom<Value> for Fields {
 }
 
 impl Field {
-    /// What is wrong comes with the path below the field.
+    /// Errors start with the path below the field.
     fn read(value: Value) -> Result<Field, (String, String)> {
         let here = |reason: &str| (String::new(), reason.to_owned());
         match value {
@@ -109,7 +109,7 @@ impl Field {
                         Field::read(each).map_err(|(path, reason)| (format!(".{ANY}{path}"), reason))?;
                     Ok(Field::Each(Box::new(each)))
                 }
-                _ => Err(here("\"*\" is any key, and stands alone")),
+                _ => Err(here("\"*\" matches any key and must be the only one")),
             },
             map @ Value::Mapping(_) => {
                 let fields = Fields::try_from(map).map_err(|inner| match inner.split_once(": ") {
@@ -124,7 +124,7 @@ impl Field {
         }
     }
 
-    /// Refuses what refers to a part that is not among `known`, and notes what is referred to.
+    /// Rejects references to unknown field groups, and records references.
     fn refers<'a>(&'a self, known: &[&str], used: &mut BTreeSet<&'a str>) -> Result<(), String> {
         match self {
             Field::Holds(_) => Ok(()),
@@ -139,7 +139,7 @@ impl Field {
                 let near = words.map(|word| (strsim::damerau_levenshtein(name, word), word)).min();
                 let near = near.filter(|(slips, _)| *slips <= 2);
                 let hint = near.map(|(_, word)| format!("; did you mean {word}?")).unwrap_or_default();
-                Err(format!(": {name:?} is no sort of text and no part that is named before it{hint}"))
+                Err(format!(": {name:?} is neither a sort of text nor an earlier part{hint}"))
             }
         }
     }
@@ -172,17 +172,17 @@ impl KnowledgeFile for Redaction {
             known.push(name);
         }
         if !known.contains(&META) {
-            return Err(format!("parts: no {META}, which every kind has"));
+            return Err(format!("parts: {META} is missing"));
         }
         Ok(())
     }
 }
 
 impl Redaction {
-    /// The fields of a kind, as the kind writes them: `{spec: {providerID: text}}`.
+    /// Parses the fields of a kind: `{spec: {providerID: text}}`.
     ///
     /// # Errors
-    /// It is no map of fields, or one of them names neither a sort of text nor a part of the table.
+    /// It is not a map of fields, or a field has neither a type of text nor a field group of the table.
     pub fn fields(&self, passes: &str) -> Result<Fields, String> {
         if passes.is_empty() {
             return Ok(Fields(Vec::new()));
@@ -194,19 +194,19 @@ impl Redaction {
         Ok(fields)
     }
 
-    /// Parts that neither another part nor any of these refers to.
+    /// Field groups without references.
     pub fn unused(&self, kinds: &[Fields]) -> Vec<&str> {
         let known: Vec<&str> = self.parts.0.iter().map(|(name, _)| name.as_str()).collect();
         let mut used = BTreeSet::from([META]);
         for fields in kinds.iter().chain([&self.parts]) {
-            // What refers to nothing was refused when it was read.
+            // Invalid references were rejected when it was parsed.
             _ = fields.refer(&known, &mut used);
         }
         known.into_iter().filter(|name| !used.contains(name)).collect()
     }
 }
 
-/// The part that is the metadata of every kind.
+/// The field group for the metadata of every kind.
 pub const META: &str = "meta";
 
 #[cfg(test)]
@@ -223,7 +223,7 @@ mod tests {
             (
                 "  quantities: {\"*\": word}",
                 "  quantities: {\"*\": pod-spec}",
-                "parts.quantities: \"pod-spec\" is no sort",
+                "parts.quantities: \"pod-spec\" is neither a sort",
             ),
             ("node-facts:", "node-fact:", "unknown field `node-fact`"),
             ("phase: word", "phase: word\n    phase: text", "duplicate"),
@@ -239,11 +239,11 @@ mod tests {
     fn what_is_wrong_in_the_fields_of_a_kind_is_said_with_its_place() {
         let table: Redaction = parse(Path::new("redaction.yaml"), Redaction::EMBEDDED).expect("the table");
         for (passes, said) in [
-            ("{spec: {providerID: txt}}", ".spec.providerID: \"txt\" is no sort of text"),
+            ("{spec: {providerID: txt}}", ".spec.providerID: \"txt\" is neither a sort of text"),
             ("{spec: {providerID: txt}}", "did you mean text?"),
             ("{spec: {providerID: 7}}", "spec.providerID: a sort of text, the name of a part"),
             ("{spec: {providerID: {}}}", "spec.providerID: no field is named"),
-            ("{spec: {'*': meta, x: word}}", "stands alone"),
+            ("{spec: {'*': meta, x: word}}", "must be the only one"),
             ("{spec: {a: word, a: text}}", "duplicate"),
             ("word", "a map of field names"),
             ("{spec: [", "did not find expected"),

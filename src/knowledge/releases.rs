@@ -1,4 +1,4 @@
-//! `releases.yaml`: the minors with what they need and document, defaults that changed, and defects by release.
+//! `releases.yaml`: minors with requirements, changed defaults, and defects by release.
 
 mod defects;
 mod gateway_api;
@@ -36,24 +36,24 @@ pub struct Releases {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReleaseRow {
-    /// Which.
+    /// Its version.
     pub minor: Minor,
-    /// The edge it was cut from, and the first that belongs to it.
+    /// The first edge that belongs to it.
     pub opened_by: EdgeTag,
-    /// The last open-source stable release of it, if there were any.
+    /// Its last open-source stable release, if any.
     pub last_stable: Option<Release>,
     /// Year and month of the announcement.
     pub announced: String,
-    /// The Kubernetes it needs and documents.
+    /// Required and documented Kubernetes versions.
     pub kubernetes: KubernetesRange,
-    /// The Gateway API it speaks; none before 2.15's documentation names one.
+    /// Supported Gateway API; unknown before 2.15.
     pub gateway_api: Option<GatewayApi>,
-    /// The linkerd-cni plugin its last chart installs.
+    /// linkerd-cni version that its last chart installs.
     pub cni_plugin: semver::Version,
 }
 
 impl ReleaseRow {
-    /// The release that a minor is gone to: its last open-source stable one, else the edge that opened it.
+    /// Target release for a minor: its last open-source stable one, else the edge that opened it.
     pub fn release(&self) -> LinkerdVersion {
         match self.last_stable {
             Some(stable) => LinkerdVersion::stable(stable),
@@ -66,13 +66,13 @@ impl ReleaseRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct KubernetesRange {
-    /// The oldest that chart and CLI accept.
+    /// Oldest minor that chart and CLI accept.
     pub minimum: K8sMinor,
-    /// The newest that the documentation names. A newer one is not known to fail.
+    /// Newest minor in the documentation. Newer ones may work.
     pub documented_maximum: K8sMinor,
 }
 
-/// Who manages definitions, by the mark that it leaves on them.
+/// Managers of definitions, by their marks.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GatewayApiManager {
@@ -95,7 +95,7 @@ struct CniPluginOf {
     chart: Option<semver::Version>,
 }
 
-/// The Gateway API whose definitions Linkerd's own chart holds from an edge on.
+/// Gateway API version in Linkerd's own chart, from an edge on.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct BundledGatewayApi {
@@ -103,7 +103,7 @@ struct BundledGatewayApi {
     bundle: semver::Version,
 }
 
-/// The linkerd-cni plugin that a release installs.
+/// The linkerd-cni version that a release installs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledPlugin {
     /// With `linkerd install-cni`.
@@ -112,7 +112,7 @@ pub struct InstalledPlugin {
     pub by_chart: semver::Version,
 }
 
-/// A chart value and how its default changed.
+/// A chart value with a changed default.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ChartDefault {
@@ -123,14 +123,14 @@ pub struct ChartDefault {
     changes: Vec<DefaultChange>,
 }
 
-/// A chart value whose default is another in another release.
+/// A chart value whose default differs between releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangedDefault<'a> {
     /// Path of the value.
     pub value: &'a str,
-    /// What it was; `None` where the release has no such value.
+    /// The old default; `None` if the release does not have the value.
     pub from: Option<&'a str>,
-    /// What it is.
+    /// The new default.
     pub to: &'a str,
 }
 
@@ -143,7 +143,7 @@ struct DefaultChange {
 }
 
 impl Releases {
-    /// Which edge opened which minor.
+    /// The edge that opened each minor.
     pub fn minors(&self) -> &MinorTable {
         &self.minors
     }
@@ -153,27 +153,27 @@ impl Releases {
         &self.releases
     }
 
-    /// One minor; `None` if the table does not know it.
+    /// One minor; `None` if unknown.
     pub fn minor(&self, minor: Minor) -> Option<&ReleaseRow> {
         self.releases.iter().find(|row| row.minor == minor)
     }
 
     /// The newest minor in the table.
     pub fn newest(&self) -> &ReleaseRow {
-        self.releases.last().expect("a releases file without rows is refused when it is read")
+        self.releases.last().expect("a releases file without rows is rejected when it is read")
     }
 
-    /// The newest edge that was looked at when the table was made.
+    /// The newest edge when the table was made.
     pub fn newest_edge(&self) -> EdgeTag {
         self.newest_edge
     }
 
-    /// The minor that `version` belongs to; `None` for dev and git builds and for minors the table does not know.
+    /// The minor of `version`; `None` for dev and git builds and unknown minors.
     pub fn for_version(&self, version: &LinkerdVersion) -> Option<&ReleaseRow> {
         self.minor(version.minor(&self.minors)?)
     }
 
-    /// Whether `version` is newer than the table, which then may not know its keys, defaults and defects.
+    /// Whether `version` is newer than the table, so that keys, defaults and defects may be unknown.
     pub fn is_beyond(&self, version: &LinkerdVersion) -> bool {
         match (version.channel(), version.edge(), version.minor(&self.minors)) {
             (Channel::Edge, Some(edge), _) => edge > self.newest_edge,
@@ -182,7 +182,7 @@ impl Releases {
         }
     }
 
-    /// The Kubernetes range of `version`: the minor's, but for an edge the minimum of the exact edge.
+    /// Kubernetes range of `version`: that of the minor, with the minimum of the exact edge.
     pub fn kubernetes_range(&self, version: &LinkerdVersion) -> Option<KubernetesRange> {
         let range = self.for_version(version)?.kubernetes;
         let exact = version.edge().and_then(|edge| {
@@ -191,7 +191,7 @@ impl Releases {
         Some(KubernetesRange { minimum: exact.unwrap_or(range.minimum), ..range })
     }
 
-    /// The linkerd-cni plugin that `version` installs: of an edge its own, of others that of their minor.
+    /// linkerd-cni version that `version` installs: that of the edge, else of the minor.
     pub fn cni_plugin(&self, version: &LinkerdVersion) -> Option<InstalledPlugin> {
         let row = self.for_version(version)?;
         let exact = version
@@ -207,7 +207,7 @@ impl Releases {
         })
     }
 
-    /// The Gateway API whose definitions the chart of a release holds; `None` where it holds none, or that is not known.
+    /// Gateway API version in the chart of a release; `None` if it has none or is unknown.
     pub fn bundled_gateway_api(&self, version: &LinkerdVersion) -> Option<&semver::Version> {
         let held = |row: &&BundledGatewayApi| {
             version.contains(&Introduced::at_edge(row.from), &self.minors) == Contains::Yes
@@ -215,13 +215,12 @@ impl Releases {
         self.bundled_gateway_api.iter().rev().find(held).map(|row| &row.bundle)
     }
 
-    /// Whether the CLI of a release asks for the definitions of the Gateway API before it renders anything.
+    /// Whether the CLI of a release requires the Gateway API CRDs before it renders anything.
     pub fn cli_needs_gateway_api(&self, version: &LinkerdVersion) -> bool {
         version.contains(&Introduced::at_edge(self.cli_needs_gateway_api), &self.minors) == Contains::Yes
     }
 
-    /// The default of a chart value in `version`. For a vendor's build, that of the edge which opened its minor, unless
-    /// that edge is not known.
+    /// Default of a chart value in `version`. For a vendor's build, that of the edge which opened its minor, if known.
     pub fn default_of(&self, chart: &str, value: &str, version: &LinkerdVersion) -> Option<&str> {
         let row = self.defaults.iter().find(|row| row.chart == chart && row.value == value)?;
         let holds = |change: &&DefaultChange| {
@@ -234,7 +233,7 @@ impl Releases {
         row.changes.iter().rev().find(holds).map(|change| change.default.as_str())
     }
 
-    /// Whether a release is known to lack a chart value: it is older than the first of its defaults.
+    /// Whether a release certainly lacks a chart value: it is older than its first default.
     fn lacks(&self, row: &ChartDefault, version: &LinkerdVersion) -> bool {
         row.changes.first().is_some_and(|first| {
             let introduced = Introduced { edge: Some(first.from), stable: first.from_stable, minor: None };
@@ -242,7 +241,7 @@ impl Releases {
         })
     }
 
-    /// The values of a chart whose default is another in `to` than in `from`, also where `from` has no such value.
+    /// Values of a chart whose default differs between `from` and `to`, including those that `from` does not have.
     pub fn changed_defaults(
         &self,
         chart: &str,
@@ -259,7 +258,7 @@ impl Releases {
         changed.collect()
     }
 
-    /// Who manages a definition of Gateway API with these labels and annotations, and which of them says so.
+    /// Manager of a Gateway API definition with these labels and annotations, and the mark that shows it.
     pub fn gateway_api_manager<'a>(
         &'a self,
         keys: impl Iterator<Item = &'a str> + Clone,
@@ -273,22 +272,22 @@ impl Releases {
         })
     }
 
-    /// A defect by its name.
+    /// A defect by name.
     pub fn defect(&self, id: &str) -> Option<&Defect> {
         self.defects.iter().find(|row| row.id == id)
     }
 
-    /// Why upstream advises against this edge, if it does.
+    /// Upstream's reason for advising against this edge, if any.
     pub fn not_recommended(&self, edge: EdgeTag) -> Option<&NotRecommended> {
         self.not_recommended.iter().find(|row| row.edges.contains(&edge))
     }
 
-    /// Where the facts are from.
+    /// Source of the facts.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// When they were last checked.
+    /// Date of the last review.
     pub fn date(&self) -> jiff::civil::Date {
         self.date
     }

@@ -1,15 +1,15 @@
-//! `signatures.yaml`: what error texts mean. Also knows how runtimes, multus and the event recorder wrap a plugin's
-//! answer, because a text must be freed of that, and laid at the right plugin's door, before it is matched.
+//! `signatures.yaml`: meanings of error texts. Also unwraps plugin errors from the messages of runtimes, multus and the
+//! event recorder, and attributes them to the right plugin.
 
 use serde::Deserialize;
 
 use super::file::KnowledgeFile;
 
-/// Where a text comes from.
+/// Source of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SignatureScope {
-    /// linkerd-cni's answer to ADD, as an event shows it.
+    /// linkerd-cni's response to ADD, in an event.
     Event,
     /// The container runtime's journal.
     Journal,
@@ -17,7 +17,7 @@ pub enum SignatureScope {
     InstallerLog,
     /// The log of the linkerd-network-validator container.
     Validator,
-    /// What linkerd-init said last before it failed.
+    /// The last message of linkerd-init before it failed.
     Init,
 }
 
@@ -27,7 +27,7 @@ pub enum SignatureScope {
 pub struct Signature {
     /// Name of the row.
     pub id: String,
-    /// Where such texts come from.
+    /// Sources of such texts.
     pub scope: SignatureScope,
     #[serde(default)]
     all: Vec<String>,
@@ -35,19 +35,19 @@ pub struct Signature {
     any: Vec<String>,
     #[serde(default)]
     none: Vec<String>,
-    /// What is wrong, as a clause.
+    /// The problem, as a clause.
     pub cause: String,
-    /// How to make sure, starting with a verb.
+    /// Verification step, starting with a verb.
     pub confirm: Option<String>,
-    /// What to do, starting with a verb.
+    /// Repair step, starting with a verb.
     pub remedy: String,
-    /// Whether that is, or ends with, a restart of linkerd-cni's DaemonSet.
+    /// Whether it is, or ends with, a restart of linkerd-cni's DaemonSet.
     #[serde(default)]
     pub restart: bool,
-    /// Threads in which it was seen: `owner/repository#number`.
+    /// Issues with it: `owner/repository#number`.
     #[serde(default)]
     pub refs: Vec<String>,
-    /// Such a text.
+    /// An example.
     pub example: String,
 }
 
@@ -60,12 +60,12 @@ pub struct Signatures {
     signatures: Vec<Signature>,
 }
 
-/// A failed ADD that linkerd-cni itself answered.
+/// A failed ADD with a response of linkerd-cni.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddFailure<'t, 'k> {
-    /// linkerd-cni's own words, freed of everything around them.
+    /// linkerd-cni's own text, without wrappers.
     pub answer: &'t str,
-    /// What they mean; `None`: no signature fits.
+    /// Its meaning; `None` if no signature matches.
     pub signature: Option<&'k Signature>,
 }
 
@@ -73,7 +73,7 @@ const PLUGIN: &str = "linkerd-cni";
 const NOT_FOUND: &str = "failed to find plugin \"linkerd-cni\" in path";
 
 impl Signature {
-    /// Whether the row fits a text of its scope.
+    /// Whether the row matches a text of its scope.
     pub fn matches(&self, text: &str) -> bool {
         self.all.iter().all(|piece| holds(text, piece))
             && (self.any.is_empty() || self.any.iter().any(|piece| holds(text, piece)))
@@ -81,7 +81,7 @@ impl Signature {
     }
 }
 
-/// Whether `text` holds `piece`, where `exit status 1` is not held by `exit status 127`.
+/// Whether `text` contains `piece`; `exit status 127` does not contain `exit status 1`.
 fn holds(text: &str, piece: &str) -> bool {
     let number = piece.ends_with(|c: char| c.is_ascii_digit());
     text.match_indices(piece).any(|(at, _)| {
@@ -91,40 +91,40 @@ fn holds(text: &str, piece: &str) -> bool {
 }
 
 impl Signatures {
-    /// All rows, in the order in which they are tried.
+    /// All rows, in order of evaluation.
     pub fn rows(&self) -> &[Signature] {
         &self.signatures
     }
 
-    /// A row by its name.
+    /// A row by name.
     pub fn get(&self, id: &str) -> Option<&Signature> {
         self.signatures.iter().find(|row| row.id == id)
     }
 
-    /// The first row of `scope` that fits.
+    /// The first row of `scope` that matches.
     pub fn matching(&self, scope: SignatureScope, text: &str) -> Option<&Signature> {
         self.signatures.iter().find(|row| row.scope == scope && row.matches(text))
     }
 
-    /// Reads the message of a failed sandbox: `None` unless the failing plugin is linkerd-cni. Of nested calls (multus)
-    /// the innermost failed ADD counts, so an `aws-cni` that failed beside a healthy linkerd-cni is nobody's here.
+    /// Parses the message of a failed sandbox: `None` unless linkerd-cni failed. Of nested calls (multus), the
+    /// innermost failed ADD counts, so that a failure of another plugin is not attributed to linkerd-cni.
     pub fn match_add_failure<'t>(&self, message: &'t str) -> Option<AddFailure<'t, '_>> {
         let answer = linkerd_cni_answer(message)?;
         Some(AddFailure { answer, signature: self.matching(SignatureScope::Event, answer) })
     }
 
-    /// Where the facts are from.
+    /// Source of the facts.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// When they were last checked.
+    /// Date of the last review.
     pub fn date(&self) -> jiff::civil::Date {
         self.date
     }
 }
 
-/// What linkerd-cni answered, if the innermost failed ADD in `message` is its own.
+/// Response of linkerd-cni, if the innermost failed ADD in `message` is its own.
 fn linkerd_cni_answer(message: &str) -> Option<&str> {
     // `plugin type="NAME" name="NETWORK" failed (add): ANSWER`, quotes escaped where multus or a log nests it in JSON.
     let mut last = None;
@@ -140,13 +140,13 @@ fn linkerd_cni_answer(message: &str) -> Option<&str> {
     match last {
         Some((PLUGIN, at)) => {
             let answer = &message[at..];
-            // What follows about another plugin's call is not part of the answer.
+            // Text about another plugin's call is not part of the response.
             let end = answer.find("plugin type=").unwrap_or(answer.len());
             Some(answer[..end].trim())
         }
         Some(_) => None,
         None => {
-            // Older CNI libraries do not name the plugin that failed; a binary that is missing names itself.
+            // Older CNI libraries do not name the failed plugin; the error for a missing binary does.
             let escaped = NOT_FOUND.replace('"', "\\\"");
             let at = message.find(NOT_FOUND).or_else(|| message.find(&escaped))?;
             Some(message[at..].trim())
@@ -166,7 +166,7 @@ impl KnowledgeFile for Signatures {
     fn finish(&mut self) -> Result<(), String> {
         for (at, row) in self.signatures.iter().enumerate() {
             if row.all.is_empty() && row.any.is_empty() {
-                return Err(format!("the signature {} would fit every text", row.id));
+                return Err(format!("the signature {} would match every text", row.id));
             }
             if self.signatures[..at].iter().any(|other| other.id == row.id) {
                 return Err(format!("the signature {} is listed twice", row.id));
@@ -258,7 +258,8 @@ mod tests {
         let nested = format!(
             "{head}plugin type=\"multus\" failed (add): [shop/web/u1:x]: error adding container to network: plugin type=\"istio-cni\" failed (add): Unauthorized, after plugin type=\"linkerd-cni\" succeeded"
         );
-        // Cut anywhere, as the API server cuts at 1024 bytes, another plugin's failure is never linkerd-cni's.
+        // Truncated at any position (the API server truncates at 1024 bytes), a failure of another plugin is never
+        // attributed to linkerd-cni.
         for text in [&foreign, &nested] {
             for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
                 assert_eq!(id(&text[..end]), None, "{}", &text[..end]);

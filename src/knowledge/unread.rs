@@ -1,4 +1,4 @@
-//! `unread.yaml`: kinds that decide about the traffic of a mesh and that no check reads, so that reports can name them.
+//! `unread.yaml`: kinds that affect mesh traffic but that no check reads, for reports.
 
 use serde::Deserialize;
 
@@ -17,11 +17,11 @@ pub struct UnreadKinds {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct UnreadKind {
-    /// `servers.policy.linkerd.io`: the name of its definition, where it has one.
+    /// `servers.policy.linkerd.io`: the name of its definition, if any.
     pub resource: String,
     /// `Server`
     pub kind: String,
-    /// What it is about, in a plural that several kinds may share.
+    /// Its subject, as a plural that several kinds may share.
     pub about: String,
 }
 
@@ -37,7 +37,7 @@ impl UnreadKinds {
         &self.kinds
     }
 
-    /// The kind of a manifest's `apiVersion` and `kind`, where it is one of these; any version counts.
+    /// The kind of a manifest's `apiVersion` and `kind`, if it is one of these; any version matches.
     pub fn of_manifest(&self, api_version: &str, kind: &str) -> Option<&UnreadKind> {
         let (group, _) = api_version.split_once('/')?;
         self.kinds.iter().find(|known| known.kind == kind && known.group() == group)
@@ -55,7 +55,7 @@ impl KnowledgeFile for UnreadKinds {
         for (at, kind) in self.kinds.iter().enumerate() {
             if kind.group().is_empty() || kind.kind.is_empty() || kind.about.is_empty() {
                 return Err(format!(
-                    "{}: a resource with its group, a kind and what it is about",
+                    "{}: needs a resource with its group, a kind and a subject",
                     kind.resource
                 ));
             }

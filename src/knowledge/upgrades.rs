@@ -1,4 +1,4 @@
-//! `upgrades.yaml`: what an upgrade changes for those who set a value, pinned an image, or run what is gone.
+//! `upgrades.yaml`: effects of upgrades on chart values, pinned images and removed features.
 
 use serde::Deserialize;
 
@@ -6,7 +6,7 @@ use super::file::KnowledgeFile;
 use crate::finding::Severity;
 use crate::version::{Contains, EdgeTag, Introduced, LinkerdVersion, MinorTable};
 
-/// What upgrades change.
+/// Effects of upgrades.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Upgrades {
@@ -28,26 +28,26 @@ pub struct Upgrades {
     extensions: Vec<GoneExtension>,
 }
 
-/// A chart value that is not taken any more.
+/// A chart value that is no longer used.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LostValue {
     /// Its path.
     pub value: String,
-    /// What stood there by default, through the releases.
+    /// Its defaults through the releases.
     pub defaults: Vec<String>,
     from: EdgeTag,
-    /// What comes of it.
+    /// The effect.
     pub effect: Effect,
-    /// The value, by path, that has to be true for it to be taken all the same.
+    /// Path of the value that re-enables it if true.
     pub unless: Option<String>,
-    /// What that means.
+    /// Description of the effect.
     pub why: String,
-    /// What to do instead.
+    /// The alternative.
     pub instead: String,
 }
 
-/// What an upgrade brings that no object shows.
+/// A change without a corresponding object.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Heed {
@@ -55,93 +55,93 @@ pub struct Heed {
     until: Option<EdgeTag>,
     /// Only with linkerd-cni, or only without.
     pub cni: Option<bool>,
-    /// What it is, and what to do about it.
+    /// The change, and the required action.
     pub what: String,
 }
 
 impl Heed {
-    /// Whether the target is known to bring it: of a vendor's build that is presumed at most.
+    /// Whether the target certainly has it; for a vendor's build it is at most presumed.
     pub fn is_certain(&self, between: Between<'_>) -> bool {
         between.to.contains(&Introduced::at_edge(self.from), between.minors) == Contains::Yes
     }
 }
 
-/// What comes of a chart value that is not taken any more.
+/// Effect of a chart value that is no longer used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// Nothing reads it.
+    /// It is ignored.
     Ignored,
-    /// It is read, for now.
+    /// It is still read.
     Deprecated,
-    /// Something is refused for it.
+    /// It causes a rejection.
     Refused,
 }
 
-/// What it means that a default is another one.
+/// Effect of a changed default.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DefaultMatters {
     /// The path of the value.
     pub value: String,
-    /// What it is by default now.
+    /// Its new default.
     pub default: String,
-    /// How much that matters.
+    /// Severity.
     pub severity: Severity,
-    /// What it means.
+    /// Description of the effect.
     pub why: String,
-    /// How things stay as they were.
+    /// How to keep the previous behavior.
     pub keep: String,
 }
 
-/// An architecture for which there are no images any more.
+/// An architecture without images in newer releases.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoneArchitecture {
-    /// As nodes name it.
+    /// Name in Node objects.
     pub name: String,
     from: EdgeTag,
 }
 
-/// An extension that is not released any more.
+/// An extension that is no longer released.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoneExtension {
     /// Its name.
     pub name: String,
     from: EdgeTag,
-    /// The webhook that it leaves.
+    /// The webhook that remains.
     pub webhook: String,
-    /// Where Linkerd says what to do.
+    /// Linkerd's instructions.
     pub guide: String,
 }
 
-/// A container's port that has another name.
+/// A container port with a changed name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RenamedPort {
     /// The container.
     pub container: String,
-    /// The name before.
+    /// The old name.
     pub old: String,
-    /// The name since.
+    /// The new name.
     pub new: String,
 }
 
-/// Two releases, and whether something begins between them.
+/// Two releases, to determine what begins between them.
 #[derive(Debug, Clone, Copy)]
 pub struct Between<'a> {
-    /// What is installed.
+    /// The installed release.
     pub from: &'a LinkerdVersion,
     /// The target.
     pub to: &'a LinkerdVersion,
-    /// Which edge opened which minor.
+    /// The edge that opened each minor.
     pub minors: &'a MinorTable,
 }
 
 impl Between<'_> {
-    /// Whether what begins at an edge is in the target and not in what is installed. A vendor's build may have it earlier:
-    /// then it is presumed to come with this upgrade.
+    /// Whether a change of an edge is in the target and not in the installed release. A vendor's build may already have
+    /// it: then it is presumed to come with this upgrade.
     fn begins(&self, edge: EdgeTag) -> bool {
         let change = Introduced::at_edge(edge);
         match (self.from.contains(&change, self.minors), self.to.contains(&change, self.minors)) {
@@ -152,63 +152,63 @@ impl Between<'_> {
 }
 
 impl Upgrades {
-    /// Whether `linkerd upgrade` of a release refuses an issuer that some proxy does not trust, unless it is forced.
+    /// Whether `linkerd upgrade` of a release rejects an issuer that some proxy does not trust, unless forced.
     pub fn guards_issuer(&self, version: &LinkerdVersion, minors: &MinorTable) -> bool {
         version.contains(&Introduced::at_edge(self.issuer_guarded), minors) != Contains::No
     }
 
-    /// The values that the target does not take any more.
+    /// Values that the target no longer uses.
     pub fn values<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k LostValue> {
         self.values.iter().filter(move |row| between.begins(row.from))
     }
 
-    /// What it means that a value has this default, where it means anything.
+    /// Effect of this default of a value, if any.
     pub fn default(&self, value: &str, default: &str) -> Option<&DefaultMatters> {
         self.defaults.iter().find(|row| row.value == value && row.default == default)
     }
 
-    /// The edge from which on linkerd-init is in the proxy's image, where the target is the first to have it so.
+    /// The edge from which linkerd-init is part of the proxy image, if the target is the first with it.
     pub fn init_in_proxy(&self, between: Between<'_>) -> Option<EdgeTag> {
         between.begins(self.init_in_proxy).then_some(self.init_in_proxy)
     }
 
-    /// The edge from which on clients are refused ports that a Service does not declare, where the target is the first to do so.
+    /// The edge from which clients are denied undeclared ports of a Service, if the target is the first with it.
     pub fn undeclared_ports(&self, between: Between<'_>) -> Option<EdgeTag> {
         between.begins(self.undeclared_ports_refused).then_some(self.undeclared_ports_refused)
     }
 
-    /// The same, of Services with a ServiceProfile.
+    /// The same, for Services with a ServiceProfile.
     pub fn undeclared_ports_with_profile(&self, between: Between<'_>) -> Option<EdgeTag> {
         let edge = self.undeclared_ports_refused_with_profile;
         between.begins(edge).then_some(edge)
     }
 
-    /// The edge from which on nothing sends traces to OpenCensus's port, where the target is the first.
+    /// The edge from which no traces are sent to OpenCensus's port, if the target is the first with it.
     pub fn open_census(&self, between: Between<'_>) -> Option<EdgeTag> {
         between.begins(self.open_census_gone).then_some(self.open_census_gone)
     }
 
-    /// The edge from which on ports of the control plane have other names, where the target is the first to have them, and which.
+    /// The edge from which control-plane ports have other names, if the target is the first with them, and the names.
     pub fn renamed_ports(&self, between: Between<'_>) -> Option<(EdgeTag, &[RenamedPort])> {
         between.begins(self.ports_renamed).then_some((self.ports_renamed, &self.port_names))
     }
 
-    /// The edge from which on ExternalWorkloads are read at v1beta1 alone, where the target is the first to do so.
+    /// The edge from which only v1beta1 of ExternalWorkloads is read, if the target is the first with it.
     pub fn renamed_mesh_tls(&self, between: Between<'_>) -> Option<EdgeTag> {
         between.begins(self.mesh_tls_renamed).then_some(self.mesh_tls_renamed)
     }
 
-    /// The edge from which on nobody may end a proxy through its endpoint unless that is asked for, where the target is the first.
+    /// The edge from which the proxy's shutdown endpoint is disabled by default, if the target is the first with it.
     pub fn closed_shutdown(&self, between: Between<'_>) -> Option<EdgeTag> {
         between.begins(self.shutdown_endpoint_off).then_some(self.shutdown_endpoint_off)
     }
 
-    /// Whether clients are refused ports that a Service does not declare.
+    /// Whether clients are denied undeclared ports of a Service.
     pub fn refuses_undeclared_ports(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
         version.contains(&Introduced::at_edge(self.undeclared_ports_refused), minors)
     }
 
-    /// What the target is the first to bring, and no object shows.
+    /// Changes without a corresponding object, if the target is the first with them.
     pub fn heed<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k Heed> {
         let holds = move |row: &&Heed| {
             let gone = row.until.is_some_and(|until| {
@@ -219,23 +219,23 @@ impl Upgrades {
         self.heed.iter().filter(holds)
     }
 
-    /// The architectures for which the target has no images any more.
+    /// Architectures without images in the target.
     pub fn architectures<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k GoneArchitecture> {
         self.architectures.iter().filter(move |row| between.begins(row.from))
     }
 
-    /// The extensions that the target has no release of any more.
+    /// Extensions without a release for the target.
     pub fn extensions<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k GoneExtension> {
         self.extensions.iter().filter(move |row| between.begins(row.from))
     }
 
-    /// Whether a release has no release of an extension beside it any more.
+    /// Whether a release no longer has a release of an extension.
     pub fn is_extension_gone(&self, name: &str, of: &LinkerdVersion, minors: &MinorTable) -> bool {
         let gone = |row: &GoneExtension| of.contains(&Introduced::at_edge(row.from), minors) == Contains::Yes;
         self.extensions.iter().any(|row| row.name == name && gone(row))
     }
 
-    /// Where the facts are from, and when they were last checked.
+    /// Source of the facts, and date of the last review.
     pub fn source(&self) -> (&str, jiff::civil::Date) {
         (&self.source, self.date)
     }
@@ -278,7 +278,7 @@ mod tests {
         assert!(lost("edge-26.6.3", "edge-26.8.3").is_empty());
         assert!(lost("stable-2.14.10", "edge-25.4.4").contains(&"proxy.cores"));
         assert!(lost("enterprise-2.18.1", "enterprise-2.20.0").contains(&"controlPlaneTracing"));
-        // Back to an older one nothing begins.
+        // A downgrade begins nothing.
         assert!(lost("edge-26.6.3", "edge-25.4.4").is_empty());
     }
 }

@@ -1,17 +1,16 @@
-//! What the value of a key may say, and the parsers that decide it: each accepts exactly what the component that reads
-//! the key accepts.
+//! Types of values and their parsers: each accepts exactly what the component that reads the key accepts.
 
 use std::net::IpAddr;
 
 use serde::Deserialize;
 
-/// The grammar of a value.
+/// Type of a value.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ValueType {
     /// Anything.
     Text {},
-    /// One of these, to the letter.
+    /// One of these words, exactly.
     OneOf {
         /// The words.
         values: Vec<String>,
@@ -21,13 +20,13 @@ pub enum ValueType {
         /// The words.
         values: Vec<String>,
     },
-    /// What Go's `strconv.ParseBool` takes.
+    /// Booleans of Go's `strconv.ParseBool`.
     GoBool {},
-    /// The same words, read by the policy controller.
+    /// The same words, parsed by the policy controller.
     StrictBool {},
-    /// What Go's `time.ParseDuration` takes.
+    /// Durations of Go's `time.ParseDuration`.
     GoDuration {},
-    /// One whole number and one unit, as the policy controller takes it.
+    /// One whole number and one unit, as in the policy controller.
     PolicyDuration {},
     /// A number of seconds, or a Go duration.
     SecondsOrGoDuration {},
@@ -35,7 +34,7 @@ pub enum ValueType {
     Quantity {},
     /// Ports and ranges of ports, separated by commas.
     PortList {
-        /// Whether blanks around the elements are trimmed, and elements without anything else passed over.
+        /// Whether blanks around elements are trimmed and empty elements skipped.
         #[serde(default)]
         blanks: bool,
         /// The lowest port.
@@ -73,7 +72,7 @@ impl ValueType {
     /// Whether `value` is accepted.
     ///
     /// # Errors
-    /// What is accepted instead, as the end of a sentence that quotes the value.
+    /// A clause that describes the accepted values, after the quoted value.
     pub fn check(&self, value: &str) -> Result<(), String> {
         let ok = match self {
             ValueType::Text {} => true,
@@ -110,7 +109,7 @@ impl ValueType {
         if ok { Ok(()) } else { Err(self.accepted()) }
     }
 
-    /// What is accepted, in words.
+    /// Accepted values, in words.
     pub fn accepted(&self) -> String {
         match self {
             ValueType::Text {} => "any text is accepted".to_owned(),
@@ -216,8 +215,7 @@ fn go_duration(text: &str) -> bool {
     total < 9.3e18
 }
 
-/// Blanks around it trimmed; what stands before the last digit is the number, the rest the unit; within 64 bits of
-/// milliseconds.
+/// Trims blanks; the number ends at the last digit, the rest is the unit; within 64 bits of milliseconds.
 fn policy_duration(text: &str) -> bool {
     let text = text.trim();
     let Some(last) = text.rfind(|c: char| c.is_ascii_digit()) else { return false };

@@ -14,30 +14,30 @@ use crate::names::Rule;
 pub struct APIService {
     /// Its name, `v1alpha1.tap.linkerd.io`, and labels.
     pub metadata: Meta,
-    /// Who serves it.
+    /// The Service that serves it.
     #[serde(deserialize_with = "nullable")]
     pub spec: APIServiceSpec,
-    /// Whether it answers.
+    /// Its availability.
     #[serde(deserialize_with = "nullable")]
     pub status: APIServiceStatus,
 }
 
-/// Who serves an API.
+/// The Service of an API.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct APIServiceSpec {
     /// The certificates that the API server trusts there: PEM, base64-encoded.
     #[serde(deserialize_with = "nullable")]
     pub ca_bundle: String,
-    /// The service that it calls; `None` for what it serves itself.
+    /// The Service; `None` for APIs that the API server serves itself.
     pub service: Option<ServiceReference>,
 }
 
-/// Whether an API answers.
+/// Availability of an API.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct APIServiceStatus {
-    /// `Available` is one of them.
+    /// Includes `Available`.
     #[serde(deserialize_with = "nullable")]
     pub conditions: Vec<Condition>,
 }

@@ -1,4 +1,4 @@
-//! AuthorizationPolicies: who is let in by a Server, a route or the Servers of a namespace.
+//! AuthorizationPolicies: clients that may connect to a Server, a route or all Servers of a namespace.
 
 use serde::Deserialize;
 
@@ -12,19 +12,19 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct AuthorizationPolicy {
     /// Name, namespace.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: AuthorizationPolicySpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AuthorizationPolicySpec {
-    /// What it holds for, in its own namespace.
+    /// Its target, in its own namespace.
     #[serde(deserialize_with = "nullable")]
     pub target_ref: TargetRef,
-    /// What clients must show, all of it; nothing where nothing is listed.
+    /// Required authentications, all of them; none if empty.
     #[serde(deserialize_with = "nullable")]
     pub required_authentication_refs: Vec<TargetRef>,
 }

@@ -1,6 +1,5 @@
-//! NetworkPolicies, GlobalNetworkPolicies and Tiers of Calico: which connections it lets through to pods, and from them. They have
-//! an order, and the first rule that a connection fits decides. Calico keeps them as kinds of `crd.projectcalico.org`, and where it
-//! has no API server of its own as kinds of `projectcalico.org`.
+//! NetworkPolicies, GlobalNetworkPolicies and Tiers of Calico. They are ordered, and the first matching rule decides.
+//! Calico stores them as kinds of `crd.projectcalico.org`, or, without its own API server, of `projectcalico.org`.
 
 use serde::Deserialize;
 
@@ -8,90 +7,90 @@ use super::meta::{Meta, nullable};
 use super::service::TargetPort;
 use super::{Kind, KindInfo, Listed, object};
 
-/// A policy of Calico, of a namespace or of the cluster.
+/// A Calico policy, namespaced or cluster-wide.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct CalicoPolicy {
-    /// Name, and namespace where it has one.
+    /// Name, and namespace if it has one.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: CalicoSpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalicoSpec {
-    /// The tier that it belongs to; `default` where nothing is said.
+    /// Its tier; by default `default`.
     #[serde(deserialize_with = "nullable")]
     pub tier: String,
-    /// Its place in the tier: the lowest first, without one last, equal ones by name.
+    /// Its order in the tier: lowest first, missing ones last, equal ones by name.
     pub order: Option<f64>,
-    /// The pods that it holds for, as an expression; all where nothing is said.
+    /// The selected pods, as an expression; by default all.
     #[serde(deserialize_with = "nullable")]
     pub selector: String,
-    /// Their namespaces, likewise.
+    /// Their namespaces, as an expression.
     #[serde(deserialize_with = "nullable")]
     pub namespace_selector: String,
-    /// Their service accounts, likewise.
+    /// Their service accounts, as an expression.
     #[serde(deserialize_with = "nullable")]
     pub service_account_selector: String,
-    /// `Ingress`, `Egress` or both; where nothing is said those that it has rules for, and `Ingress` where it has none.
+    /// `Ingress`, `Egress` or both; by default those with rules, or `Ingress` without any rules.
     #[serde(deserialize_with = "nullable")]
     pub types: Vec<String>,
-    /// For what comes in.
+    /// Ingress rules.
     #[serde(deserialize_with = "nullable")]
     pub ingress: Vec<CalicoRule>,
-    /// For what goes out.
+    /// Egress rules.
     #[serde(deserialize_with = "nullable")]
     pub egress: Vec<CalicoRule>,
-    /// Whether it is for hosts, before connections are tracked.
+    /// Whether it applies to hosts before connection tracking.
     #[serde(deserialize_with = "nullable")]
     pub do_not_track: bool,
-    /// Whether it is for hosts, before addresses are translated.
+    /// Whether it applies to hosts before address translation.
     #[serde(rename = "preDNAT", deserialize_with = "nullable")]
     pub pre_dnat: bool,
 }
 
-/// One rule: all that it says has to fit.
+/// One rule: all of its conditions must match.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalicoRule {
     /// `Allow`, `Deny`, `Pass` or `Log`.
     #[serde(deserialize_with = "nullable")]
     pub action: String,
-    /// The transport, by name or number.
+    /// The protocol, by name or number.
     pub protocol: Option<TargetPort>,
-    /// Every transport but this one.
+    /// Every protocol except this one.
     pub not_protocol: Option<TargetPort>,
     /// 4 or 6.
     pub ip_version: Option<u8>,
-    /// Who connects.
+    /// Source of the connection.
     #[serde(deserialize_with = "nullable")]
     pub source: CalicoEntity,
-    /// To whom.
+    /// Destination or subjects.
     #[serde(deserialize_with = "nullable")]
     pub destination: CalicoEntity,
-    /// Whether something is asked of requests of HTTP.
+    /// Whether it has HTTP conditions.
     #[serde(deserialize_with = "is_there")]
     pub http: bool,
 }
 
-/// An end of a connection: all that it says has to fit.
+/// Source or destination of a connection: all conditions must match.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalicoEntity {
-    /// Blocks of addresses.
+    /// CIDRs.
     #[serde(deserialize_with = "nullable")]
     pub nets: Vec<String>,
     /// None of these.
     #[serde(deserialize_with = "nullable")]
     pub not_nets: Vec<String>,
-    /// Pods and what else has labels, as an expression.
+    /// Pods and other labelled endpoints, as an expression.
     #[serde(deserialize_with = "nullable")]
     pub selector: String,
-    /// Not what this expression fits.
+    /// Endpoints that this expression does not match.
     #[serde(deserialize_with = "nullable")]
     pub not_selector: String,
     /// Namespaces, as an expression.
@@ -99,7 +98,7 @@ pub struct CalicoEntity {
     pub namespace_selector: String,
     /// Service accounts.
     pub service_accounts: Option<CalicoAccounts>,
-    /// Whether a Service is named.
+    /// Whether it refers to a Service.
     #[serde(deserialize_with = "is_there")]
     pub services: bool,
     /// Ports: numbers, names, and ranges such as `100:200`.
@@ -114,7 +113,7 @@ pub struct CalicoEntity {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct CalicoAccounts {
-    /// By name; all where nothing is said.
+    /// By name; by default all.
     #[serde(deserialize_with = "nullable")]
     pub names: Vec<String>,
     /// By labels, as an expression.
@@ -122,40 +121,40 @@ pub struct CalicoAccounts {
     pub selector: String,
 }
 
-/// A tier: policies that are looked at one after the other, before or after those of other tiers.
+/// A tier: a group of policies, evaluated in order with other tiers.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct CalicoTier {
     /// Its name.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: CalicoTierSpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CalicoTierSpec {
-    /// Its place: the lowest first, without one last.
+    /// Its order: lowest first, missing ones last.
     pub order: Option<f64>,
-    /// `Deny` or `Pass`: what becomes of what a policy of it is about and no rule fits.
+    /// `Deny` or `Pass`: action for selected pods if no rule matches.
     #[serde(deserialize_with = "nullable")]
     pub default_action: String,
 }
 
-/// Whether anything is there.
+/// Whether the field is present.
 fn is_there<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(Option::<serde::de::IgnoredAny>::deserialize(deserializer)?.is_some())
 }
 
 impl CalicoSpec {
-    /// The tier that it belongs to.
+    /// Its tier.
     pub fn tier(&self) -> &str {
         if self.tier.is_empty() { "default" } else { &self.tier }
     }
 
-    /// Whether it says what may come in.
+    /// Whether it restricts ingress.
     pub fn is_about_ingress(&self) -> bool {
         match self.types.as_slice() {
             [] => !self.ingress.is_empty() || self.egress.is_empty(),
@@ -163,7 +162,7 @@ impl CalicoSpec {
         }
     }
 
-    /// Whether it says what may go out.
+    /// Whether it restricts egress.
     pub fn is_about_egress(&self) -> bool {
         match self.types.as_slice() {
             [] => !self.egress.is_empty(),

@@ -1,5 +1,4 @@
-//! CiliumNetworkPolicies and CiliumClusterwideNetworkPolicies: which connections Cilium lets through to pods, and from them. Rules
-//! add up, and what one denies no other lets through.
+//! CiliumNetworkPolicies and CiliumClusterwideNetworkPolicies. Rules are additive, and denials take precedence.
 
 use serde::Deserialize;
 
@@ -8,53 +7,53 @@ use super::selector::LabelSelector;
 use super::service::TargetPort;
 use super::{Kind, KindInfo, Listed, object};
 
-/// A policy of Cilium, of a namespace or of the cluster.
+/// A Cilium policy, namespaced or cluster-wide.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct CiliumPolicy {
-    /// Name, and namespace where it has one.
+    /// Name, and namespace if it has one.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     pub spec: Option<CiliumRule>,
-    /// More of the same, beside `spec` or in its place.
+    /// More rules, in addition to or instead of `spec`.
     #[serde(deserialize_with = "nullable")]
     pub specs: Vec<CiliumRule>,
 }
 
-/// Whom it holds for, and what it lets through and denies.
+/// Selected pods, with allowed and denied connections.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CiliumRule {
-    /// The pods that it holds for; a rule without it is about nodes.
+    /// The selected pods; without it, the rule applies to nodes.
     pub endpoint_selector: Option<LabelSelector>,
-    /// What may come in.
+    /// Allowed ingress.
     #[serde(deserialize_with = "nullable")]
     pub ingress: Vec<CiliumSide>,
-    /// What may not come in, whatever lets it.
+    /// Denied ingress, which takes precedence.
     #[serde(deserialize_with = "nullable")]
     pub ingress_deny: Vec<CiliumSide>,
-    /// What may go out.
+    /// Allowed egress.
     #[serde(deserialize_with = "nullable")]
     pub egress: Vec<CiliumSide>,
-    /// What may not go out, whatever lets it.
+    /// Denied egress, which takes precedence.
     #[serde(deserialize_with = "nullable")]
     pub egress_deny: Vec<CiliumSide>,
-    /// Whether the pods are shut for everything else.
+    /// Whether all other connections are denied.
     #[serde(deserialize_with = "nullable")]
     pub enable_default_deny: DefaultDeny,
 }
 
-/// Whether a rule shuts its pods for what nothing lets through; where nothing is said, in the directions that it has rules for.
+/// Whether a rule denies connections that no rule allows; by default in the directions with rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct DefaultDeny {
-    /// For what comes in.
+    /// Ingress rules.
     pub ingress: Option<bool>,
-    /// For what goes out.
+    /// Egress rules.
     pub egress: Option<bool>,
 }
 
-/// The other ends of connections, and their ports. Lists that are there and empty stand for nobody.
+/// Peers of connections, and ports. Lists that are present but empty match nothing.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CiliumSide {
@@ -64,118 +63,118 @@ pub struct CiliumSide {
     /// `all`, `cluster`, `world`, `host`, `remote-node`, `kube-apiserver` and so on.
     #[serde(alias = "fromEntities", alias = "toEntities")]
     pub entities: Option<Vec<String>>,
-    /// Addresses outside of the cluster.
+    /// Addresses outside the cluster.
     #[serde(alias = "fromCIDR", alias = "toCIDR")]
     pub cidr: Option<Vec<String>>,
-    /// The same, with some left out.
+    /// The same, with exceptions.
     #[serde(alias = "fromCIDRSet", alias = "toCIDRSet")]
     pub cidr_set: Option<Vec<CiliumBlock>>,
     /// Nodes.
     #[serde(alias = "fromNodes", alias = "toNodes")]
     pub nodes: Option<Vec<LabelSelector>>,
-    /// Whether Services are named.
+    /// Whether it refers to Services.
     #[serde(rename = "toServices", deserialize_with = "is_there")]
     pub services: bool,
-    /// Whether groups of a cloud are named.
+    /// Whether it refers to cloud groups.
     #[serde(alias = "fromGroups", alias = "toGroups", deserialize_with = "is_there")]
     pub groups: bool,
-    /// Whether names of hosts are named.
+    /// Whether it refers to host names.
     #[serde(rename = "toFQDNs", deserialize_with = "is_there")]
     pub names: bool,
-    /// Whether more is asked of the other end, in old releases.
+    /// Whether it has further requirements for peers, in old releases.
     #[serde(alias = "fromRequires", alias = "toRequires", deserialize_with = "is_there")]
     pub requires: bool,
-    /// Ports; all where nothing is said.
+    /// Ports; by default all.
     #[serde(rename = "toPorts", deserialize_with = "nullable")]
     pub ports: Vec<CiliumPorts>,
-    /// Whether ICMP is meant.
+    /// Whether it applies to ICMP.
     #[serde(deserialize_with = "is_there")]
     pub icmps: bool,
-    /// What Cilium asks of both ends.
+    /// Mutual authentication.
     #[serde(deserialize_with = "nullable")]
     pub authentication: CiliumAuthentication,
 }
 
-/// A block of addresses, as it is written.
+/// A CIDR, as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct CiliumBlock {
-    /// A CIDR; empty where a group of them is named.
+    /// A CIDR; empty for a CIDR group.
     #[serde(deserialize_with = "nullable")]
     pub cidr: String,
-    /// What is left out of it.
+    /// Exceptions.
     #[serde(deserialize_with = "nullable")]
     pub except: Vec<String>,
 }
 
-/// Ports, and what is asked of what is said at them.
+/// Ports with application-level conditions.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CiliumPorts {
-    /// The ports; all where nothing is said.
+    /// The ports; by default all.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<CiliumPort>,
-    /// What is asked of requests.
+    /// Application-level conditions.
     #[serde(deserialize_with = "nullable")]
     pub rules: CiliumRequests,
-    /// Whether Cilium ends TLS.
+    /// Whether Cilium terminates TLS.
     #[serde(rename = "terminatingTLS", deserialize_with = "is_there")]
     pub ends_tls: bool,
-    /// Whether Cilium begins it.
+    /// Whether Cilium originates TLS.
     #[serde(rename = "originatingTLS", deserialize_with = "is_there")]
     pub begins_tls: bool,
-    /// Whether only some names of servers are let through.
+    /// Whether only some server names are allowed.
     #[serde(deserialize_with = "is_there")]
     pub server_names: bool,
-    /// Whether everything goes to a listener of Cilium's own.
+    /// Whether traffic is sent to a Cilium listener.
     #[serde(deserialize_with = "is_there")]
     pub listener: bool,
 }
 
-/// A port, or a range of them.
+/// A port or a range of ports.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CiliumPort {
-    /// A number or a name, both written as text; `0` is all.
+    /// A number or a name, as text; `0` means all.
     pub port: Option<TargetPort>,
     /// The last of a range.
     pub end_port: Option<u16>,
-    /// `TCP`, `UDP`, `SCTP`, or `ANY` where nothing is said.
+    /// `TCP`, `UDP`, `SCTP`, or by default `ANY`.
     #[serde(deserialize_with = "nullable")]
     pub protocol: String,
 }
 
-/// What is asked of requests.
+/// Application-level conditions.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct CiliumRequests {
-    /// Whether something is asked of requests of HTTP.
+    /// Whether it has HTTP conditions.
     #[serde(deserialize_with = "is_there")]
     pub http: bool,
-    /// Whether something is asked of those of Kafka.
+    /// Whether it has Kafka conditions.
     #[serde(deserialize_with = "is_there")]
     pub kafka: bool,
-    /// Whether something is asked of those of another protocol.
+    /// Whether it has conditions of another protocol.
     #[serde(deserialize_with = "is_there")]
     pub l7: bool,
-    /// Whether another protocol is named.
+    /// Whether it names another protocol.
     #[serde(deserialize_with = "is_there")]
     pub l7proto: bool,
-    /// The names that DNS may be asked for.
+    /// Allowed DNS names.
     #[serde(deserialize_with = "nullable")]
     pub dns: Vec<CiliumName>,
 }
 
-/// Names that DNS may be asked for.
+/// Allowed DNS names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CiliumName {
-    /// A pattern; `*` is every name.
+    /// A pattern; `*` matches every name.
     #[serde(deserialize_with = "nullable")]
     pub match_pattern: String,
 }
 
-/// What Cilium asks of both ends.
+/// Mutual authentication.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct CiliumAuthentication {
@@ -184,13 +183,13 @@ pub struct CiliumAuthentication {
     pub mode: String,
 }
 
-/// Whether anything is there.
+/// Whether the field is present.
 fn is_there<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(Option::<serde::de::IgnoredAny>::deserialize(deserializer)?.is_some())
 }
 
 impl CiliumPolicy {
-    /// Its rules, each with the field that it stands in.
+    /// Its rules, with their fields.
     pub fn rules(&self) -> impl Iterator<Item = (String, &CiliumRule)> {
         let more = self.specs.iter().enumerate().map(|(index, rule)| (format!("specs[{index}]"), rule));
         self.spec.iter().map(|rule| ("spec".to_owned(), rule)).chain(more)
@@ -199,7 +198,7 @@ impl CiliumPolicy {
 
 object!(CiliumPolicy);
 
-/// What passes of the other ends of connections and their ports.
+/// Redaction rules for peers and ports.
 macro_rules! passes {
     () => {
         concat!(

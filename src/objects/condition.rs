@@ -13,28 +13,28 @@ use crate::protobuf::schema::schemas;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(from = "Written")]
 pub struct Condition {
-    /// What it says; many say the same.
+    /// Its content, shared by many.
     said: Shared<Said>,
-    /// Since when.
+    /// Time of the last change.
     pub last_transition_time: Time,
 }
 
-/// What a condition says.
+/// Content of a condition.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Said {
     /// Its type: Ready, Available, Complete, ...
     pub kind: Word,
     /// True, False or Unknown.
     pub status: Word,
-    /// One word of why.
+    /// Reason, one word.
     pub reason: Word,
-    /// A sentence of why.
+    /// Message.
     pub message: Word,
 }
 
 parts!(Said);
 
-/// A condition as it is written.
+/// A condition, as written.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Written {
@@ -65,7 +65,7 @@ impl Deref for Condition {
 }
 
 impl Condition {
-    /// One that says this, since nobody knows when.
+    /// A condition with this content, without a time.
     pub fn new(kind: &str, status: &str, reason: &str, message: &str) -> Condition {
         let [kind, status, reason, message] = [kind, status, reason, message].map(Word::from);
         let said = Shared::from(Said { kind, status, reason, message });

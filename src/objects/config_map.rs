@@ -1,4 +1,4 @@
-//! ConfigMaps. They are only ever asked for by name.
+//! ConfigMaps, which are only requested by name.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ pub struct ConfigMap {
     /// Text by key.
     #[serde(deserialize_with = "nullable")]
     pub data: BTreeMap<String, String>,
-    /// The chart values among it, once somebody has asked for them.
+    /// The parsed chart values, after first use.
     #[serde(skip)]
     pub(crate) values: ReadOnce,
 }
 
 impl ConfigMap {
-    /// The values of Linkerd's chart that it keeps; `None` where it holds none, or none that can be read.
+    /// The values of Linkerd's chart; `None` if it has none or they cannot be read.
     pub fn chart_values(&self) -> Option<Values> {
         self.values.of(self.data.get("values").map(String::as_str))
     }

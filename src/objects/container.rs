@@ -1,4 +1,4 @@
-//! Containers, as far as the mesh shows in them, and what may stay of those that are not Linkerd's.
+//! Containers: the fields that concern the mesh, and the redaction of other containers.
 
 mod env;
 
@@ -29,36 +29,36 @@ pub struct Container {
     /// Image reference as written.
     #[serde(deserialize_with = "nullable")]
     pub image: Word,
-    /// Entry point; of Linkerd's own containers as it is, of others one empty text where they have any.
+    /// Entry point; for containers other than Linkerd's, one empty text if they have any.
     #[serde(deserialize_with = "nullable")]
     pub command: Vec<String>,
     /// Arguments; kept for Linkerd's own containers only.
     #[serde(deserialize_with = "nullable")]
     pub args: Vec<String>,
-    /// Environment; kept for Linkerd's own containers only, and of that what checks read.
+    /// Environment; only variables of Linkerd's own containers that checks read.
     #[serde(deserialize_with = "env::kept")]
     pub env: Vec<EnvVar>,
     /// `Always` on an init container makes it a native sidecar.
     pub restart_policy: Option<Word>,
-    /// The ports that it names; it may listen on others.
+    /// The declared ports; it may listen on others.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<ContainerPort>,
-    /// How the kubelet asks whether it lives.
+    /// Liveness probe.
     pub liveness_probe: Option<Box<Probe>>,
-    /// How the kubelet asks whether it is ready.
+    /// Readiness probe.
     pub readiness_probe: Option<Box<Probe>>,
-    /// How the kubelet asks whether it has started.
+    /// Startup probe.
     pub startup_probe: Option<Box<Probe>>,
-    /// What it asks for and may use; `None` where it says nothing of that.
+    /// Resources; `None` if not set.
     pub resources: Option<Box<Resources>>,
-    /// As whom it runs and what it may do; `None` where it says nothing of that.
+    /// Security context; `None` if not set.
     pub security_context: Option<Box<SecurityContext>>,
-    /// The volumes that it sees, as far as they hold identities; kept for Linkerd's own containers only.
+    /// Volume mounts with identities; only for Linkerd's own containers.
     #[serde(deserialize_with = "nullable")]
     pub volume_mounts: VolumeMounts,
-    /// What the kubelet runs around its life; `None` where it runs nothing.
+    /// Lifecycle hooks; `None` if not set.
     pub lifecycle: Option<Lifecycle>,
-    /// Whether its command ends the proxy when the work is done, through the proxy's own endpoint.
+    /// Whether its command shuts the proxy down at the end, through the proxy's endpoint.
     #[serde(skip)]
     pub ends_proxy: bool,
 }
@@ -67,13 +67,13 @@ pub struct Container {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Probe {
-    /// What is asked for, where it is asked over HTTP.
+    /// The HTTP request, for an HTTP probe.
     pub http_get: Option<HttpGet>,
-    /// What is asked for, where it is asked over gRPC.
+    /// The gRPC request, for a gRPC probe.
     pub grpc: Option<GrpcAction>,
 }
 
-/// A probe over gRPC, which asks for the health of a service.
+/// A gRPC probe.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct GrpcAction {
@@ -81,17 +81,17 @@ pub struct GrpcAction {
     pub port: Option<i64>,
 }
 
-/// What a probe asks for.
+/// The request of an HTTP probe.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct HttpGet {
-    /// The path; `/` where nothing is said.
+    /// The path; by default `/`.
     pub path: Option<String>,
     /// The port.
     pub port: Option<ProbePort>,
 }
 
-/// The port of a probe, by number or by the name that the container gives it.
+/// The port of a probe, by number or name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum ProbePort {
@@ -101,19 +101,19 @@ pub enum ProbePort {
     Name(String),
 }
 
-/// What a container asks for and may use.
+/// Resources of a container.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Resources {
-    /// What it may use.
+    /// Limits.
     #[serde(deserialize_with = "nullable")]
     pub limits: Amounts,
-    /// What a node must have left for it.
+    /// Requests.
     #[serde(deserialize_with = "nullable")]
     pub requests: Amounts,
 }
 
-/// Quantities of what the mesh asks for. Empty: nothing is said.
+/// Quantities of the resources that the mesh uses; empty if not set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Amounts {
     /// `100m`.
@@ -130,7 +130,7 @@ impl<'de> Deserialize<'de> for Amounts {
     }
 }
 
-/// As whom a container runs and what it may do.
+/// Security context of a container.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SecurityContext {
@@ -138,14 +138,14 @@ pub struct SecurityContext {
     pub run_as_user: Option<i64>,
     /// The gid.
     pub run_as_group: Option<i64>,
-    /// Whether it may do everything.
+    /// Whether it is privileged.
     pub privileged: Option<bool>,
-    /// What it may do beyond what others may.
+    /// Added and dropped capabilities.
     #[serde(deserialize_with = "nullable")]
     pub capabilities: Capabilities,
 }
 
-/// What a container may do beyond what others may.
+/// Capabilities of a container.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Capabilities {
@@ -157,69 +157,69 @@ pub struct Capabilities {
     pub drop: Vec<Word>,
 }
 
-/// What the kubelet runs around the life of a container.
+/// Lifecycle hooks of a container.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Lifecycle {
-    /// Before other containers are started.
+    /// `postStart`.
     pub post_start: Option<Hook>,
-    /// Before it is told to end.
+    /// `preStop`.
     pub pre_stop: Option<Hook>,
 }
 
-/// Something that the kubelet runs. What it is passes for no container.
+/// A lifecycle hook. Its command is redacted for every container.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Hook {
-    /// How long it only waits, where it says so in a number.
+    /// Sleep time, if it is a plain sleep.
     pub sleep: Option<Sleep>,
 }
 
-/// A wait.
+/// A sleep.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Sleep {
-    /// So many seconds.
+    /// Seconds.
     pub seconds: u32,
 }
 
-/// A port that a container names.
+/// A declared port of a container.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContainerPort {
-    /// What Services may call it by; empty where it has no name.
+    /// Its name; may be empty.
     #[serde(deserialize_with = "nullable")]
     pub name: Word,
     /// The port.
     pub container_port: u16,
-    /// TCP where nothing is said.
+    /// By default TCP.
     #[serde(deserialize_with = "nullable")]
     pub protocol: Word,
-    /// The same on its node; 0 where it has none.
+    /// The host port; 0 if not set.
     #[serde(deserialize_with = "nullable")]
     pub host_port: u16,
 }
 
 impl Container {
-    /// The value of an environment variable that is kept.
+    /// Value of a kept environment variable.
     pub fn env_value(&self, name: &str) -> Option<&str> {
         self.env.iter().find(|variable| variable.name == name)?.value.as_deref()
     }
 
-    /// The ports that the kubelet asks over gRPC.
+    /// Ports of gRPC probes.
     pub fn grpc_probes(&self) -> impl Iterator<Item = u16> {
         let probes = [&self.liveness_probe, &self.readiness_probe, &self.startup_probe];
         let ports = probes.into_iter().filter_map(|probe| probe.as_ref()?.grpc.as_ref()?.port);
         ports.filter_map(|port| u16::try_from(port).ok()).filter(|port| *port > 0)
     }
 
-    /// What the kubelet asks of it over HTTP.
+    /// Its HTTP probes.
     pub fn http_probes(&self) -> impl Iterator<Item = &HttpGet> {
         let probes = [&self.liveness_probe, &self.readiness_probe, &self.startup_probe];
         probes.into_iter().filter_map(|probe| probe.as_ref()?.http_get.as_ref())
     }
 
-    /// Gives back the room that lists took to grow in.
+    /// Frees unused capacity of lists.
     fn shrink(&mut self) {
         self.command.shrink_to_fit();
         self.args.shrink_to_fit();
@@ -227,7 +227,7 @@ impl Container {
         self.ports.shrink_to_fit();
     }
 
-    /// Drops what may hold secrets and what no check reads.
+    /// Drops fields that may contain secrets or that no check reads.
     pub(super) fn trim(&mut self, owner: Owner) {
         for probe in [&mut self.liveness_probe, &mut self.readiness_probe, &mut self.startup_probe] {
             if probe.as_ref().is_some_and(|probe| probe.http_get.is_none() && probe.grpc.is_none()) {
@@ -239,7 +239,7 @@ impl Container {
         self.ends_proxy = words().any(|word| word.contains(":4191/shutdown"))
             || awaits && words().any(|word| matches!(word.as_str(), "-S" | "--shutdown"));
         if !owner.keeps(&self.name) {
-            // That there is a command is known of any container, and no more.
+            // For other containers, only the presence of a command is kept.
             self.command.truncate(1);
             self.command.iter_mut().for_each(String::clear);
             self.args = Vec::new();

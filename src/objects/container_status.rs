@@ -1,4 +1,4 @@
-//! What the kubelet says of each container of a pod.
+//! Container statuses.
 
 use std::ops::Deref;
 
@@ -9,34 +9,34 @@ use super::shared::{Shared, Word, parts};
 use super::time::Time;
 use crate::protobuf::schema::schemas;
 
-/// What one container is doing.
+/// Status of one container.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(from = "WrittenStatus")]
 pub struct ContainerStatus {
-    /// What the containers of replicas have in common.
+    /// The part that replicas share.
     common: Shared<Common>,
-    /// Now.
+    /// The current state.
     pub state: ContainerState,
-    /// Before the last restart, where the kubelet says anything of it.
+    /// State before the last restart, if known.
     last_state: Option<Box<ContainerState>>,
 }
 
-/// What the containers of replicas have in common.
+/// The part that replicas share.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Common {
     /// Container name.
     pub name: Word,
     /// Whether its readiness probe passes.
     pub ready: bool,
-    /// How often it was started again.
+    /// Restart count.
     pub restart_count: u32,
-    /// The image that runs.
+    /// The running image.
     pub image: Word,
 }
 
 parts!(Common);
 
-/// What one container is doing, as it is written.
+/// Status of one container, as written.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct WrittenStatus {
@@ -78,18 +78,18 @@ impl Deref for ContainerStatus {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(from = "WrittenState")]
 pub enum ContainerState {
-    /// The kubelet has said nothing yet.
+    /// No state yet.
     #[default]
     Unknown,
-    /// Not started, and why.
+    /// Waiting, with the reason.
     Waiting(Box<Waiting>),
-    /// Running since.
+    /// Running.
     Running(Running),
-    /// Ended.
+    /// Terminated.
     Terminated(Box<Terminated>),
 }
 
-/// A state as it is written: the kubelet sets one of them.
+/// A state, as written: the kubelet sets one of these.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct WrittenState {
@@ -110,30 +110,30 @@ impl From<WrittenState> for ContainerState {
 }
 
 impl ContainerState {
-    /// Why it is not started, where it waits.
+    /// The waiting state, if it waits.
     pub fn waiting(&self) -> Option<&Waiting> {
         if let ContainerState::Waiting(waiting) = self { Some(waiting) } else { None }
     }
 
-    /// Since when it runs, where it does.
+    /// The running state, if it runs.
     pub fn running(&self) -> Option<&Running> {
         if let ContainerState::Running(running) = self { Some(running) } else { None }
     }
 
-    /// How it ended, where it has.
+    /// The terminated state, if it ended.
     pub fn terminated(&self) -> Option<&Terminated> {
         if let ContainerState::Terminated(ended) = self { Some(ended) } else { None }
     }
 }
 
-/// Why a container is not started.
+/// Reason of a waiting container.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Waiting {
     /// PodInitializing, ImagePullBackOff, CrashLoopBackOff, ...
     #[serde(deserialize_with = "nullable")]
     pub reason: String,
-    /// A sentence.
+    /// Message.
     #[serde(deserialize_with = "redacted")]
     pub message: String,
 }
@@ -142,7 +142,7 @@ pub struct Waiting {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Running {
-    /// Since when.
+    /// Time of the last change.
     pub started_at: Time,
 }
 
@@ -156,12 +156,12 @@ pub struct Terminated {
     /// Completed, Error, OOMKilled, ...
     #[serde(deserialize_with = "nullable")]
     pub reason: Word,
-    /// What it left as its last words.
+    /// Termination message.
     #[serde(deserialize_with = "redacted")]
     pub message: Word,
-    /// When it started.
+    /// Start time.
     pub started_at: Time,
-    /// When it ended.
+    /// End time.
     pub finished_at: Time,
 }
 
@@ -173,7 +173,7 @@ impl ContainerStatus {
         }
     }
 
-    /// What it was before the last restart; nothing is said of one that was never started again.
+    /// State before the last restart; none if it never restarted.
     pub fn last_state(&self) -> &ContainerState {
         self.last_state.as_deref().unwrap_or(&ContainerState::Unknown)
     }

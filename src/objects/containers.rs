@@ -1,5 +1,5 @@
-//! Lists of containers. Each list is kept once for all replicas, and each container once for all lists that it is in: the proxy of
-//! one workload is the proxy of the next.
+//! Lists of containers. Each list is stored once for all replicas, and each container once for all lists: proxies of
+//! different workloads are often equal.
 
 use serde::{Deserialize, Deserializer};
 
@@ -7,24 +7,24 @@ use super::container::Container;
 use super::shared::{Shared, parts};
 use crate::redact::Owner;
 
-/// The containers of a pod or of a template, in their order.
+/// The containers of a pod or template, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Containers(Shared<Vec<Shared<Container>>>);
 
 parts!(Container, Vec<Shared<Container>>);
 
 impl Containers {
-    /// Each of them.
+    /// All of them.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Container> + ExactSizeIterator {
         self.0.iter().map(|container| &**container)
     }
 
-    /// How many.
+    /// Number.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -39,7 +39,7 @@ impl Containers {
         self.0.edit().iter_mut().for_each(|container| container.edit().trim(owner));
     }
 
-    /// Takes over the list of `before` where it is the same, and else the containers of it that are.
+    /// Shares the list of `before` if it is equal, else its equal containers.
     pub(super) fn share(&mut self, before: &Containers) {
         self.0.share(&before.0);
         if !self.0.is_same(&before.0) {
@@ -51,7 +51,7 @@ impl Containers {
         }
     }
 
-    /// To change one of them, by its place.
+    /// Mutable access to one, by index.
     #[cfg(test)]
     pub(crate) fn edit(&mut self, place: usize) -> &mut Container {
         self.0.edit()[place].edit()

@@ -1,4 +1,4 @@
-//! ControllerRevisions: former templates of DaemonSets and StatefulSets.
+//! ControllerRevisions: earlier templates of DaemonSets and StatefulSets.
 
 use serde::Deserialize;
 
@@ -6,21 +6,21 @@ use super::meta::{Meta, nullable};
 use super::template::PodTemplate;
 use super::{Kind, KindInfo, Listed, Object, by_metadata};
 
-/// A former template of a DaemonSet or StatefulSet.
+/// An earlier template of a DaemonSet or StatefulSet.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ControllerRevision {
-    /// Owner and labels say whose it is.
+    /// Owner and labels.
     pub metadata: Meta,
-    /// Its number: the higher, the newer.
+    /// Its revision; higher is newer.
     #[serde(deserialize_with = "nullable")]
     pub revision: i64,
-    /// What it holds.
+    /// Its content.
     #[serde(deserialize_with = "nullable")]
     pub data: RevisionData,
 }
 
-/// The part of the object that a revision keeps.
+/// Content of a revision.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct RevisionData {
@@ -33,7 +33,7 @@ pub struct RevisionData {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct RevisionSpec {
-    /// The template of that time.
+    /// The template.
     #[serde(deserialize_with = "nullable")]
     pub template: PodTemplate,
 }

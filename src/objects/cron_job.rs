@@ -13,41 +13,41 @@ use super::{Kind, KindInfo, Listed, Object, by_metadata};
 pub struct CronJob {
     /// Name, labels, annotations.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: CronJobSpec,
-    /// When it last made a Job, and when one last ended well.
+    /// Last creation and last success of a Job.
     #[serde(deserialize_with = "nullable")]
     pub status: CronJobStatus,
 }
 
-/// When a CronJob last made a Job, and when one last ended well.
+/// Last creation and last success of a CronJob's Jobs.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CronJobStatus {
-    /// When it last made a Job.
+    /// Time of the last Job creation.
     pub last_schedule_time: Option<Timestamp>,
-    /// When a Job of it last ended well; API servers before 1.21 do not say.
+    /// Time of the last successful Job; missing before Kubernetes 1.21.
     pub last_successful_time: Option<Timestamp>,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CronJobSpec {
-    /// Whether it makes none for now.
+    /// Whether it is suspended.
     #[serde(deserialize_with = "nullable")]
     pub suspend: bool,
-    /// The Job it makes.
+    /// The Job template.
     #[serde(deserialize_with = "nullable")]
     pub job_template: JobTemplate,
 }
 
-/// The Job that a CronJob makes.
+/// The Job template of a CronJob.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct JobTemplate {
-    /// Labels and annotations that its Jobs get.
+    /// Labels and annotations of its Jobs.
     #[serde(deserialize_with = "nullable")]
     pub metadata: Meta,
     /// Their specification.

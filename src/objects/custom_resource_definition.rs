@@ -1,4 +1,4 @@
-//! Custom resource definitions: which versions are served.
+//! Custom resource definitions.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use super::texts::Texts;
 use super::time::Time;
 use super::{Kind, KindInfo, Listed, Object};
 
-/// A custom resource definition: which versions are served.
+/// A custom resource definition.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct CustomResourceDefinition {
@@ -16,16 +16,16 @@ pub struct CustomResourceDefinition {
     /// Group, names, versions.
     #[serde(deserialize_with = "nullable")]
     pub spec: CrdSpec,
-    /// What is stored.
+    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: CrdStatus,
 }
 
-/// What is stored of a definition's objects.
+/// Status of a definition.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CrdStatus {
-    /// The versions in which objects may be stored.
+    /// Versions in which objects may be stored.
     #[serde(deserialize_with = "nullable")]
     pub stored_versions: Vec<String>,
 }
@@ -42,7 +42,7 @@ pub struct CrdMeta {
     /// Annotations.
     #[serde(deserialize_with = "nullable")]
     pub annotations: Texts,
-    /// When it came to the cluster.
+    /// Creation time.
     #[serde(rename = "creationTimestamp")]
     pub creation_timestamp: Time,
 }
@@ -64,13 +64,13 @@ pub struct CrdSpec {
 pub struct CrdVersion {
     /// `v1beta1`.
     pub name: String,
-    /// Whether clients can ask for it.
+    /// Whether it is served.
     pub served: bool,
     /// Whether objects are stored in it.
     pub storage: bool,
 }
 
-/// The groups that every API server serves by itself. Definitions tell nothing of whether there are objects of theirs.
+/// Built-in API groups, for which no definitions exist.
 const BUILT_IN: &[&str] = &[
     "",
     "admissionregistration.k8s.io",
@@ -98,12 +98,12 @@ const BUILT_IN: &[&str] = &[
     "storagemigration.k8s.io",
 ];
 
-/// Whether every API server serves a kind by itself. `kubectl get` of several kinds prints nothing at all where one of them is not served.
+/// Whether a kind is built in. `kubectl get` of several kinds prints nothing if one of them is not served.
 pub fn is_built_in(kind: Kind) -> bool {
     BUILT_IN.contains(&kind.info().group)
 }
 
-/// Whether none of these definitions, which are all of a cluster, defines a kind.
+/// Whether a complete list of definitions lacks a kind.
 pub fn is_undefined(definitions: &[CustomResourceDefinition], kind: Kind) -> bool {
     !is_built_in(kind) && !definitions.iter().any(|known| known.metadata.name == kind.resource())
 }

@@ -1,4 +1,4 @@
-//! EgressNetworks: what lies outside of the cluster, and whether meshed clients may go there.
+//! EgressNetworks: networks outside the cluster, and whether meshed clients may connect to them.
 
 use serde::Deserialize;
 
@@ -13,26 +13,26 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct EgressNetwork {
     /// Name, namespace, creation.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: EgressNetworkSpec,
-    /// What the policy controller says of it.
+    /// The status by the policy controller.
     #[serde(deserialize_with = "nullable")]
     pub status: EgressNetworkStatus,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EgressNetworkSpec {
-    /// Which networks; all but those of the cluster where nothing is said.
+    /// The networks; by default all except those of the cluster.
     pub networks: Option<Vec<Network>>,
-    /// `Allow` or `Deny`: what no route speaks of.
+    /// `Allow` or `Deny`: for traffic without a matching route.
     #[serde(deserialize_with = "nullable")]
     pub traffic_policy: String,
 }
 
-/// What the policy controller says of it.
+/// The status by the policy controller.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct EgressNetworkStatus {

@@ -1,4 +1,4 @@
-//! EndpointSlices: which pods stand behind a Service, and whether they are ready.
+//! EndpointSlices: endpoints of a Service, and their readiness.
 
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use super::{Kind, KindInfo, Listed, object};
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct EndpointSlice {
-    /// A label says whose it is; see [`EndpointSlice::service`].
+    /// A label names its Service; see [`EndpointSlice::service`].
     pub metadata: Meta,
     /// The endpoints.
     #[serde(deserialize_with = "nullable")]
@@ -34,7 +34,7 @@ pub struct EndpointConditions {
 }
 
 impl EndpointSlice {
-    /// The name of the Service that it is of, in its own namespace.
+    /// Name of its Service, in its own namespace.
     pub fn service(&self) -> Option<&str> {
         self.metadata.label("kubernetes.io/service-name")
     }

@@ -1,4 +1,4 @@
-//! Endpoints, which EndpointSlices replace. Nothing reads them; bundles keep them.
+//! Endpoints, the predecessor of EndpointSlices. No check reads them; bundles keep them.
 
 use super::{Kind, KindInfo, Listed, Unread};
 

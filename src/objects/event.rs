@@ -11,13 +11,13 @@ use super::{Kind, KindInfo, Listed, Object, by_metadata};
 use crate::names::{self, Rule};
 use crate::redact;
 
-/// An Event of either API group, in one form.
+/// An Event of either API group.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(from = "RawEvent")]
 pub struct Event {
     /// Name and namespace.
     pub metadata: Meta,
-    /// What it is about.
+    /// Its object.
     pub about: ObjectReference,
     /// FailedCreatePodSandBox, BackOff, ...
     pub reason: Word,
@@ -25,20 +25,20 @@ pub struct Event {
     pub kind: Word,
     /// The text, without tokens.
     pub message: Box<str>,
-    /// How often it was seen.
+    /// Count.
     pub count: u32,
-    /// First time.
+    /// First occurrence.
     pub first: Time,
-    /// Last time.
+    /// Last occurrence.
     pub last: Time,
-    /// The node whose kubelet said it.
+    /// Node of the reporting kubelet.
     pub host: Word,
 }
 
 impl Event {
-    /// The API server takes any name for what an event is about, from everybody who may write events: what nothing can be
-    /// called is dropped, and the event is about nothing. It is no gap, or any tenant could make one. A host that is no
-    /// node's name is a controller's name for itself.
+    /// The API server accepts any name for an event's object, from every client that may write events: an invalid name
+    /// is dropped, and the event has no object. This is not a gap, since any tenant could cause one. A host that is not
+    /// a valid node name is a controller's name for itself.
     fn cut(&mut self) {
         let about = &self.about;
         if !about.name.is_empty()

@@ -1,4 +1,4 @@
-//! ExternalWorkloads: meshed workloads outside of the cluster.
+//! ExternalWorkloads: meshed workloads outside the cluster.
 
 use serde::Deserialize;
 
@@ -11,19 +11,19 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct ExternalWorkload {
     /// Name, namespace, labels, annotations.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: ExternalWorkloadSpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ExternalWorkloadSpec {
-    /// Who it is in the mesh.
+    /// Its mesh identity.
     #[serde(rename = "meshTLS", deserialize_with = "nullable")]
     pub mesh_tls: ExternalIdentity,
-    /// The same, in the first version of the kind; what reads later ones knows no such field.
+    /// The same, in the first version of the kind; readers of later versions ignore it.
     #[serde(rename = "meshTls")]
     pub alpha_mesh_tls: Option<ExternalIdentity>,
     /// Its ports.
@@ -34,14 +34,14 @@ pub struct ExternalWorkloadSpec {
     pub workload_ips: Vec<WorkloadIp>,
 }
 
-/// Who an ExternalWorkload is in the mesh.
+/// Mesh identity of an ExternalWorkload.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExternalIdentity {
     /// Its identity.
     #[serde(deserialize_with = "nullable")]
     pub identity: String,
-    /// The name that its certificate is asked for by.
+    /// Server name of its certificate.
     #[serde(deserialize_with = "nullable")]
     pub server_name: String,
 }
@@ -55,7 +55,7 @@ pub struct ExternalPort {
     /// The port.
     #[serde(deserialize_with = "nullable")]
     pub port: u16,
-    /// TCP where nothing is said.
+    /// By default TCP.
     pub protocol: Option<String>,
 }
 

@@ -1,31 +1,31 @@
-//! FelixConfigurations of Calico: whether it balances in eBPF, and where a process connects.
+//! FelixConfigurations of Calico: eBPF and connect-time load balancing.
 
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
 use super::{Kind, KindInfo, Listed, object};
 
-/// A FelixConfiguration. That named `default` holds for all nodes.
+/// A FelixConfiguration; the one named `default` applies to all nodes.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct FelixConfiguration {
     /// Name, labels.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: FelixSpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct FelixSpec {
-    /// Whether Calico stands in for kube-proxy.
+    /// Whether Calico replaces kube-proxy.
     pub bpf_enabled: Option<bool>,
-    /// `TCP`, `Enabled` or `Disabled`: for what a Service's pod is chosen where a process connects.
+    /// `TCP`, `Enabled` or `Disabled`: connect-time load balancing.
     #[serde(deserialize_with = "nullable")]
     pub bpf_connect_time_load_balancing: String,
-    /// What older releases have in its place.
+    /// The corresponding field of older releases.
     pub bpf_connect_time_load_balancing_enabled: Option<bool>,
 }
 

@@ -1,6 +1,5 @@
-//! Kinds that no check of ours reads and a user's card does: custom resources of others. What is known of one is what the card
-//! says, and it is registered once, before anything is asked for. What of its texts passes the sanitizer are the fields that cards
-//! name, and those are searched for the shapes of secrets like any other.
+//! Custom resources that only cards of users read. The card describes the kind, which is registered before any request.
+//! Only text fields that cards name are kept, after the usual search for secrets.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -14,48 +13,48 @@ use super::meta::Meta;
 use super::{Kind, KindInfo, object};
 use crate::redact::{self, Rule};
 
-/// Every one that was registered, and what of it passes.
+/// All registered kinds, with their redaction rules.
 static KNOWN: RwLock<Vec<(Foreign, Passing)>> = RwLock::new(Vec::new());
 
 /// A kind that a card describes.
 #[derive(Clone, Copy)]
 pub struct Foreign(&'static KindInfo);
 
-/// What of a kind passes the sanitizer.
+/// Redaction rules of a kind.
 #[derive(Default)]
 struct Passing {
-    /// The fields whose texts pass, as a tree of names.
+    /// Text fields to keep, as a tree of names.
     reads: Reads,
-    /// Whether the template of its pods passes as that of a workload does.
+    /// Whether its pod template is redacted like that of a workload.
     makes_pods: bool,
-    /// The same as a rule, once it was asked for; from then on it stays.
+    /// The parsed rule, after first use; fixed from then on.
     rule: Option<&'static Rule>,
 }
 
-/// A tree of names of fields: what has no branches is a text.
+/// A tree of field names; leaves are text fields.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Reads(BTreeMap<String, Reads>);
 
-/// What a card says of a kind.
+/// Description of a kind on a card.
 #[derive(Debug, Clone, Copy)]
 pub struct Description<'a> {
-    /// API group; there is none without a dot.
+    /// API group, which must contain a dot.
     pub group: &'a str,
-    /// The version to ask for.
+    /// The version to request.
     pub version: &'a str,
     /// As in manifests.
     pub kind: &'a str,
     /// As in URLs.
     pub plural: &'a str,
-    /// Whether its objects live in namespaces.
+    /// Whether it is namespaced.
     pub namespaced: bool,
-    /// The fields whose texts the card reads: `spec.issuerRef.name`; of lists, the fields of every element.
+    /// Text fields that the card reads: `spec.issuerRef.name`; in lists, for every element.
     pub reads: &'a [String],
-    /// Whether its `spec.template` is one of pods, of which passes what passes of those of workloads.
+    /// Whether its `spec.template` is a pod template, redacted like that of a workload.
     pub makes_pods: bool,
 }
 
-/// An object of such a kind, as far as it is known to us.
+/// An object of such a kind.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ForeignObject {
@@ -66,10 +65,10 @@ pub struct ForeignObject {
 object!(ForeignObject);
 
 impl Foreign {
-    /// Registers a kind, or finds it where a card before has registered it.
+    /// Registers a kind, or finds an earlier registration.
     ///
     /// # Errors
-    /// Another card says something else of it, or a field cannot be let through; in words.
+    /// Another card describes it differently, or a field cannot be kept; in words.
     pub fn register(said: Description<'_>) -> Result<Kind, String> {
         let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
         let same = |(one, _): &(Foreign, Passing)| {
@@ -103,18 +102,18 @@ impl Foreign {
         Ok(Kind::Foreign(foreign))
     }
 
-    /// Every one that was registered.
+    /// All registered kinds.
     pub(super) fn all() -> Vec<Foreign> {
         let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
         known.iter().map(|(foreign, _)| *foreign).collect()
     }
 
-    /// What is known of it.
+    /// Its description.
     pub const fn info(self) -> &'static KindInfo {
         self.0
     }
 
-    /// What of it passes the sanitizer.
+    /// Its redaction rules.
     pub(super) fn rule(self) -> &'static Rule {
         let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
         let found = known.iter_mut().find(|(foreign, _)| *foreign == self);
@@ -123,7 +122,7 @@ impl Foreign {
 }
 
 impl Passing {
-    /// Lets the texts of more fields through.
+    /// Adds text fields to keep.
     fn add(&mut self, said: Description<'_>) -> Result<(), String> {
         let mut all = self.reads.clone();
         for path in said.reads {
@@ -155,7 +154,7 @@ impl Reads {
             !step.is_empty() && step.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
         };
         if !steps.iter().all(is_name) {
-            return Err(format!("{path:?} is no path of fields, such as spec.issuerRef.name"));
+            return Err(format!("{path:?} is not a path of fields such as spec.issuerRef.name"));
         }
         if matches!(steps[0], "metadata" | "apiVersion" | "kind") {
             return Err(format!(
@@ -172,7 +171,7 @@ impl Reads {
         Ok(())
     }
 
-    /// In the words of `redaction.yaml`.
+    /// In the syntax of `redaction.yaml`.
     fn passes(&self, makes_pods: bool) -> String {
         match self.0.is_empty() {
             true => String::new(),
@@ -180,7 +179,7 @@ impl Reads {
         }
     }
 
-    /// `template`: the names that lead from here to a template of pods.
+    /// `template`: the path from here to a pod template.
     fn fields(&self, template: &[&str]) -> String {
         let field = |(name, below): (&String, &Reads)| {
             let on_the_way = template.first().is_some_and(|first| first == name);

@@ -1,4 +1,4 @@
-//! HorizontalPodAutoscalers: which workload each of them scales, and whether it can.
+//! HorizontalPodAutoscalers: their targets and conditions.
 
 use serde::Deserialize;
 
@@ -13,28 +13,28 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct HorizontalPodAutoscaler {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: AutoscalerSpec,
-    /// What its controller found.
+    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: AutoscalerStatus,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AutoscalerSpec {
-    /// The workload that it scales.
+    /// Its target.
     #[serde(deserialize_with = "nullable")]
     pub scale_target_ref: TargetRef,
 }
 
-/// What its controller found.
+/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct AutoscalerStatus {
-    /// `ScalingActive` says whether it could compute how many replicas there should be.
+    /// Includes `ScalingActive`: whether it can compute the number of replicas.
     #[serde(deserialize_with = "nullable")]
     pub conditions: Vec<Condition>,
 }

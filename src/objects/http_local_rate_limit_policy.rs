@@ -1,4 +1,4 @@
-//! HTTPLocalRateLimitPolicies: how many requests a Server takes.
+//! HTTPLocalRateLimitPolicies: request limits of a Server.
 
 use serde::Deserialize;
 
@@ -13,15 +13,15 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct HTTPLocalRateLimitPolicy {
     /// Name, namespace, creation.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: HTTPLocalRateLimitPolicySpec,
-    /// What the policy controller says of it.
+    /// The status by the policy controller.
     #[serde(deserialize_with = "nullable")]
     pub status: HTTPLocalRateLimitPolicyStatus,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HTTPLocalRateLimitPolicySpec {
@@ -30,27 +30,27 @@ pub struct HTTPLocalRateLimitPolicySpec {
     pub target_ref: TargetRef,
     /// For all clients together.
     pub total: Option<Limit>,
-    /// For each client that is not named.
+    /// For each client without an override.
     pub identity: Option<Limit>,
-    /// For clients that are named.
+    /// Overrides for named clients.
     #[serde(deserialize_with = "nullable")]
     pub overrides: Vec<Override>,
 }
 
-/// Requests in a second.
+/// Requests per second.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Limit {
-    /// How many.
+    /// Number.
     #[serde(deserialize_with = "nullable")]
     pub requests_per_second: i64,
 }
 
-/// A limit for clients that are named.
+/// A limit for named clients.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Override {
-    /// How many, for each.
+    /// Limit per client.
     #[serde(deserialize_with = "nullable")]
     pub requests_per_second: i64,
     /// Their service accounts.
@@ -58,7 +58,7 @@ pub struct Override {
     pub client_refs: Vec<TargetRef>,
 }
 
-/// What the policy controller says of it.
+/// The status by the policy controller.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct HTTPLocalRateLimitPolicyStatus {

@@ -1,4 +1,4 @@
-//! Ingresses: which paths from outside go to which Services, and by whom.
+//! Ingresses: paths from outside the cluster to Services.
 
 use serde::Deserialize;
 
@@ -11,26 +11,26 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct Ingress {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: IngressSpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct IngressSpec {
-    /// Who serves it; empty where an annotation or the default class says so.
+    /// Its class; empty if set by an annotation or by default.
     #[serde(deserialize_with = "nullable")]
     pub ingress_class_name: String,
-    /// Where what no rule takes goes.
+    /// Default backend.
     pub default_backend: Option<IngressBackend>,
-    /// Rules, one for a host.
+    /// Rules, one per host.
     #[serde(deserialize_with = "nullable")]
     pub rules: Vec<IngressRule>,
 }
 
-/// What holds for a host.
+/// Rules for a host.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct IngressRule {
@@ -43,24 +43,24 @@ pub struct IngressRule {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct IngressPaths {
-    /// Each of them.
+    /// All of them.
     #[serde(deserialize_with = "nullable")]
     pub paths: Vec<IngressPath>,
 }
 
-/// A path and where it goes.
+/// A path and its backend.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct IngressPath {
-    /// What it is, or begins with; empty means everything.
+    /// Path or prefix; empty matches everything.
     #[serde(deserialize_with = "nullable")]
     pub path: String,
-    /// Where it goes.
+    /// Its backends.
     #[serde(deserialize_with = "nullable")]
     pub backend: IngressBackend,
 }
 
-/// Where something goes.
+/// A backend.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct IngressBackend {
@@ -80,7 +80,7 @@ pub struct IngressService {
     pub port: IngressPort,
 }
 
-/// A port of a Service, by one of both.
+/// A port of a Service, by name or number.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct IngressPort {
@@ -92,7 +92,7 @@ pub struct IngressPort {
 }
 
 impl Ingress {
-    /// Every path with the Service that it goes to; that of no rule is `/`.
+    /// Every path with its Service; the default backend has `/`.
     pub fn paths(&self) -> impl Iterator<Item = (&str, &IngressService)> {
         let rules = self.spec.rules.iter().flat_map(|rule| &rule.http.paths);
         let of_rules = rules.filter_map(|one| {

@@ -1,11 +1,11 @@
-//! IngressClasses: which controller serves the Ingresses of a class.
+//! IngressClasses: controllers by class.
 
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
 use super::{Kind, KindInfo, Listed, object};
 
-/// The annotation of the class of Ingresses that name none.
+/// Annotation of the default class.
 pub const DEFAULT_CLASS: &str = "ingressclass.kubernetes.io/is-default-class";
 
 /// An IngressClass.
@@ -14,22 +14,22 @@ pub const DEFAULT_CLASS: &str = "ingressclass.kubernetes.io/is-default-class";
 pub struct IngressClass {
     /// Name, annotations.
     pub metadata: Meta,
-    /// Who serves it.
+    /// The Service that serves it.
     #[serde(deserialize_with = "nullable")]
     pub spec: IngressClassSpec,
 }
 
-/// Who serves a class.
+/// Controller of a class.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct IngressClassSpec {
-    /// The name that a controller gives itself: `k8s.io/ingress-nginx`.
+    /// The controller's name: `k8s.io/ingress-nginx`.
     #[serde(deserialize_with = "nullable")]
     pub controller: String,
 }
 
 impl IngressClass {
-    /// Whether Ingresses that name no class are of this one.
+    /// Whether it is the default class.
     pub fn is_default(&self) -> bool {
         self.metadata.annotation(DEFAULT_CLASS) == Some("true")
     }

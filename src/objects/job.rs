@@ -17,38 +17,38 @@ use crate::protobuf::schema::schemas;
 pub struct Job {
     /// Name, labels, annotations.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: JobSpec,
-    /// How far it is.
+    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: JobStatus,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobSpec {
     /// The template.
     #[serde(deserialize_with = "nullable")]
     pub template: PodTemplate,
-    /// After how many seconds the Job is stopped.
+    /// Deadline in seconds.
     pub active_deadline_seconds: Option<u64>,
 }
 
-/// How far it is.
+/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct JobStatus {
-    /// Pods that run.
+    /// Running pods.
     #[serde(deserialize_with = "nullable")]
     pub active: u32,
-    /// Pods that ended well.
+    /// Succeeded pods.
     #[serde(deserialize_with = "nullable")]
     pub succeeded: u32,
-    /// When it started.
+    /// Start time.
     pub start_time: Time,
-    /// When it ended.
+    /// End time.
     pub completion_time: Option<Timestamp>,
     /// Complete, Failed, ...
     #[serde(deserialize_with = "nullable")]

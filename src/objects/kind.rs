@@ -1,4 +1,4 @@
-//! What is known of a kind whose objects are read, its API coordinates first; and the names that kubectl takes for it.
+//! Descriptions of kinds: API coordinates, and names that kubectl accepts.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,32 +7,32 @@ use std::str::FromStr;
 use super::{Foreign, Kind, Object};
 use crate::protobuf::Schema;
 
-/// All that is known of a kind.
+/// Description of a kind.
 #[derive(Debug, PartialEq, Eq)]
 pub struct KindInfo {
     /// API group, empty for core.
     pub group: &'static str,
-    /// The version that is asked for.
+    /// The version to request.
     pub version: &'static str,
-    /// Older versions, newest first, asked for in turn where the server does not serve it.
+    /// Older versions, newest first, requested in turn if it is not served.
     pub older: &'static [&'static str],
     /// Kind, as in manifests.
     pub kind: &'static str,
     /// Resource name, as in URLs and RBAC rules.
     pub plural: &'static str,
-    /// Whether objects live in a namespace.
+    /// Whether it is namespaced.
     pub namespaced: bool,
-    /// Other names that kubectl takes for it.
+    /// Other names that kubectl accepts.
     pub aliases: &'static [&'static str],
-    /// Which fields pass the sanitizer beside `apiVersion`, `kind` and `metadata`, in the words of `redaction.yaml`; text in any
-    /// other is replaced.
+    /// Redaction rules for fields other than `apiVersion`, `kind` and `metadata`, in the syntax of `redaction.yaml`;
+    /// text in other fields is replaced.
     pub passes: &'static str,
-    /// The fields that are read of it in protobuf; `None` for kinds that are asked for as JSON.
+    /// Fields to read from protobuf; `None` for kinds that are requested as JSON.
     pub message: Option<&'static Schema>,
 }
 
 impl KindInfo {
-    /// A kind whose objects live in namespaces. Nothing of them passes, and they come as JSON.
+    /// A namespaced kind, with everything redacted, requested as JSON.
     pub(super) const fn namespaced(
         group: &'static str,
         version: &'static str,
@@ -52,7 +52,7 @@ impl KindInfo {
         }
     }
 
-    /// The same, of objects that live in none.
+    /// The same, cluster-scoped.
     pub(super) const fn of_cluster(
         group: &'static str,
         version: &'static str,
@@ -63,20 +63,20 @@ impl KindInfo {
     }
 }
 
-/// A kind of which lists are read, as a type: the slim type itself, or a name for one of several kinds that share it. Whoever
-/// asks for a list names the kind like this, so no call can read objects of one kind as another type and find nothing.
+/// A listed kind as a type: the slim type itself, or a name for one of several kinds that share it. Requests for a list
+/// use this type, so that objects of one kind cannot be read as another.
 pub trait Listed {
-    /// What a list holds.
+    /// Type of the objects in a list.
     type Object: Object;
     /// The kind.
     const KIND: Kind;
-    /// What is known of it.
+    /// Its description.
     const INFO: KindInfo;
-    /// The kind, and what its lists hold.
+    /// The kind, and the type of its objects.
     const LIST: KindOf<Self::Object> = KindOf(Self::KIND, PhantomData);
 }
 
-/// A kind whose lists hold a slim type: for who asks for one of several kinds that share it.
+/// A kind with a given slim type, for callers that handle several kinds of that type.
 #[derive(Debug)]
 pub struct KindOf<T>(Kind, PhantomData<fn() -> T>);
 
@@ -96,13 +96,13 @@ impl<T> Clone for KindOf<T> {
 impl<T> Copy for KindOf<T> {}
 
 impl Kind {
-    /// Every kind: ours, and then what cards of users describe.
+    /// All kinds: built-in ones, then those of user-defined cards.
     pub fn every() -> impl Iterator<Item = Kind> {
         let foreign = Foreign::all().into_iter().map(Kind::Foreign);
         Kind::ALL.iter().copied().chain(foreign)
     }
 
-    /// `pods` or `deployments.apps`: the way kubectl writes a resource, and the way reports name it.
+    /// `pods` or `deployments.apps`: the resource name in kubectl and in reports.
     pub fn resource(self) -> String {
         let info = self.info();
         if info.group.is_empty() { info.plural.to_owned() } else { format!("{}.{}", info.plural, info.group) }
@@ -118,7 +118,7 @@ impl Kind {
         }
     }
 
-    /// Whether its objects come from a running cluster alone, and never from manifests.
+    /// Whether its objects exist only in a running cluster, never in manifests.
     pub fn is_of_running_cluster(self) -> bool {
         matches!(
             self,
@@ -126,7 +126,7 @@ impl Kind {
         )
     }
 
-    /// The kind for a manifest's `apiVersion` and `kind`; any version of the group counts.
+    /// The kind for a manifest's `apiVersion` and `kind`; any version of the group matches.
     pub fn of_manifest(api_version: &str, kind: &str) -> Option<Kind> {
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         // The events API serves the same objects under two groups.
@@ -141,7 +141,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A word that is no kind we read.
+/// An unknown kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown resource kind {0:?}: use the name kubectl uses, such as pods or deployments.apps")]
 pub struct UnknownKind(pub String);
@@ -149,7 +149,7 @@ pub struct UnknownKind(pub String);
 impl FromStr for Kind {
     type Err = UnknownKind;
 
-    /// Takes what kubectl takes: plural, singular, short name, with or without the group, any case.
+    /// Accepts kubectl's names: plural, singular, short name, with or without the group, any case.
     fn from_str(text: &str) -> Result<Kind, UnknownKind> {
         let word = text.trim().to_ascii_lowercase();
         let (name, group) = match word.split_once('.') {
@@ -164,7 +164,7 @@ impl FromStr for Kind {
             let info = k.info();
             match group {
                 None => true,
-                // kubectl also takes `deployments.v1.apps`
+                // kubectl also accepts `deployments.v1.apps`
                 Some(g) => g == info.group || g.split_once('.').is_some_and(|(_, rest)| rest == info.group),
             }
         };

@@ -1,4 +1,4 @@
-//! Leases: what somebody holds for as long as it is renewed. The kubelet of a node renews one, by the clock of its node.
+//! Leases. The kubelet renews that of its node, by the node's clock.
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::meta::{Meta, nullable};
 use super::{Kind, KindInfo, Listed, object};
 
-/// The namespace of the Leases of nodes, each named like its node.
+/// Namespace of node Leases, which have the node's name.
 pub const OF_NODES: &str = "kube-node-lease";
 
 /// A Lease.
@@ -15,16 +15,16 @@ pub const OF_NODES: &str = "kube-node-lease";
 pub struct Lease {
     /// Name, namespace.
     pub metadata: Meta,
-    /// Who holds it, since when.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: LeaseSpec,
 }
 
-/// Since when a Lease is held.
+/// The spec of a Lease.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LeaseSpec {
-    /// When its holder renewed it last, by the holder's clock.
+    /// Last renewal, by the holder's clock.
     pub renew_time: Option<Timestamp>,
 }
 

@@ -1,4 +1,4 @@
-//! LimitRanges: what a container of a namespace gets where it does not say what it needs, and what it may ask for.
+//! LimitRanges: default resources and bounds for containers of a namespace.
 
 use std::collections::BTreeMap;
 
@@ -13,40 +13,40 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct LimitRange {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: LimitRangeSpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct LimitRangeSpec {
-    /// One for each type.
+    /// One per type.
     #[serde(deserialize_with = "nullable")]
     pub limits: Vec<Limit>,
 }
 
-/// What holds for one type of things.
+/// Limits for one type.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Limit {
     /// Container, Pod or PersistentVolumeClaim.
     #[serde(rename = "type", deserialize_with = "nullable")]
     pub kind: String,
-    /// The limits of a container that states none.
+    /// Default limits of a container.
     #[serde(deserialize_with = "quantities")]
     pub default: BTreeMap<String, String>,
-    /// The requests of a container that states none.
+    /// Default requests of a container.
     #[serde(deserialize_with = "quantities")]
     pub default_request: BTreeMap<String, String>,
-    /// The most that may be asked for.
+    /// Maximum.
     #[serde(deserialize_with = "quantities")]
     pub max: BTreeMap<String, String>,
-    /// The least.
+    /// Minimum.
     #[serde(deserialize_with = "quantities")]
     pub min: BTreeMap<String, String>,
-    /// How many times its request a limit may be.
+    /// Maximum ratio of limit to request.
     #[serde(deserialize_with = "quantities")]
     pub max_limit_request_ratio: BTreeMap<String, String>,
 }

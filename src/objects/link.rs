@@ -10,41 +10,41 @@ use super::{Kind, KindInfo, LabelSelector, Listed, object};
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Link {
-    /// Name, namespace; the annotation `linkerd.io/created-by` says which command made it.
+    /// Name, namespace; the annotation `linkerd.io/created-by` names the creating command.
     pub metadata: Meta,
-    /// Which cluster, and how to reach it.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: LinkSpec,
-    /// What the link's controller made of the services over there; only newer versions have it.
+    /// Status of remote services; only in newer versions.
     #[serde(deserialize_with = "nullable")]
     pub status: LinkStatus,
 }
 
-/// What a link's controller made of the services of the other cluster.
+/// Status of remote services.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LinkStatus {
-    /// Those that are mirrored.
+    /// Mirrored services.
     #[serde(deserialize_with = "nullable")]
     pub mirror_services: Vec<LinkedService>,
-    /// Those that join a federated service.
+    /// Members of federated services.
     #[serde(deserialize_with = "nullable")]
     pub federated_services: Vec<LinkedService>,
 }
 
-/// What became of one service.
+/// Status of one service.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LinkedService {
-    /// The service over there.
+    /// The remote service.
     #[serde(deserialize_with = "nullable")]
     pub remote_ref: RemoteRef,
-    /// `Mirrored` is one of them.
+    /// Includes `Mirrored`.
     #[serde(deserialize_with = "nullable")]
     pub conditions: Vec<Condition>,
 }
 
-/// A service of the other cluster.
+/// A remote service.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct RemoteRef {
@@ -57,7 +57,7 @@ pub struct RemoteRef {
 }
 
 impl Link {
-    /// Whether it goes through a gateway, which is then probed.
+    /// Whether it uses a gateway, which is then probed.
     pub fn has_gateway(&self) -> bool {
         !self.spec.gateway_address.is_empty() && !self.spec.probe_spec.path.is_empty()
     }
@@ -67,19 +67,19 @@ impl Link {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LinkSpec {
-    /// The name that mirror services carry as a label.
+    /// The cluster name in labels of mirror services.
     #[serde(deserialize_with = "nullable")]
     pub target_cluster_name: String,
-    /// The cluster domain over there.
+    /// The remote cluster domain.
     #[serde(deserialize_with = "nullable")]
     pub target_cluster_domain: String,
-    /// Where its control plane is.
+    /// Namespace of the remote control plane.
     #[serde(deserialize_with = "nullable")]
     pub target_cluster_linkerd_namespace: String,
-    /// The Secret, beside the link, that holds a kubeconfig for it.
+    /// Secret in the link's namespace with a kubeconfig.
     #[serde(deserialize_with = "nullable")]
     pub cluster_credentials_secret: String,
-    /// Where its gateway is; empty where pods talk to it directly.
+    /// Gateway address; empty for direct pod communication.
     #[serde(deserialize_with = "nullable")]
     pub gateway_address: String,
     /// The gateway's port: a number, written as text.
@@ -88,36 +88,36 @@ pub struct LinkSpec {
     /// The gateway's identity in the mesh.
     #[serde(deserialize_with = "nullable")]
     pub gateway_identity: String,
-    /// The services over there that are mirrored here; by default those that say so by a label.
+    /// Selector of remote services to mirror.
     #[serde(deserialize_with = "nullable")]
     pub selector: Option<LabelSelector>,
-    /// Those whose mirrors have their endpoints found over there.
+    /// Selector of services with remote endpoint discovery.
     #[serde(deserialize_with = "nullable")]
     pub remote_discovery_selector: Option<LabelSelector>,
-    /// Those that join federated services here.
+    /// Selector of members of federated services.
     #[serde(deserialize_with = "nullable")]
     pub federated_service_selector: Option<LabelSelector>,
-    /// How the gateway is probed.
+    /// Gateway probe.
     #[serde(deserialize_with = "nullable")]
     pub probe_spec: ProbeSpec,
 }
 
-/// How a gateway is probed. Numbers and durations are written as text.
+/// Gateway probe. Numbers and durations are texts.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ProbeSpec {
-    /// The path; empty where nothing is probed.
+    /// The path; empty without a probe.
     #[serde(deserialize_with = "nullable")]
     pub path: String,
     /// The port.
     #[serde(deserialize_with = "nullable")]
     pub port: String,
-    /// How often: `3s`.
+    /// Interval: `3s`.
     #[serde(deserialize_with = "nullable")]
     pub period: String,
 }
 
-// Every field of the specification that is read is in every version; the status came with the last but one.
+// All fields of the spec are in every version; the status was added in the last but one.
 impl Listed for Link {
     type Object = Link;
     const KIND: Kind = Kind::Link;

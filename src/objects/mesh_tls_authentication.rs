@@ -12,19 +12,19 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct MeshTLSAuthentication {
     /// Name, namespace.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: MeshTLSAuthenticationSpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MeshTLSAuthenticationSpec {
-    /// Identities; `*` is all of them, and `*.` begins a suffix.
+    /// Identities; `*` matches all, and `*.` starts a suffix.
     #[serde(deserialize_with = "nullable")]
     pub identities: Vec<String>,
-    /// Service accounts, and namespaces with all of theirs.
+    /// Service accounts, and namespaces with all their service accounts.
     #[serde(deserialize_with = "nullable")]
     pub identity_refs: Vec<TargetRef>,
 }

@@ -1,4 +1,4 @@
-//! What every object has: name, labels, the annotations that matter, owners, times.
+//! Object metadata: name, labels, relevant annotations, owners, times.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use crate::names::{self, Rule};
 use crate::protobuf::schema::schemas;
 use crate::redact::Owner;
 
-/// Reads `null` as the default: Kubernetes writes empty lists and absent times that way.
+/// Reads `null` as the default: Kubernetes writes empty lists and missing times in this way.
 pub(crate) fn nullable<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
@@ -24,7 +24,7 @@ where
     Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
 }
 
-/// A sentence that a program wrote, as far as it is known to be harmless; `null` is nothing.
+/// A sentence of a program, redacted; `null` is empty.
 pub(crate) fn redacted<'de, D: Deserializer<'de>, T: From<String>>(deserializer: D) -> Result<T, D::Error> {
     let text = nullable::<D, String>(deserializer)?;
     Ok(match crate::redact::free_text(&text) {
@@ -34,8 +34,8 @@ pub(crate) fn redacted<'de, D: Deserializer<'de>, T: From<String>>(deserializer:
     .into())
 }
 
-/// What owns an object, apart from what nothing can be called: the API server takes any name of an owner, from everybody
-/// who may write the object, so such a reference is dropped and is no gap.
+/// The owners of an object, without invalid names: the API server accepts any owner name from every client that may
+/// write the object, so such a reference is dropped and does not count as a gap.
 fn owners<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shared<Vec<OwnerReference>>, D::Error> {
     let mut owners: Vec<OwnerReference> = nullable(deserializer)?;
     owners.retain(|owner| Rule::of_kind(&owner.kind).accepts(&owner.name));
@@ -43,13 +43,13 @@ fn owners<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Shared<Vec<Owner
     Ok(Shared::from(owners))
 }
 
-/// An address; nothing where what is written is none, such as the `None` of a headless Service.
+/// An address; `None` for other texts, such as `None` of a headless Service.
 pub(super) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<IpAddr>, D::Error> {
     let text = Option::<Text<'de>>::deserialize(deserializer)?;
     Ok(text.and_then(|Text(text)| text.parse().ok()))
 }
 
-/// Quantities by name, as texts: people who write manifests also write numbers. `null` is none.
+/// Quantities by name, as texts; manifests may contain numbers. `null` is empty.
 pub(super) fn quantities<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {
@@ -71,12 +71,12 @@ pub(super) fn quantities<'de, D: Deserializer<'de>>(
     Ok(all.into_iter().filter_map(|(name, quantity)| Some((name, text(quantity)?))).collect())
 }
 
-/// A text that may turn out not to be kept, so it is not copied before that is known.
+/// A text that may not be kept, so it is not copied before that is known.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
-/// Object metadata, without what no check reads (`managedFields`, the last-applied configuration).
+/// Object metadata, without parts that no check reads (`managedFields`, the last-applied configuration).
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Meta {
@@ -85,20 +85,20 @@ pub struct Meta {
     /// Namespace; empty for cluster-scoped objects.
     #[serde(deserialize_with = "nullable")]
     pub namespace: Word,
-    /// Unique id that the API server gave.
+    /// Unique id by the API server.
     #[serde(deserialize_with = "nullable")]
     pub uid: Uid,
     /// Labels.
     #[serde(deserialize_with = "nullable")]
     pub labels: Shared<Texts>,
-    /// Annotations whose key may be meant for Linkerd (see [`may_be_linkerds`]) or says who manages the object.
+    /// Annotations whose key may be meant for Linkerd (see [`may_be_linkerds`]) or names the object's manager.
     #[serde(deserialize_with = "linkerd_annotations")]
     pub annotations: Shared<Texts>,
-    /// When it was created.
+    /// Creation time.
     pub creation_timestamp: Time,
     /// Set while it is being deleted.
     pub deletion_timestamp: Time,
-    /// What owns it.
+    /// Its owners.
     #[serde(deserialize_with = "owners")]
     pub owner_references: Shared<Vec<OwnerReference>>,
 }
@@ -132,7 +132,7 @@ impl Meta {
         (&self.namespace, &self.name)
     }
 
-    /// Why these cannot be the names of an object.
+    /// Reason why these are not valid names of an object.
     pub(super) fn refused(&self, rule: Rule) -> Option<String> {
         names::refused(rule, &self.namespace, &self.name)
     }
@@ -145,7 +145,7 @@ impl Meta {
             .or_else(|| (self.owner_references.len() == 1).then(|| &self.owner_references[0]))
     }
 
-    /// Whose pod it makes, in a namespace; see [`Owner`].
+    /// The owner of its pod, in a namespace; see [`Owner`].
     pub(super) fn owner(&self, namespace: &str) -> Owner {
         let keys = self.labels.keys().chain(self.annotations.keys()).map(Word::as_str);
         Owner::of(|label| self.label(label), keys, namespace)

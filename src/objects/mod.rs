@@ -1,9 +1,9 @@
-//! Kinds of Kubernetes objects, each in a file of its own: the slim type that checks read, how it is asked for, what of it passes
-//! the sanitizer, and its fields in protobuf where it comes that way. A new kind is such a file, and its line in the table
-//! below; roles, bundles, dumps, coverage and documentation follow from that.
+//! Kinds of Kubernetes objects, one per file: the slim type that checks read, its API coordinates, its redaction rules,
+//! and its protobuf fields if it has any. To add a kind, add a file and a row in the table below; roles, bundles,
+//! dumps, coverage and documentation are derived from them.
 //!
-//! Slim types are what checks read, and nothing else: a new field is read for every object of its kind in every cluster, so it
-//! must be worth it. Everything defaults: a field that an old API server does not send is not an error.
+//! Slim types contain only fields that checks read, because each field costs memory for every object. All fields have
+//! defaults: a field that an old API server does not send is not an error.
 
 mod api_service;
 mod authorization_policy;
@@ -115,19 +115,19 @@ macro_rules! kinds {
     ($( $module:ident::$kind:ident, )*) => {
         $( pub use $module::$kind; )*
 
-        /// A kind of Kubernetes object that meshdoctor can read. Ordered as declared, which is the order of reports.
+        /// A kind of Kubernetes object that meshdoctor can read. Ordered as in reports.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Kind {
             $( #[doc = concat!("See [`struct@", stringify!($kind), "`].")] $kind, )*
-            /// A kind that a card of a user's describes.
+            /// A kind of a user-defined card.
             Foreign(Foreign),
         }
 
         impl Kind {
-            /// Every kind of our own, in order.
+            /// All built-in kinds, in order.
             pub const ALL: &'static [Kind] = &[ $( Kind::$kind, )* ];
 
-            /// What is known of it.
+            /// Its description.
             pub const fn info(self) -> &'static KindInfo {
                 match self {
                     $( Kind::$kind => &<$kind as Listed>::INFO, )*
@@ -144,7 +144,7 @@ macro_rules! kinds {
             }
         }
 
-        // A type stands in the line of its own kind.
+        // Each type is in the row of its own kind.
         $( const _: () = assert!(matches!(<$kind as Listed>::KIND, Kind::$kind)); )*
     };
 }

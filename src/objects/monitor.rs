@@ -1,4 +1,4 @@
-//! Monitors of the Prometheus operator: which pods and Services are asked for metrics, and at which of their ports.
+//! Monitors of the Prometheus operator: scraped pods and Services, and their ports.
 
 use serde::Deserialize;
 
@@ -14,69 +14,69 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct Monitor {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: MonitorSpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MonitorSpec {
-    /// The pods, or the Services.
+    /// Selector of pods or Services.
     #[serde(deserialize_with = "nullable")]
     pub selector: LabelSelector,
-    /// Where they are; the monitor's own namespace where nothing is said.
+    /// Their namespaces; by default the monitor's own.
     #[serde(deserialize_with = "nullable")]
     pub namespace_selector: MonitoredNamespaces,
-    /// At which ports they are asked.
+    /// Scraped ports.
     #[serde(alias = "podMetricsEndpoints", deserialize_with = "nullable")]
     pub endpoints: Vec<MonitorEndpoint>,
 }
 
-/// Where something is looked for.
+/// Selected namespaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MonitoredNamespaces {
     /// Everywhere.
     #[serde(deserialize_with = "nullable")]
     pub any: bool,
-    /// In these.
+    /// Only these.
     #[serde(deserialize_with = "nullable")]
     pub match_names: Vec<String>,
 }
 
-/// A port that is asked.
+/// A scraped port.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MonitorEndpoint {
-    /// Of pods the name of the container's port, of Services that of theirs.
+    /// Name of the container port or Service port.
     #[serde(deserialize_with = "nullable")]
     pub port: String,
     /// The port of the container, by number or name.
     pub target_port: Option<TargetPort>,
-    /// What is taken and left out by labels.
+    /// Relabeling rules.
     #[serde(deserialize_with = "nullable")]
     pub relabelings: Vec<Relabeling>,
 }
 
-/// A rule about labels.
+/// A relabeling rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Relabeling {
-    /// The labels that it looks at.
+    /// Source labels.
     #[serde(deserialize_with = "nullable")]
     pub source_labels: Vec<String>,
-    /// What they have to look like.
+    /// Regular expression.
     #[serde(deserialize_with = "nullable")]
     pub regex: String,
 }
 
-/// The port of the metrics of proxies, by name and number, and their container: one of them stands in whatever asks for them.
+/// The proxies' metrics port, by name and number, and their container; monitors use one of them.
 const METRICS: (&str, u16) = ("linkerd-admin", 4191);
 
 impl Monitor {
-    /// Whether it asks proxies for their metrics, as far as its ports and its rules about labels say.
+    /// Whether it scrapes proxies, according to its ports and relabeling rules.
     pub fn asks_proxies(&self) -> bool {
         self.spec.endpoints.iter().any(|endpoint| {
             let target = match &endpoint.target_port {
@@ -90,7 +90,7 @@ impl Monitor {
         })
     }
 
-    /// Whether it looks into a namespace.
+    /// Whether it selects a namespace.
     pub fn looks_into(&self, namespace: &str) -> bool {
         let said = &self.spec.namespace_selector;
         said.any

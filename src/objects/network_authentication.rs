@@ -1,4 +1,4 @@
-//! NetworkAuthentications: clients by the network that they come from.
+//! NetworkAuthentications: clients by network.
 
 use serde::Deserialize;
 
@@ -11,28 +11,28 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct NetworkAuthentication {
     /// Name, namespace.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: NetworkAuthenticationSpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct NetworkAuthenticationSpec {
-    /// From where.
+    /// The networks.
     #[serde(deserialize_with = "nullable")]
     pub networks: Vec<Network>,
 }
 
-/// A network without some that lie in it, as it is written: what is no network may stand there, too.
+/// A network with exceptions, as written; may be invalid.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Network {
     /// A CIDR or an address.
     #[serde(deserialize_with = "nullable")]
     pub cidr: String,
-    /// What is left out of it.
+    /// Exceptions.
     #[serde(deserialize_with = "nullable")]
     pub except: Vec<String>,
 }

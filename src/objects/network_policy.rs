@@ -1,5 +1,4 @@
-//! NetworkPolicies: which connections to pods, and from them, the network lets through. Policies of network plugins are kinds of
-//! their own.
+//! NetworkPolicies: allowed connections of pods. Policies of network plugins are separate kinds.
 
 use serde::Deserialize;
 
@@ -14,25 +13,25 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct NetworkPolicy {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: NetworkPolicySpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NetworkPolicySpec {
-    /// The pods of its namespace that it holds for; all where nothing is said.
+    /// The selected pods of its namespace; by default all.
     #[serde(deserialize_with = "nullable")]
     pub pod_selector: LabelSelector,
-    /// `Ingress`, `Egress` or both; where nothing is said `Ingress`, and `Egress` where there are such rules.
+    /// `Ingress`, `Egress` or both; by default `Ingress`, and `Egress` if there are such rules.
     #[serde(deserialize_with = "nullable")]
     pub policy_types: Vec<String>,
-    /// What may come in: everything that one of these lets through.
+    /// Allowed ingress: the union of these rules.
     #[serde(deserialize_with = "nullable")]
     pub ingress: Vec<NetworkPolicyRule>,
-    /// What may go out: everything that one of these lets through.
+    /// Allowed egress: the union of these rules.
     #[serde(deserialize_with = "nullable")]
     pub egress: Vec<NetworkPolicyRule>,
 }
@@ -41,19 +40,19 @@ pub struct NetworkPolicySpec {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct NetworkPolicyRule {
-    /// Ports that connections go to; all where nothing is said.
+    /// Destination ports; by default all.
     #[serde(deserialize_with = "nullable")]
     pub ports: Vec<NetworkPolicyPort>,
-    /// The other ends of connections; all where nothing is said.
+    /// Peers; by default all.
     #[serde(rename = "from", alias = "to", deserialize_with = "nullable")]
     pub peers: Vec<NetworkPolicyPeer>,
 }
 
-/// The other end of connections: pods, all pods of namespaces, pods of namespaces, or addresses.
+/// A peer: pods, all pods of namespaces, pods of namespaces, or addresses.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NetworkPolicyPeer {
-    /// Pods, of the policy's own namespace where no namespaces are selected.
+    /// Pods; in the policy's own namespace without a namespace selector.
     pub pod_selector: Option<LabelSelector>,
     /// Namespaces.
     pub namespace_selector: Option<LabelSelector>,
@@ -61,26 +60,26 @@ pub struct NetworkPolicyPeer {
     pub ip_block: Option<IpBlock>,
 }
 
-/// Addresses outside of the cluster, as they are written.
+/// Addresses outside the cluster, as written.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct IpBlock {
     /// A CIDR.
     #[serde(deserialize_with = "nullable")]
     pub cidr: String,
-    /// What is left out of it.
+    /// Exceptions.
     #[serde(deserialize_with = "nullable")]
     pub except: Vec<String>,
 }
 
-/// A port, or a range of them.
+/// A port or a range of ports.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NetworkPolicyPort {
-    /// TCP where nothing is said.
+    /// By default TCP.
     #[serde(deserialize_with = "nullable")]
     pub protocol: String,
-    /// The port, or the first of a range; all where nothing is said.
+    /// The port, or the first of a range; by default all.
     pub port: Option<TargetPort>,
     /// The last port of a range.
     pub end_port: Option<u16>,
@@ -103,12 +102,12 @@ impl Listed for NetworkPolicy {
 object!(NetworkPolicy);
 
 impl NetworkPolicySpec {
-    /// Whether it says what may come in.
+    /// Whether it restricts ingress.
     pub fn is_about_ingress(&self) -> bool {
         self.policy_types.is_empty() || self.policy_types.iter().any(|direction| direction == "Ingress")
     }
 
-    /// Whether it says what may go out.
+    /// Whether it restricts egress.
     pub fn is_about_egress(&self) -> bool {
         match self.policy_types.as_slice() {
             [] => !self.egress.is_empty(),

@@ -1,4 +1,4 @@
-//! Nodes: where they run, what they run, how they are.
+//! Nodes.
 
 use std::net::IpAddr;
 
@@ -15,25 +15,25 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct Node {
     /// Name, labels.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: NodeSpec,
-    /// What the kubelet says.
+    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: NodeStatus,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeSpec {
-    /// The cloud's name for it: `aws:///us-east-1a/i-0abc`.
+    /// The cloud provider's id: `aws:///us-east-1a/i-0abc`.
     #[serde(rename = "providerID", deserialize_with = "nullable")]
     pub provider_id: String,
-    /// The addresses of its pods, where Kubernetes gives them out: `10.244.1.0/24`.
+    /// Its pod network, if Kubernetes assigns it: `10.244.1.0/24`.
     #[serde(rename = "podCIDR", deserialize_with = "nullable")]
     pub pod_cidr: String,
-    /// The same for each family of addresses, the first one included.
+    /// The same for each address family, including the first.
     #[serde(rename = "podCIDRs", deserialize_with = "nullable")]
     pub pod_cidrs: Vec<String>,
     /// Whether it was cordoned.
@@ -41,7 +41,7 @@ pub struct NodeSpec {
     pub unschedulable: bool,
 }
 
-/// What the kubelet says.
+/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeStatus {
@@ -63,12 +63,12 @@ pub struct NodeAddress {
     /// InternalIP, ExternalIP, Hostname, ...
     #[serde(rename = "type", deserialize_with = "nullable")]
     pub kind: String,
-    /// What it is.
+    /// Its value.
     #[serde(deserialize_with = "nullable")]
     pub address: String,
 }
 
-/// One condition of a node. Unlike those of other objects it says when the kubelet last confirmed it.
+/// A condition of a node, which unlike others has a heartbeat time.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeCondition {
@@ -77,15 +77,15 @@ pub struct NodeCondition {
     pub kind: String,
     /// True, False or Unknown.
     pub status: String,
-    /// One word of why.
+    /// Reason, one word.
     #[serde(deserialize_with = "nullable")]
     pub reason: String,
-    /// A sentence of why.
+    /// Message.
     #[serde(deserialize_with = "redacted")]
     pub message: String,
-    /// Since when.
+    /// Time of the last change.
     pub last_transition_time: Time,
-    /// When the kubelet last wrote it, by the node's own clock.
+    /// Last heartbeat, by the node's clock.
     pub last_heartbeat_time: Option<Timestamp>,
 }
 
@@ -111,13 +111,13 @@ pub struct NodeInfo {
 }
 
 impl Node {
-    /// The addresses at which others in the cluster reach it. What is no address is left out.
+    /// Its internal addresses, without invalid ones.
     pub fn internal_addresses(&self) -> impl Iterator<Item = IpAddr> {
         let internal = self.status.addresses.iter().filter(|address| address.kind == "InternalIP");
         internal.filter_map(|address| address.address.parse().ok())
     }
 
-    /// The networks of its pods, of each family, as they are written.
+    /// Its pod networks, one per family, as written.
     pub fn pod_networks(&self) -> impl Iterator<Item = &str> {
         let all = self.spec.pod_cidrs.iter().map(String::as_str);
         let only = self.spec.pod_cidrs.is_empty().then_some(self.spec.pod_cidr.as_str());

@@ -1,4 +1,4 @@
-//! What every slim type of an object does: it has a name, which Kubernetes has to accept, and drops what may not stay.
+//! Common behavior of slim types: a valid name, and redaction after decoding.
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
@@ -7,26 +7,26 @@ use crate::names;
 
 /// A slim object type.
 pub trait Object: DeserializeOwned + Clone + Send + Sync + 'static {
-    /// What Kubernetes asks of its name.
+    /// Rule for its name.
     const NAMES: names::Rule = names::Rule::Subdomain;
 
     /// Namespace and name, for sorting and for messages.
     fn key(&self) -> (&str, &str);
 
-    /// Why Kubernetes would not accept the names in it, if it would not.
+    /// Reason why its names are invalid, if they are.
     fn refused(&self) -> Option<String> {
         let (namespace, name) = self.key();
         names::refused(Self::NAMES, namespace, name)
     }
 
-    /// Drops what may not stay, right after decoding.
+    /// Redacts fields right after decoding.
     fn trim(&mut self) {}
 
-    /// Takes over what it has in common with the object that came before it: lists are sorted, so replicas are neighbours.
+    /// Shares equal parts with the previous object: lists are sorted, so replicas are adjacent.
     fn share(&mut self, _before: &Self) {}
 }
 
-/// The name of an object, in its `impl Object`, where there is more to say: as its metadata has it.
+/// Methods of `impl Object` for types with metadata and further methods.
 macro_rules! by_metadata {
     () => {
         fn key(&self) -> (&str, &str) {
@@ -36,7 +36,7 @@ macro_rules! by_metadata {
 }
 pub(crate) use by_metadata;
 
-/// Makes a type an object with the name that its metadata has, and where it is not a subdomain, what Kubernetes asks of that.
+/// Implements `Object` for a type with metadata, optionally with another name rule than a subdomain.
 macro_rules! object {
     ($type:ty $(, $names:expr)?) => {
         impl $crate::objects::Object for $type {
@@ -47,7 +47,7 @@ macro_rules! object {
 }
 pub(super) use object;
 
-/// An object of a kind that nothing reads yet: it is counted, and nothing of it is kept.
+/// An object of a kind that no check reads: only counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unread;
 
@@ -62,7 +62,7 @@ impl Object for Unread {
         ("", "")
     }
 
-    /// Nobody reads its name.
+    /// Its name is not used.
     fn refused(&self) -> Option<String> {
         None
     }

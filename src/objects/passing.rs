@@ -1,18 +1,18 @@
-//! What passes the sanitizer of objects of each kind.
+//! Redaction rules by kind.
 
 use std::sync::OnceLock;
 
 use super::Kind;
 use crate::redact::{self, Rule};
 
-/// The rule of a kind. It is made once, and stays as long as the process.
+/// The rule of a kind, created once per process.
 pub fn rule(kind: Kind) -> &'static Rule {
     static RULES: [OnceLock<Rule>; Kind::ALL.len()] = [const { OnceLock::new() }; Kind::ALL.len()];
     if let Kind::Foreign(foreign) = kind {
         return foreign.rule();
     }
     let place = Kind::ALL.iter().position(|known| *known == kind);
-    // A test holds that every one can be read; of what cannot, nothing passes.
+    // A test ensures that all can be parsed; an invalid rule keeps nothing.
     let made = || redact::rule(kind.info().passes).unwrap_or(Rule::Other);
     place.map_or_else(redact::unknown, |place| RULES[place].get_or_init(made))
 }

@@ -1,4 +1,4 @@
-//! Pods, as far as the mesh shows in them.
+//! Pods.
 
 use std::net::IpAddr;
 
@@ -24,15 +24,15 @@ use crate::redact::Owner;
 pub struct Pod {
     /// Name, labels, owners.
     pub metadata: Meta,
-    /// What was asked for; replicas have it in common.
+    /// The spec; shared by replicas.
     pub spec: Shared<PodSpec>,
-    /// The node that it is bound to; empty while it is not scheduled.
+    /// Its node; empty before scheduling.
     pub node_name: Word,
-    /// What the kubelet says.
+    /// The status.
     pub status: PodStatus,
 }
 
-/// A pod as it is written.
+/// A pod, as written.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Written {
@@ -54,7 +54,7 @@ impl From<Written> for Pod {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
-    /// What becomes [`Pod::node_name`].
+    /// Source of [`Pod::node_name`].
     #[serde(deserialize_with = "nullable")]
     node_name: Word,
     /// Whether it shares the node's network.
@@ -71,21 +71,21 @@ pub struct PodSpec {
     /// Init containers; native sidecars are here with `restartPolicy: Always`.
     #[serde(deserialize_with = "nullable")]
     pub init_containers: Containers,
-    /// Its volumes, as far as they hold identities.
+    /// Its volumes with identities.
     #[serde(deserialize_with = "nullable")]
     pub volumes: Volumes,
-    /// As whom its containers run, unless they say it themselves.
+    /// Default security context of its containers.
     #[serde(deserialize_with = "nullable")]
     pub security_context: PodSecurityContext,
-    /// How long its containers may take to end; `None` means the default.
+    /// Termination grace period; `None` means the default.
     pub termination_grace_period_seconds: Option<u64>,
     /// Always, OnFailure or Never; empty means Always.
     #[serde(deserialize_with = "nullable")]
     pub restart_policy: Word,
-    /// Its PriorityClass; empty where it has none.
+    /// Its PriorityClass; may be empty.
     #[serde(deserialize_with = "nullable")]
     pub priority_class_name: Word,
-    /// Which nodes it may run on.
+    /// Node selector.
     #[serde(deserialize_with = "nullable")]
     pub node_selector: Texts,
 }
@@ -99,26 +99,26 @@ pub struct PodStatus {
     /// Pending, Running, Succeeded, Failed or Unknown.
     #[serde(deserialize_with = "nullable")]
     pub phase: Word,
-    /// Why the pod as a whole is in its phase (Evicted, NodeLost).
+    /// Reason of its phase (Evicted, NodeLost).
     #[serde(deserialize_with = "nullable")]
     pub reason: Word,
-    /// When the kubelet took it.
+    /// Start time by the kubelet.
     pub start_time: Time,
-    /// Its address; `None` also where what is written is none.
+    /// Its address; also `None` if invalid.
     #[serde(rename = "podIP", deserialize_with = "address")]
     pub pod_ip: Option<IpAddr>,
-    /// Ready and PodReadyToStartContainers, and of the others those that are not `True`.
+    /// Ready and PodReadyToStartContainers, and other conditions that are not `True`.
     #[serde(deserialize_with = "nullable")]
     pub conditions: Box<[Condition]>,
-    /// One for each container.
+    /// One per container.
     #[serde(deserialize_with = "nullable")]
     pub container_statuses: Box<[ContainerStatus]>,
-    /// One for each init container.
+    /// One per init container.
     #[serde(deserialize_with = "nullable")]
     pub init_container_statuses: Box<[ContainerStatus]>,
 }
 
-/// As whom the containers of a pod run, unless they say it themselves.
+/// Default security context of a pod's containers.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSecurityContext {
@@ -146,7 +146,7 @@ impl PodSpec {
         self.init_containers.iter().chain(self.containers.iter())
     }
 
-    /// The container of that name, wherever it is.
+    /// The container of that name, in either list.
     pub fn container(&self, name: &str) -> Option<&Container> {
         self.all_containers().find(|container| container.name == name)
     }
@@ -178,7 +178,7 @@ impl Listed for Pod {
 impl Object for Pod {
     by_metadata!();
 
-    /// Also where it cannot run where it says, or as whom.
+    /// Also validates node and service account.
     fn refused(&self) -> Option<String> {
         let named =
             [&self.node_name, &self.spec.service_account_name].into_iter().filter(|name| !name.is_empty());
@@ -188,7 +188,7 @@ impl Object for Pod {
 
     fn trim(&mut self) {
         self.spec.edit().trim(self.metadata.owner(&self.metadata.namespace));
-        // What is as it should be says nothing to anybody, but for these two.
+        // Only these two are also relevant if true.
         let mut conditions = std::mem::take(&mut self.status.conditions).into_vec();
         conditions.retain(|condition| {
             condition.status != "True" || matches!(&*condition.kind, "Ready" | "PodReadyToStartContainers")
@@ -224,7 +224,7 @@ impl Pod {
         self.status.conditions.iter().find(|condition| condition.kind == kind)
     }
 
-    /// Succeeded or Failed: nothing runs in it any more.
+    /// Whether it is finished: Succeeded or Failed.
     pub fn is_finished(&self) -> bool {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }

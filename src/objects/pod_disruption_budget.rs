@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets: how many pods may be evicted now.
+//! PodDisruptionBudgets.
 
 use serde::Deserialize;
 
@@ -13,41 +13,41 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct PodDisruptionBudget {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// Which pods it covers, and which of them may be evicted all the same.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: BudgetSpec,
-    /// What the disruption controller counted.
+    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: BudgetStatus,
 }
 
-/// Which pods a budget covers.
+/// The pods of a budget.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BudgetSpec {
-    /// By their labels; none where nothing is said.
+    /// Label selector; by default none.
     pub selector: Option<LabelSelector>,
-    /// `AlwaysAllow` lets those be evicted that are not healthy.
+    /// `AlwaysAllow` allows eviction of unhealthy pods.
     #[serde(deserialize_with = "nullable")]
     pub unhealthy_pod_eviction_policy: String,
 }
 
-/// What the disruption controller counted.
+/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct BudgetStatus {
-    /// How many pods may be evicted now; `None` before it has counted.
+    /// Number of pods that may be evicted now; `None` before the first count.
     pub disruptions_allowed: Option<i32>,
-    /// Healthy pods that there are.
+    /// Current number of healthy pods.
     #[serde(deserialize_with = "nullable")]
     pub current_healthy: i32,
-    /// Healthy pods that there must be.
+    /// Required number of healthy pods.
     #[serde(deserialize_with = "nullable")]
     pub desired_healthy: i32,
-    /// Pods that it covers.
+    /// Number of covered pods.
     #[serde(deserialize_with = "nullable")]
     pub expected_pods: i32,
-    /// `DisruptionAllowed` is one of them.
+    /// Includes `DisruptionAllowed`.
     #[serde(deserialize_with = "nullable")]
     pub conditions: Vec<Condition>,
 }

@@ -1,4 +1,4 @@
-//! Roles and their bindings: who may do what, in every namespace or in one.
+//! Roles and their bindings.
 
 use serde::Deserialize;
 
@@ -6,13 +6,13 @@ use super::meta::{Meta, nullable};
 use super::{Kind, KindInfo, Listed, object};
 use crate::names::Rule;
 
-/// A Role or a ClusterRole. Of an aggregated ClusterRole the API server fills in the rules.
+/// A Role or ClusterRole. The API server fills in the rules of an aggregated ClusterRole.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct AnyRole {
     /// Name, labels, the namespace of a Role.
     pub metadata: Meta,
-    /// What it allows: in its namespace, or in all.
+    /// Its rules.
     #[serde(deserialize_with = "nullable")]
     pub rules: Vec<PolicyRule>,
 }
@@ -21,27 +21,27 @@ pub struct AnyRole {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PolicyRule {
-    /// API groups; the empty text is core, `*` is all.
+    /// API groups; the empty text is core, `*` matches all.
     #[serde(deserialize_with = "nullable")]
     pub api_groups: Vec<String>,
-    /// Resources; `*` is all.
+    /// Resources; `*` matches all.
     #[serde(deserialize_with = "nullable")]
     pub resources: Vec<String>,
-    /// Where not empty, only objects of these names.
+    /// If not empty, only objects with these names.
     #[serde(deserialize_with = "nullable")]
     pub resource_names: Vec<String>,
-    /// Verbs; `*` is all.
+    /// Verbs; `*` matches all.
     #[serde(deserialize_with = "nullable")]
     pub verbs: Vec<String>,
 }
 
 impl PolicyRule {
-    /// Whether it allows something for objects of any name.
+    /// Whether it allows a verb for objects of any name.
     pub fn allows(&self, group: &str, resource: &str, verb: &str) -> bool {
         self.resource_names.is_empty() && self.is_about(group, resource, verb)
     }
 
-    /// Whether it allows something for the object of a name.
+    /// Whether it allows a verb for an object by name.
     pub fn allows_one(&self, group: &str, resource: &str, verb: &str, name: &str) -> bool {
         let named = self.resource_names.is_empty() || self.resource_names.iter().any(|one| one == name);
         named && self.is_about(group, resource, verb)
@@ -53,16 +53,16 @@ impl PolicyRule {
     }
 }
 
-/// A RoleBinding or a ClusterRoleBinding: gives a role, in its namespace or in all.
+/// A RoleBinding or ClusterRoleBinding.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AnyBinding {
     /// Name, labels, the namespace of a RoleBinding.
     pub metadata: Meta,
-    /// The role that is given.
+    /// The bound role.
     #[serde(deserialize_with = "nullable")]
     pub role_ref: RoleRef,
-    /// To whom.
+    /// Destination or subjects.
     #[serde(deserialize_with = "nullable")]
     pub subjects: Vec<RoleSubject>,
 }
@@ -71,7 +71,7 @@ pub struct AnyBinding {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct RoleRef {
-    /// ClusterRole or Role; of a ClusterRoleBinding always the former.
+    /// ClusterRole or Role; always ClusterRole for a ClusterRoleBinding.
     #[serde(deserialize_with = "nullable")]
     pub kind: String,
     /// Its name.
@@ -79,7 +79,7 @@ pub struct RoleRef {
     pub name: String,
 }
 
-/// One of those to whom a role is given.
+/// A subject of a binding.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct RoleSubject {
@@ -95,7 +95,7 @@ pub struct RoleSubject {
 }
 
 impl RoleSubject {
-    /// Whether a service account is meant, by name or by one of the groups that it is always in.
+    /// Whether it includes a service account, by name or by one of its built-in groups.
     pub fn covers(&self, namespace: &str, account: &str) -> bool {
         match self.kind.as_str() {
             "ServiceAccount" => self.namespace == namespace && self.name == account,
@@ -109,7 +109,7 @@ impl RoleSubject {
     }
 }
 
-/// Whether a service account may do something in every namespace.
+/// Whether a service account has a permission in every namespace.
 pub fn may(
     (roles, bindings): (&[AnyRole], &[AnyBinding]),
     (namespace, account): (&str, &str),
@@ -122,7 +122,7 @@ pub fn may(
         .any(|rule| rule.allows(group, resource, verb))
 }
 
-/// The rules that a service account has by the RoleBindings of a namespace, there alone.
+/// The rules of a service account by RoleBindings in a namespace.
 pub fn rules_in<'a>(
     home: &str,
     (roles, bindings): (&'a [AnyRole], &'a [AnyBinding]),
@@ -150,10 +150,10 @@ pub fn rules_in<'a>(
 object!(AnyRole, Rule::Segment);
 object!(AnyBinding, Rule::Segment);
 
-/// What passes of roles.
+/// Redaction rules for roles.
 const ROLE: &str = "{rules: policy-rules}";
 
-/// What passes of bindings.
+/// Redaction rules for bindings.
 const BINDING: &str = "{roleRef: reference, subjects: reference}";
 
 /// Lists of `Role`.

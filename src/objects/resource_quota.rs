@@ -1,4 +1,4 @@
-//! ResourceQuotas: what the pods of a namespace may ask for together, and so what each of them has to say.
+//! ResourceQuotas: total resources of a namespace's pods.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct ResourceQuota {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: QuotaSpec,
-    /// What the quota controller counted.
+    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: QuotaStatus,
 }
 
-/// What the quota controller counted.
+/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct QuotaStatus {
@@ -33,22 +33,22 @@ pub struct QuotaStatus {
     pub used: BTreeMap<String, String>,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct QuotaSpec {
     /// Quantities by resource: `limits.cpu`, `requests.memory`, `pods`.
     #[serde(deserialize_with = "quantities")]
     pub hard: BTreeMap<String, String>,
-    /// Which pods it counts: `BestEffort`, `NotTerminating`; all where it says nothing.
+    /// Scopes: `BestEffort`, `NotTerminating`; by default all pods.
     #[serde(deserialize_with = "nullable")]
     pub scopes: Vec<String>,
-    /// Whether it counts only pods that something else selects, such as a PriorityClass.
+    /// Whether it has a scope selector, such as a PriorityClass.
     #[serde(rename = "scopeSelector", deserialize_with = "is_there")]
     pub selects: bool,
 }
 
-/// Whether anything is there.
+/// Whether the field is present.
 fn is_there<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     Ok(Option::<serde::de::IgnoredAny>::deserialize(deserializer)?.is_some())
 }

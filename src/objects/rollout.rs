@@ -1,11 +1,11 @@
-//! How a workload replaces its pods when its template changes.
+//! Update strategies of workloads.
 
 use serde::Deserialize;
 
 use super::meta::nullable;
 use crate::protobuf::schema::schemas;
 
-/// A Deployment may miss a quarter of its pods unless it says otherwise.
+/// Default of `maxUnavailable` for Deployments.
 const DEFAULT_PART: u32 = 4;
 
 /// The update strategy of a Deployment, DaemonSet or StatefulSet.
@@ -24,7 +24,7 @@ pub struct Strategy {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RollingUpdate {
-    /// How many pods may be missing; `None`: the default of the kind.
+    /// Maximum number of unavailable pods; `None`: the default of the kind.
     #[serde(deserialize_with = "nullable")]
     pub max_unavailable: Option<Bound>,
     /// StatefulSets: pods with a lower ordinal keep their revision.
@@ -48,7 +48,7 @@ impl Strategy {
         self.kind == "OnDelete" || self.rolling_update.partition > 0
     }
 
-    /// Whether a Deployment of that many replicas must start an additional pod before it may stop one.
+    /// Whether a Deployment with this number of replicas must start a pod before it may stop one.
     pub fn starts_before_it_stops(&self, replicas: u32) -> bool {
         let rolling = self.kind.is_empty() || self.kind == "RollingUpdate";
         let bound = self.rolling_update.max_unavailable.as_ref();
@@ -57,7 +57,7 @@ impl Strategy {
 }
 
 impl Bound {
-    /// The number of pods that it means, rounded down.
+    /// The number of pods, rounded down.
     fn of(&self, replicas: u32) -> u32 {
         match self {
             Bound::Pods(pods) => *pods,

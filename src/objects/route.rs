@@ -1,4 +1,4 @@
-//! Routes: of HTTP in two groups, of gRPC, TLS and TCP. They share one slim type; what one kind does not have stays empty.
+//! Routes: HTTP in two groups, gRPC, TLS and TCP. They share one slim type; fields that a kind does not have are empty.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use super::meta::{Meta, nullable};
 use super::target::is_a;
 use super::{Kind, KindInfo, Listed, object};
 
-/// The controller name that Linkerd's policy controller signs statuses with.
+/// Controller name of Linkerd's policy controller in statuses.
 pub const POLICY_CONTROLLER: &str = "linkerd.io/policy-controller";
 
 /// A route of any kind.
@@ -16,22 +16,22 @@ pub const POLICY_CONTROLLER: &str = "linkerd.io/policy-controller";
 pub struct Route {
     /// Name, namespace, creation.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: RouteSpec,
-    /// What controllers say of it.
+    /// The status by controllers.
     #[serde(deserialize_with = "nullable")]
     pub status: RouteStatus,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RouteSpec {
-    /// What it is attached to.
+    /// Its parents.
     #[serde(deserialize_with = "nullable")]
     pub parent_refs: Vec<ParentRef>,
-    /// The hosts that it speaks of; all where nothing is said.
+    /// Host names; by default all.
     #[serde(deserialize_with = "nullable")]
     pub hostnames: Vec<String>,
     /// Its rules.
@@ -39,7 +39,7 @@ pub struct RouteSpec {
     pub rules: Vec<RouteRule>,
 }
 
-/// What a route is attached to.
+/// A parent of a route.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ParentRef {
@@ -50,7 +50,7 @@ pub struct ParentRef {
     /// Name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// Namespace; the route's own where nothing is said.
+    /// Namespace; by default the route's own.
     pub namespace: Option<String>,
     /// A port of it.
     pub port: Option<i64>,
@@ -59,7 +59,7 @@ pub struct ParentRef {
 }
 
 impl ParentRef {
-    /// Whether it refers to a kind. What names no kind refers to none of Linkerd's.
+    /// Whether it refers to a kind. A reference without a kind refers to none of Linkerd's.
     pub fn is_a(&self, group: &str, kind: &str) -> bool {
         self.kind.as_deref().is_some_and(|said| is_a(self.group.as_deref(), said, group, kind))
     }
@@ -69,28 +69,28 @@ impl ParentRef {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RouteRule {
-    /// What it speaks of: requests that one of these matches.
+    /// Conditions: requests that match one of these.
     #[serde(deserialize_with = "nullable")]
     pub matches: Vec<RouteMatch>,
-    /// What is done to a request.
+    /// Filters.
     #[serde(deserialize_with = "nullable")]
     pub filters: Vec<RouteFilter>,
-    /// Where it goes.
+    /// Its backends.
     #[serde(deserialize_with = "nullable")]
     pub backend_refs: Vec<BackendRef>,
-    /// What it may take.
+    /// Timeouts.
     pub timeouts: Option<RuleTimeouts>,
 }
 
-/// What requests of a rule may take, as it is written.
+/// Timeouts of a rule, as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RuleTimeouts {
-    /// From the first byte of the request to the last of its answer.
+    /// Total time from request to response.
     pub request: Option<String>,
 }
 
-/// What requests look like.
+/// A condition for requests.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RouteMatch {
@@ -106,14 +106,14 @@ pub struct RouteMatch {
     pub method: Option<MethodMatch>,
 }
 
-/// A text that is compared, or matched by a pattern.
+/// A text or pattern to match.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct ValueMatch {
     /// `Exact`, `PathPrefix` or `RegularExpression`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// Of headers and parameters, which one.
+    /// Name of the header or parameter.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
     /// The text or the pattern.
@@ -131,14 +131,14 @@ pub enum MethodMatch {
         /// `Exact` or `RegularExpression`.
         #[serde(rename = "type")]
         kind: Option<String>,
-        /// The service; any where nothing is said.
+        /// The service; by default any.
         service: Option<String>,
-        /// The method; any where nothing is said.
+        /// The method; by default any.
         method: Option<String>,
     },
 }
 
-/// What is done to a request or its answer: one of these, by its type.
+/// A filter for requests or responses: one of these, by type.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RouteFilter {
@@ -147,20 +147,20 @@ pub struct RouteFilter {
     pub kind: String,
     /// Changes headers of requests.
     pub request_header_modifier: Option<HeaderModifier>,
-    /// Changes headers of answers.
+    /// Changes headers of responses.
     pub response_header_modifier: Option<HeaderModifier>,
-    /// Sends clients elsewhere.
+    /// Redirects clients.
     pub request_redirect: Option<Redirect>,
-    /// Sends requests twice.
+    /// Mirrors requests.
     pub request_mirror: Option<Present>,
-    /// Changes what is asked for.
+    /// Rewrites the URL.
     #[serde(rename = "urlRewrite")]
     pub url_rewrite: Option<Present>,
-    /// Something that somebody else knows.
+    /// A filter of an extension.
     pub extension_ref: Option<Present>,
 }
 
-/// A field of which only counts that it is there.
+/// A field whose presence is recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Present;
 
@@ -174,13 +174,13 @@ impl<'de> Deserialize<'de> for Present {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct HeaderModifier {
-    /// Written over.
+    /// Headers to set.
     #[serde(deserialize_with = "nullable")]
     pub set: Vec<Header>,
-    /// Added.
+    /// Headers to add.
     #[serde(deserialize_with = "nullable")]
     pub add: Vec<Header>,
-    /// Taken away.
+    /// Headers to remove.
     #[serde(deserialize_with = "nullable")]
     pub remove: Vec<String>,
 }
@@ -197,7 +197,7 @@ pub struct Header {
     pub value: String,
 }
 
-/// Sends clients elsewhere.
+/// Redirects clients.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Redirect {
@@ -209,38 +209,38 @@ pub struct Redirect {
     pub path: Option<PathModifier>,
     /// The port.
     pub port: Option<i64>,
-    /// The status that clients get.
+    /// HTTP status of the redirect.
     pub status_code: Option<i64>,
 }
 
-/// Another path.
+/// A new path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PathModifier {
-    /// All of it.
+    /// The full path.
     pub replace_full_path: Option<String>,
-    /// What matched of it.
+    /// The matched prefix.
     pub replace_prefix_match: Option<String>,
 }
 
-/// Where requests go.
+/// A backend.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct BackendRef {
-    /// API group; `core` where nothing is said.
+    /// API group; by default `core`.
     pub group: Option<String>,
-    /// Kind; `Service` where nothing is said.
+    /// Kind; by default `Service`.
     pub kind: Option<String>,
     /// Name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// Namespace; the route's own where nothing is said.
+    /// Namespace; by default the route's own.
     pub namespace: Option<String>,
     /// The port.
     pub port: Option<i64>,
-    /// Its part of the requests; 1 where nothing is said.
+    /// Its weight; by default 1.
     pub weight: Option<i64>,
-    /// What is done to requests that go there.
+    /// Filters for this backend.
     #[serde(deserialize_with = "nullable")]
     pub filters: Vec<RouteFilter>,
 }
@@ -252,23 +252,23 @@ impl BackendRef {
     }
 }
 
-/// What controllers say of a route.
+/// The status of a route.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct RouteStatus {
-    /// For each parent.
+    /// By parent.
     #[serde(deserialize_with = "nullable")]
     pub parents: Vec<ParentStatus>,
 }
 
-/// What a controller says of a route at one parent.
+/// The status of a route at one parent.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ParentStatus {
     /// The parent.
     #[serde(deserialize_with = "nullable")]
     pub parent_ref: ParentRef,
-    /// Who says so.
+    /// The controller's name.
     #[serde(deserialize_with = "nullable")]
     pub controller_name: String,
     /// `Accepted`, `ResolvedRefs`.

@@ -1,4 +1,4 @@
-//! Secrets. They are only ever asked for by name, and nothing but their certificates is kept.
+//! Secrets, which are only requested by name; only their certificates are kept.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde::Deserialize;
 use super::meta::{Meta, nullable};
 use super::{Kind, KindInfo, Listed, object};
 
-/// A Secret as it passes the border: certificates only, and whether the private key fits them.
+/// A redacted Secret: only certificates, and whether the private key matches.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Secret {
     /// Name, labels; the annotation `meshdoctor.io/key-matches` is one of the words of
     /// [`crate::redact::KeyMatches`].
     pub metadata: Meta,
-    /// What it is for: `kubernetes.io/tls`, `Opaque`.
+    /// Its type: `kubernetes.io/tls`, `Opaque`.
     #[serde(rename = "type", deserialize_with = "nullable")]
     pub kind: String,
     /// Certificates by key, base64-encoded PEM.

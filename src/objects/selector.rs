@@ -15,17 +15,17 @@ use crate::names::{is_label_key, is_label_value};
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LabelSelector {
-    /// All of these.
+    /// Required labels.
     #[serde(deserialize_with = "nullable")]
     pub match_labels: MatchLabels,
-    /// And all of these.
+    /// Further requirements.
     #[serde(deserialize_with = "nullable")]
     pub match_expressions: Vec<LabelRequirement>,
 }
 
 impl LabelSelector {
-    /// A selector as kubectl takes it on its command line: `app=web,tier!=db`, `app in (a,b)`, `app`, `!app`. `None`: it is
-    /// none, or empty.
+    /// Parses a selector in kubectl's syntax: `app=web,tier!=db`, `app in (a,b)`, `app`, `!app`. `None` if it is
+    /// invalid or empty.
     pub fn parse(text: &str) -> Option<LabelSelector> {
         let mut depth = 0;
         let parts = text.split(|c: char| {
@@ -36,8 +36,8 @@ impl LabelSelector {
         Some(LabelSelector { match_expressions, ..LabelSelector::default() })
     }
 
-    /// Whether labels satisfy it, by the API server's rules: `NotIn` holds for a missing key, an empty selector for
-    /// everything, an operator nobody knows for nothing.
+    /// Whether labels match, by the API server's rules: `NotIn` matches a missing key, an empty selector everything, an
+    /// unknown operator nothing.
     pub fn matches(&self, labels: &Texts) -> bool {
         self.match_labels.iter().all(|(key, value)| labels.get(key) == Some(value))
             && self.match_expressions.iter().all(|r| {
@@ -52,7 +52,7 @@ impl LabelSelector {
             })
     }
 
-    /// Why Kubernetes' own library does not accept it as a selector, if it does not. Schemas of Linkerd's kinds let it through.
+    /// Reason why Kubernetes' library rejects it, if it does. Schemas of Linkerd's kinds accept it.
     pub fn invalid(&self) -> Option<String> {
         if let Some(key) = &self.match_labels.no_text {
             return Some(format!("the value of {key} is not a string"));
@@ -84,8 +84,8 @@ impl LabelSelector {
         })
     }
 
-    /// Whether labels satisfy it as Linkerd's policy controller sees it: it takes a requirement whose values are missing, or that
-    /// has values it has no use for, as one that nothing satisfies, and no schema refuses those.
+    /// Whether labels match, by the rules of Linkerd's policy controller: a requirement with missing or superfluous
+    /// values matches nothing, and no schema rejects it.
     pub fn matches_in_policy(&self, labels: &Texts) -> bool {
         let is_legal = |one: &LabelRequirement| match one.operator.as_str() {
             "In" | "NotIn" => one.values.is_some(),
@@ -95,11 +95,11 @@ impl LabelSelector {
     }
 }
 
-/// The labels that a selector asks for. Schemas of Linkerd's kinds take any value here, such as the number of a version.
+/// Labels of a selector. Schemas of Linkerd's kinds accept any value here, such as a number.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MatchLabels {
     texts: Texts,
-    /// A label whose value is no text.
+    /// A label whose value is not a text.
     pub no_text: Option<String>,
 }
 
@@ -136,7 +136,7 @@ impl<'de> Deserialize<'de> for MatchLabels {
     }
 }
 
-/// The value of a label as it is written.
+/// The value of a label, as written.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Value {
@@ -157,14 +157,14 @@ pub struct LabelRequirement {
 }
 
 impl LabelRequirement {
-    /// Whether one of its values is this one.
+    /// Whether it has this value.
     pub fn lists(&self, value: &str) -> bool {
         self.values.iter().flatten().any(|listed| listed == value)
     }
 }
 
 impl fmt::Display for LabelSelector {
-    /// As kubectl takes it.
+    /// In kubectl's syntax.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let labels = self.match_labels.iter().map(|(key, value)| format!("{key}={value}"));
         let expressions = self.match_expressions.iter().map(|one| {
@@ -183,7 +183,7 @@ impl fmt::Display for LabelSelector {
     }
 }
 
-/// One of the parts of a selector as kubectl takes it.
+/// One part of a selector in kubectl's syntax.
 fn requirement(text: &str) -> Option<LabelRequirement> {
     let is_key = |key: &str| {
         !key.is_empty()

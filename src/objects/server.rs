@@ -1,4 +1,4 @@
-//! Servers: the ports of workloads that have an inbound policy of their own.
+//! Servers: workload ports with their own inbound policy.
 
 use serde::Deserialize;
 
@@ -12,34 +12,34 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct Server {
     /// Name, namespace, labels.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: ServerSpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServerSpec {
-    /// The pods that it is about.
+    /// The selected pods.
     pub pod_selector: Option<LabelSelector>,
-    /// Or the workloads outside of the cluster.
+    /// Or the selected ExternalWorkloads.
     pub external_workload_selector: Option<LabelSelector>,
-    /// Their port, by number or name; what is written may be neither.
+    /// Their port, by number or name; may be invalid.
     pub port: Option<ServerPort>,
-    /// What is spoken on it: `unknown`, `HTTP/1`, `HTTP/2`, `gRPC`, `opaque`, `TLS`; detected where nothing is said.
+    /// Protocol: `unknown`, `HTTP/1`, `HTTP/2`, `gRPC`, `opaque`, `TLS`; detected by default.
     pub proxy_protocol: Option<String>,
-    /// Who is let in where no authorization says so; nobody where nothing is said.
+    /// Policy for clients without an authorization; by default deny.
     pub access_policy: Option<String>,
 }
 
-/// The port of a Server as it is written.
+/// The port of a Server, as written.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum ServerPort {
-    /// By number, which may be none of a port.
+    /// By number, which may be invalid.
     Number(i64),
-    /// By the name that a container gives it.
+    /// By name of a container port.
     Name(String),
 }
 

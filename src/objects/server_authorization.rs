@@ -1,4 +1,4 @@
-//! ServerAuthorizations: the older way to say who is let in by Servers.
+//! ServerAuthorizations: the predecessor of AuthorizationPolicies.
 
 use serde::Deserialize;
 
@@ -13,41 +13,41 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct ServerAuthorization {
     /// Name, namespace.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: ServerAuthorizationSpec,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ServerAuthorizationSpec {
-    /// The Servers of its namespace that it is about.
+    /// The Servers of its namespace that it applies to.
     #[serde(deserialize_with = "nullable")]
     pub server: ServerChoice,
-    /// Who is let in.
+    /// Authorized clients.
     #[serde(deserialize_with = "nullable")]
     pub client: Client,
 }
 
-/// Servers by name, or else by labels.
+/// Servers by name or by labels.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ServerChoice {
-    /// One Server; it counts before the selector.
+    /// One Server; overrides the selector.
     pub name: Option<String>,
-    /// Servers by labels; all where nothing is said.
+    /// Servers by labels; by default all.
     pub selector: Option<LabelSelector>,
 }
 
-/// Who is let in.
+/// Authorized clients.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Client {
-    /// From where; the networks of the cluster where nothing is said.
+    /// Networks; by default those of the cluster.
     #[serde(deserialize_with = "nullable")]
     pub networks: Vec<Network>,
-    /// Anybody.
+    /// Whether all clients are authorized.
     #[serde(deserialize_with = "nullable")]
     pub unauthenticated: bool,
     /// Meshed clients.
@@ -55,11 +55,11 @@ pub struct Client {
     pub mesh_tls: Option<MeshTls>,
 }
 
-/// Which meshed clients are let in.
+/// Authorized meshed clients.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct MeshTls {
-    /// All that speak Linkerd's TLS, whoever they are.
+    /// All clients with Linkerd's TLS, without an identity requirement.
     #[serde(rename = "unauthenticatedTLS", deserialize_with = "nullable")]
     pub unauthenticated_tls: bool,
     /// By identity.
@@ -70,7 +70,7 @@ pub struct MeshTls {
     pub service_accounts: Vec<ServiceAccountRef>,
 }
 
-/// A service account; of the same namespace where nothing is said.
+/// A service account; by default of the same namespace.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct ServiceAccountRef {

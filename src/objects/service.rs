@@ -11,10 +11,10 @@ use super::shared::Word;
 use super::texts::Texts;
 use super::{Kind, KindInfo, Listed, object};
 
-/// The label of a mirror whose endpoints are asked for over there, with the cluster; the annotation of a federated service,
-/// with its members there as `SERVICE@CLUSTER,…`.
+/// Label of a mirror with remote endpoint discovery, with the cluster's name; annotation of a federated service, with
+/// its remote members as `SERVICE@CLUSTER,…`.
 pub const REMOTE_DISCOVERY: &str = "multicluster.linkerd.io/remote-discovery";
-/// The label that says of which cluster something is a mirror, or for which it mirrors.
+/// Label with the name of the mirrored cluster.
 pub const MIRRORS_CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 
 /// A Service.
@@ -23,19 +23,19 @@ pub const MIRRORS_CLUSTER: &str = "mirror.linkerd.io/cluster-name";
 pub struct Service {
     /// Name, labels, annotations.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: ServiceSpec,
-    /// What came of it.
+    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: ServiceStatus,
 }
 
-/// What came of a Service.
+/// Status of a Service.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServiceStatus {
-    /// The load balancer that somebody made for it.
+    /// Its load balancer.
     #[serde(deserialize_with = "nullable")]
     pub load_balancer: LoadBalancer,
 }
@@ -44,12 +44,12 @@ pub struct ServiceStatus {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct LoadBalancer {
-    /// Where it takes calls.
+    /// Its addresses.
     #[serde(deserialize_with = "nullable")]
     pub ingress: Vec<LoadBalancerIngress>,
 }
 
-/// Where a load balancer takes calls: an address or a name.
+/// An address or name of a load balancer.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct LoadBalancerIngress {
@@ -61,20 +61,20 @@ pub struct LoadBalancerIngress {
     pub hostname: String,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServiceSpec {
     /// ClusterIP, NodePort, LoadBalancer or ExternalName; empty means the first.
     #[serde(rename = "type", deserialize_with = "nullable")]
     pub kind: Word,
-    /// Its address; headless Services and those that only name another host have none.
+    /// Its address; headless and ExternalName Services have none.
     #[serde(rename = "clusterIP")]
     pub cluster_ip: ClusterIp,
-    /// All its addresses, one of each family; the first is that above.
+    /// All its addresses, one per family, including the first.
     #[serde(rename = "clusterIPs", deserialize_with = "nullable")]
     pub cluster_ips: Vec<Word>,
-    /// The labels of the pods behind it; without any, somebody else writes its endpoints.
+    /// Selector of its pods; without one, its endpoints are managed elsewhere.
     #[serde(deserialize_with = "nullable")]
     pub selector: Texts,
     /// `IPv4`, `IPv6`, or both.
@@ -89,7 +89,7 @@ pub struct ServiceSpec {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClusterIp {
     address: Option<IpAddr>,
-    /// Whether it is headless: `None` stands there. What is only applied, and not yet there, has no address and is not headless.
+    /// Whether it is headless (`None`). A Service without an assigned address is not headless.
     pub headless: bool,
 }
 
@@ -119,22 +119,22 @@ impl<'de> Deserialize<'de> for ClusterIp {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServicePort {
-    /// Its name; empty where it has none.
+    /// Its name; may be empty.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// What is spoken to it; empty, for TCP, where nothing is said.
+    /// Transport protocol; empty means TCP.
     #[serde(deserialize_with = "nullable")]
     pub protocol: String,
-    /// What is spoken to it on top of that; empty where nothing is said.
+    /// `appProtocol`; may be empty.
     #[serde(deserialize_with = "nullable")]
     pub app_protocol: String,
     /// The port that clients use.
     pub port: u16,
-    /// The port of the pods; the same where nothing is said.
+    /// Target port; by default the same.
     pub target_port: Option<TargetPort>,
 }
 
-/// A port of a pod, by number or by the name that a container gives it.
+/// A pod port, by number or name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum TargetPort {
@@ -144,7 +144,7 @@ pub enum TargetPort {
     Name(String),
 }
 
-/// A protocol, where one that is not said is TCP.
+/// A protocol; empty means TCP.
 fn spoken(protocol: &str) -> &str {
     if protocol.is_empty() { "TCP" } else { protocol }
 }
@@ -154,13 +154,12 @@ impl ServicePort {
         spoken(&self.protocol)
     }
 
-    /// Whether it is one of TCP, which alone goes by proxies.
+    /// Whether it is TCP; proxies handle only TCP.
     pub fn is_tcp(&self) -> bool {
         self.spoken() == "TCP"
     }
 
-    /// The port of a pod that it leads to, as the endpoints of Kubernetes have it; `None` where the pod has none of that name and
-    /// protocol.
+    /// Target port in a pod, as in Kubernetes' endpoints; `None` if the pod has no port of that name and protocol.
     pub fn leads_to(&self, pod: &Pod) -> Option<u16> {
         let name = match &self.target_port {
             None | Some(TargetPort::Number(0)) => return Some(self.port),
@@ -175,12 +174,12 @@ impl ServicePort {
 }
 
 impl ServiceSpec {
-    /// The ports that go by proxies.
+    /// Ports that proxies handle.
     pub fn tcp_ports(&self) -> impl Iterator<Item = &ServicePort> {
         self.ports.iter().filter(|port| port.is_tcp())
     }
 
-    /// The port that goes by proxies, where there is one alone.
+    /// The port that proxies handle, if there is exactly one.
     pub fn only_tcp_port(&self) -> Option<&ServicePort> {
         let mut ports = self.tcp_ports();
         ports.next().filter(|_| ports.next().is_none())
@@ -194,7 +193,7 @@ impl ServiceSpec {
 }
 
 impl Service {
-    /// The other clusters that are asked for its endpoints.
+    /// Remote clusters that provide its endpoints.
     pub fn remote_clusters(&self) -> impl Iterator<Item = &str> {
         let members = self.metadata.annotation(REMOTE_DISCOVERY).unwrap_or_default().split(',');
         let of_members =

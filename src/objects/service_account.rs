@@ -5,13 +5,13 @@ use serde::Deserialize;
 use super::meta::Meta;
 use super::{Kind, KindInfo, Listed, object};
 
-/// A ServiceAccount: its uid, which its tokens name, and whether pods get one.
+/// A ServiceAccount: its uid, which is in its tokens, and token mounting.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServiceAccount {
     /// Name and uid.
     pub metadata: Meta,
-    /// Whether pods that do not say it get its token; `None` means the default.
+    /// Default for token mounting in pods; `None` means the Kubernetes default.
     pub automount_service_account_token: Option<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! ServiceProfiles: the older way to say something of routes, for clients of a Service or a host.
+//! ServiceProfiles: the older API for outbound routes of a Service or host.
 
 use serde::Deserialize;
 
@@ -11,19 +11,19 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct ServiceProfile {
     /// Name, namespace.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: ServiceProfileSpec,
 }
 
-/// What was asked for; what routes match is not read.
+/// The spec; route conditions are not read.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServiceProfileSpec {
     /// Its routes.
     #[serde(deserialize_with = "nullable")]
     pub routes: Vec<ProfileRoute>,
-    /// Where requests are sent instead.
+    /// Traffic overrides.
     #[serde(deserialize_with = "nullable")]
     pub dst_overrides: Vec<DstOverride>,
 }
@@ -35,14 +35,14 @@ pub struct ProfileRoute {
     /// Its name in metrics.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// Whether its requests may be sent again.
+    /// Whether its requests may be retried.
     #[serde(deserialize_with = "nullable")]
     pub is_retryable: bool,
-    /// The time limit of its requests, as it is written.
+    /// Timeout of its requests, as written.
     pub timeout: Option<String>,
 }
 
-/// Where a part of the requests goes.
+/// Destination of a part of the requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct DstOverride {

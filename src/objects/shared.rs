@@ -1,5 +1,5 @@
-//! Parts of objects that are the same in many: the labels of replicas, their containers, the names of nodes. Each is kept
-//! once, or nearly so. Who reads one sees no difference; nobody changes one after it was decoded.
+//! Parts of objects that many share: labels of replicas, their containers, names of nodes. Each is stored approximately
+//! once, and is immutable after decoding.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -11,17 +11,17 @@ use std::sync::Arc;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A part that several objects may have in common.
+/// A part that several objects may share.
 #[derive(Debug)]
 pub struct Shared<T>(Arc<T>);
 
-/// What can be shared. That there is nothing of it is the same in very many objects, and is kept once.
+/// A shareable type. Its empty value is stored once.
 pub trait Part: Default + PartialEq + 'static {
-    /// Nothing of it.
+    /// Its empty value.
     fn nothing() -> &'static Arc<Self>;
 }
 
-/// Makes parts of types.
+/// Makes types shareable.
 macro_rules! parts {
     ($( $part:ty ),* $(,)?) => {
         $(
@@ -43,7 +43,7 @@ impl<T: Part> Default for Shared<T> {
     }
 }
 
-/// Two of one origin are compared by that alone.
+/// Shared values are compared by pointer first.
 impl<T: PartialEq> PartialEq for Shared<T> {
     #[inline]
     fn eq(&self, other: &Shared<T>) -> bool {
@@ -52,13 +52,13 @@ impl<T: PartialEq> PartialEq for Shared<T> {
 }
 
 impl<T> Shared<T> {
-    /// Whether both are kept in one place: then they are equal, which others may be too.
+    /// Whether both are the same allocation, and therefore equal.
     #[inline]
     pub fn is_same(&self, other: &Shared<T>) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Becomes one with an equal part of another object.
+    /// Shares an equal part of another object.
     pub(super) fn share(&mut self, other: &Shared<T>)
     where
         T: PartialEq,
@@ -68,7 +68,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// To change it while it is being decoded.
+    /// Mutable access during decoding.
     pub(crate) fn edit(&mut self) -> &mut T
     where
         T: Clone,
@@ -117,12 +117,12 @@ impl<'de, T: Part + Deserialize<'de>> Deserialize<'de> for Shared<T> {
     }
 }
 
-/// A text that many objects have in common: a namespace, a node, an image, a reason. As large as one pointer; nothing for the empty
-/// text.
+/// A text that many objects share: a namespace, a node, an image, a reason. It has the size of a pointer; the empty
+/// text is stored without one.
 #[derive(Clone, Default)]
 pub struct Word(Option<Arc<Box<str>>>);
 
-/// So many words are remembered, the latest of those that share a place.
+/// Number of cached words; of those with the same slot, the latest stays.
 const REMEMBERED: usize = 1024;
 
 thread_local! {
@@ -192,7 +192,7 @@ impl Ord for Word {
     }
 }
 
-/// As of the text, by which maps of words are asked.
+/// Equal to the hash of the text, for map lookups.
 impl Hash for Word {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.as_str().hash(state);

@@ -1,4 +1,4 @@
-//! Where the objects of one answer are filed while they arrive, whatever their type.
+//! Type-erased stores for the objects of a response.
 
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
 
@@ -6,21 +6,21 @@ use super::Object;
 use crate::protobuf::{Broken, Message};
 use crate::redact::{Clean, Rule};
 
-/// A store for one answer, its element type erased: what [`crate::collect`] fills and the model files by item.
+/// A type-erased store for one response: [`crate::collect`] fills it, and the model files it by item.
 pub trait Store: Send + Sync {
-    /// Decodes one object, its texts sanitized by the rule; the error names what could not be read.
+    /// Decodes one object with redaction by the rule; the error names the invalid field.
     fn push(&mut self, json: &[u8], rule: &'static Rule) -> Result<(), serde_json::Error>;
-    /// Decodes the object that begins `text`; its length, unless it is broken or not whole.
+    /// Decodes the object at the start of `text`; returns its length, unless it is invalid or incomplete.
     fn push_first(&mut self, text: &str, rule: &'static Rule) -> Option<usize>;
     /// Decodes one object from protobuf.
     fn push_message(&mut self, message: Message<'_>, rule: &'static Rule) -> Result<(), Broken>;
-    /// Forgets everything (the source begins again).
+    /// Clears the store (the source restarts).
     fn clear(&mut self);
-    /// Sorts by namespace and name, so that order never depends on the source.
+    /// Sorts by namespace and name, independent of the source.
     fn finish(&mut self);
-    /// How many objects.
+    /// Number of objects.
     fn count(&self) -> usize;
-    /// A store with the object of that name alone, or with none.
+    /// A store with only the object of that name, or an empty one.
     fn only(&self, namespace: &str, name: &str) -> Box<dyn Store>;
     /// The typed list behind it.
     fn as_any(&self) -> &dyn std::any::Any;
@@ -28,7 +28,7 @@ pub trait Store: Send + Sync {
 
 impl<T: Object> Store for Vec<T> {
     fn push(&mut self, json: &[u8], rule: &'static Rule) -> Result<(), serde_json::Error> {
-        // As text, so that a decoder of texts is the only one of JSON; what is none in between becomes `U+FFFD`, as in protobuf.
+        // Decoded as text, so that only one JSON decoder exists; invalid UTF-8 becomes `U+FFFD`, as in protobuf.
         let text = String::from_utf8_lossy(json);
         let mut deserializer = serde_json::Deserializer::from_str(&text);
         let object = T::deserialize(Clean::new(&mut deserializer, rule))?;
@@ -37,7 +37,7 @@ impl<T: Object> Store for Vec<T> {
     }
 
     fn push_first(&mut self, text: &str, rule: &'static Rule) -> Option<usize> {
-        // One that is refused comes again, whole, and is counted then.
+        // A declined object comes again as a whole, and is then counted.
         let (object, length) = first(text, rule)?;
         keep(self, object).ok().map(|()| length)
     }
@@ -51,7 +51,7 @@ impl<T: Object> Store for Vec<T> {
     }
 
     fn finish(&mut self) {
-        // As an API server lists them they are sorted, and to sort takes half as much memory again.
+        // Lists of an API server are already sorted, and sorting needs more memory.
         if !self.is_sorted_by(|a, b| a.key() <= b.key()) {
             self.sort_by(|a, b| a.key().cmp(&b.key()));
         }
@@ -72,7 +72,7 @@ impl<T: Object> Store for Vec<T> {
     }
 }
 
-/// Files an object, unless its names are none.
+/// Stores an object unless its names are invalid.
 fn keep<T: Object>(objects: &mut Vec<T>, mut object: T) -> Result<(), String> {
     if let Some(why) = object.refused() {
         return Err(why);

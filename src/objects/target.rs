@@ -1,4 +1,4 @@
-//! References of policies: to what one holds for, and to what clients must show.
+//! References of policies to targets and authentications.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use super::meta::nullable;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct TargetRef {
-    /// API group; `core` where nothing is said.
+    /// API group; by default `core`.
     #[serde(deserialize_with = "nullable")]
     pub group: String,
     /// Kind.
@@ -17,18 +17,19 @@ pub struct TargetRef {
     /// Name.
     #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// Namespace; that of the object that refers where nothing is said.
+    /// Namespace; by default that of the referring object.
     pub namespace: Option<String>,
 }
 
 impl TargetRef {
-    /// Whether it refers to a kind, as the policy controller compares them: in any case.
+    /// Whether it refers to a kind, compared like the policy controller does: ignoring case.
     pub fn is_a(&self, group: &str, kind: &str) -> bool {
         is_a(Some(&self.group), &self.kind, group, kind)
     }
 }
 
-/// Whether a group and a kind are those that are meant, as the policy controller compares them: in any case, and no group is `core`.
+/// Whether a group and a kind match, compared like the policy controller does: ignoring case, and a missing group is
+/// `core`.
 pub(super) fn is_a(said: Option<&str>, kind: &str, group: &str, wanted: &str) -> bool {
     let core = |group: Option<&str>| group.filter(|group| !group.is_empty()).unwrap_or("core").to_owned();
     core(said).eq_ignore_ascii_case(&core(Some(group))) && kind.eq_ignore_ascii_case(wanted)

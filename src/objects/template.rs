@@ -1,4 +1,4 @@
-//! The pod template of what makes pods.
+//! Pod templates.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use crate::redact::Owner;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct PodTemplate {
-    /// Labels and annotations that its pods get.
+    /// Labels and annotations of its pods.
     #[serde(deserialize_with = "nullable")]
     pub metadata: Meta,
     /// Their specification.

@@ -1,5 +1,5 @@
-//! Texts by name, as labels and annotations are: a handful in each of very many objects, so they are kept in one piece, sorted, and
-//! their names, which are the same everywhere, once.
+//! Maps of texts, such as labels and annotations: small and very numerous, so each is stored in one sorted allocation,
+//! with shared names.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ pub struct Texts(Box<[(Word, String)]>);
 
 parts!(Texts);
 
-/// Names and texts, one after the other.
+/// Names and texts, alternating.
 pub type Iter<'a> =
     std::iter::Map<std::slice::Iter<'a, (Word, String)>, fn(&'a (Word, String)) -> (&'a Word, &'a String)>;
 
@@ -27,7 +27,7 @@ impl Texts {
         Some(&self.0[at].1)
     }
 
-    /// Whether there is a text of that name.
+    /// Whether the name exists.
     pub fn contains_key(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
@@ -48,23 +48,23 @@ impl Texts {
         self.0.iter().map(|(_, text)| text)
     }
 
-    /// How many.
+    /// Number.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether it is missing.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// As a map, to be changed.
+    /// As a map that can be changed.
     pub fn to_map(&self) -> BTreeMap<String, String> {
         self.iter().map(|(name, text)| (name.into(), text.clone())).collect()
     }
 }
 
-/// Of several texts of one name the last counts, as in JSON.
+/// Of duplicate names the last applies, as in JSON.
 impl<N: Into<Word>> FromIterator<(N, String)> for Texts {
     fn from_iter<I: IntoIterator<Item = (N, String)>>(all: I) -> Texts {
         let mut all: Vec<(Word, String)> = all.into_iter().map(|(name, text)| (name.into(), text)).collect();

@@ -1,16 +1,16 @@
-//! Times of objects, in little room: there are several in each of very many pods.
+//! Compact times of objects.
 
 use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
 
-/// A time that an object may lack, to the microsecond: Kubernetes writes none finer. One that is lacking comes before all others.
+/// An optional time in microseconds, the precision of Kubernetes. A missing one is before all others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(i64);
 
 impl Time {
-    /// What no time is as: far before the first that a [`Timestamp`] can be.
+    /// Encoding of a missing time: before the first valid [`Timestamp`].
     const NONE: Time = Time(i64::MIN);
 
     /// The time, if there is one.
@@ -19,13 +19,13 @@ impl Time {
         if self.is_none() { None } else { Timestamp::from_microsecond(self.0).ok() }
     }
 
-    /// Whether there is one.
+    /// Whether it exists.
     #[inline]
     pub fn is_some(self) -> bool {
         !self.is_none()
     }
 
-    /// Whether there is none.
+    /// Whether it is missing.
     #[inline]
     pub fn is_none(self) -> bool {
         self == Time::NONE

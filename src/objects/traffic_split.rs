@@ -1,4 +1,4 @@
-//! TrafficSplits of SMI: between which Services the requests for one are divided.
+//! TrafficSplits of SMI.
 
 use serde::Deserialize;
 
@@ -11,24 +11,24 @@ use super::{Kind, KindInfo, Listed, object};
 pub struct TrafficSplit {
     /// Name, namespace.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: TrafficSplitSpec,
 }
 
-/// What was asked for; weights are not read.
+/// The spec; weights are not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct TrafficSplitSpec {
     /// The Service that clients call.
     #[serde(deserialize_with = "nullable")]
     pub service: String,
-    /// The Services that are to answer.
+    /// The backend Services.
     #[serde(deserialize_with = "nullable")]
     pub backends: Vec<SplitBackend>,
 }
 
-/// A Service that is to answer.
+/// A backend Service.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct SplitBackend {

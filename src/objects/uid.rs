@@ -1,4 +1,4 @@
-//! The uids of objects, in little room: every object has one, and nearly all are UUIDs.
+//! Compact uids of objects; nearly all are UUIDs.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use uuid::fmt::Hyphenated;
 
 use super::meta::Text;
 
-/// What the API server calls an object by, for as long as it is there: another one of the same name has another one.
+/// Unique id of an object by the API server: a new object with the same name has another one.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uid(Held);
 
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Held {
-    /// Nothing is written.
+    /// Missing.
     #[default]
     Nothing,
     /// A UUID, as the API server writes one: in small letters, with hyphens.
@@ -24,7 +24,7 @@ enum Held {
 }
 
 impl Uid {
-    /// Whether there is none.
+    /// Whether it is missing.
     pub fn is_empty(&self) -> bool {
         self.0 == Held::Nothing
     }

@@ -1,4 +1,4 @@
-//! The volumes of a pod, as far as they hold identities.
+//! Volumes of a pod with identities.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,23 @@ use super::meta::nullable;
 use super::shared::Word;
 use crate::protobuf::schema::schemas;
 
-/// The volume in which the proxy keeps its key and certificate.
+/// Volume with the proxy's key and certificate.
 pub const END_ENTITY_VOLUME: &str = "linkerd-identity-end-entity";
-/// The volume with the token that the proxy shows to identity.
+/// Volume with the proxy's token for the identity component.
 pub const TOKEN_VOLUME: &str = "linkerd-identity-token";
-/// How the name of the volume begins in which the API server puts a token of the pod's service account.
+/// Name prefix of the volume with the pod's service account token.
 const API_TOKEN: &str = "kube-api-access-";
 
-/// What is read of volumes.
+/// Facts about volumes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Volumes {
-    /// Whether there is any.
+    /// Whether there are any.
     pub some: bool,
-    /// Whether one holds a token of the pod's service account, as the API server adds it.
+    /// Whether one contains the service account token that the API server adds.
     pub service_account_token: bool,
-    /// Whether [`END_ENTITY_VOLUME`] is there.
+    /// Whether [`END_ENTITY_VOLUME`] exists.
     pub end_entity: bool,
-    /// Whom the token in [`TOKEN_VOLUME`] is for; `None` where there is no such volume, empty where it holds no token.
+    /// Audience of the token in [`TOKEN_VOLUME`]; `None` without the volume, empty without a token.
     pub identity_token: Option<Word>,
 }
 
@@ -37,7 +37,7 @@ struct Volume<'a> {
     projected: Option<Projected>,
 }
 
-/// What a volume is made of.
+/// Source of a volume.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Projected {
@@ -45,7 +45,7 @@ struct Projected {
     sources: Vec<Projection>,
 }
 
-/// One of the things that a volume is made of.
+/// A projected source.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Projection {
@@ -79,17 +79,17 @@ impl<'de> Deserialize<'de> for Volumes {
     }
 }
 
-/// What is read of the volumes that a container sees.
+/// Facts about a container's volume mounts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VolumeMounts {
-    /// Whether there is any.
+    /// Whether there are any.
     pub some: bool,
-    /// Their names, without that of the token which the API server adds: it is another one in each replica, and replicas have
-    /// their containers in common.
+    /// Their names, without that of the API server's token volume, which differs between replicas that otherwise share
+    /// containers.
     pub named: Vec<Word>,
 }
 
-/// A volume that a container sees.
+/// A volume mount.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct VolumeMount<'a> {

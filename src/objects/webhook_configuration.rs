@@ -28,16 +28,16 @@ pub struct Webhook {
     pub failure_policy: String,
     /// Seconds the API server waits.
     pub timeout_seconds: Option<u32>,
-    /// Where the API server calls.
+    /// Target of the calls.
     #[serde(deserialize_with = "nullable")]
     pub client_config: ClientConfig,
-    /// Which namespaces are called for.
+    /// Namespace selector.
     pub namespace_selector: Option<LabelSelector>,
-    /// Which objects are called for.
+    /// Object selector.
     pub object_selector: Option<LabelSelector>,
 }
 
-/// Where the API server calls a webhook.
+/// Target of a webhook's calls.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClientConfig {
@@ -56,13 +56,13 @@ pub struct ServiceReference {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// 443 unless said otherwise.
+    /// By default 443.
     pub port: Option<u16>,
 }
 
 object!(WebhookConfiguration);
 
-/// What passes of both.
+/// Redaction rules for both.
 const PASSES: &str = "{webhooks: webhooks}";
 
 /// Lists of `MutatingWebhookConfiguration`.

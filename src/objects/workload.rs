@@ -1,4 +1,4 @@
-//! What keeps pods running: Deployments, ReplicaSets, DaemonSets, StatefulSets. They share a slim type.
+//! Deployments, ReplicaSets, DaemonSets and StatefulSets, with a common slim type.
 
 use serde::Deserialize;
 
@@ -16,19 +16,19 @@ use crate::protobuf::schema::schemas;
 pub struct Workload {
     /// Name, labels, annotations.
     pub metadata: Meta,
-    /// What was asked for.
+    /// The spec.
     #[serde(deserialize_with = "nullable")]
     pub spec: WorkloadSpec,
-    /// How far it is.
+    /// The status.
     #[serde(deserialize_with = "nullable")]
     pub status: WorkloadStatus,
 }
 
-/// What was asked for.
+/// The spec.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct WorkloadSpec {
-    /// Wanted pods; `None` on DaemonSets and when defaulted (1).
+    /// Desired replicas; `None` for DaemonSets and for the default (1).
     pub replicas: Option<u32>,
     /// The template.
     #[serde(deserialize_with = "nullable")]
@@ -36,31 +36,31 @@ pub struct WorkloadSpec {
     /// Whether a Deployment's rollout is paused.
     #[serde(deserialize_with = "nullable")]
     pub paused: bool,
-    /// How pods are replaced when the template changes.
+    /// Update strategy.
     #[serde(alias = "updateStrategy", deserialize_with = "nullable")]
     pub strategy: Strategy,
 }
 
-/// How far it is.
+/// The status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct WorkloadStatus {
-    /// Pods there are.
+    /// Current number of pods.
     #[serde(deserialize_with = "nullable")]
     pub replicas: u32,
-    /// Pods that are ready.
+    /// Number of ready pods.
     #[serde(deserialize_with = "nullable")]
     pub ready_replicas: u32,
-    /// Pods that have been ready for long enough (`minReadySeconds`); not of DaemonSets.
+    /// Number of available pods (`minReadySeconds`); not for DaemonSets.
     #[serde(deserialize_with = "nullable")]
     pub available_replicas: u32,
-    /// DaemonSets: nodes that should run it and have a pod of it.
+    /// DaemonSets: number of nodes that should run a pod and have one.
     #[serde(deserialize_with = "nullable")]
     pub current_number_scheduled: u32,
-    /// DaemonSets: nodes that should run it.
+    /// DaemonSets: number of nodes that should run a pod.
     #[serde(deserialize_with = "nullable")]
     pub desired_number_scheduled: u32,
-    /// DaemonSets: nodes where it is ready.
+    /// DaemonSets: number of nodes with a ready pod.
     #[serde(deserialize_with = "nullable")]
     pub number_ready: u32,
     /// Available, Progressing, ...
@@ -83,7 +83,7 @@ impl Object for Workload {
 }
 
 impl Workload {
-    /// What the API server says where it refuses pods of it: a ReplicaSet's condition, which its Deployment repeats.
+    /// Error of the API server for rejected pods: a ReplicaSet's condition, which its Deployment repeats.
     pub fn replica_failure(&self) -> Option<&Condition> {
         let failed =
             |condition: &&Condition| condition.kind == "ReplicaFailure" && condition.status == "True";
@@ -91,7 +91,7 @@ impl Workload {
     }
 }
 
-/// What passes of all four.
+/// Redaction rules for all four.
 const PASSES: &str = "{spec: {selector: selector, template: template, strategy: {type: word, rollingUpdate: quantities}, \
     updateStrategy: {type: word, rollingUpdate: quantities}, serviceName: text, podManagementPolicy: word}, \
     status: {conditions: conditions, currentRevision: text, updateRevision: text}}";

@@ -1,6 +1,6 @@
-//! Which fields of which objects pass the sanitizer, and as what: `redaction.yaml`, made into rules that are followed field by
-//! field. A field passes because it is known to hold names, numbers, enumerations, versions or a sentence that Kubernetes or
-//! Linkerd wrote; even there nothing of a secret's shape passes. Text in any other field is replaced; keys, lists and types stay.
+//! Fields of objects that are kept, from `redaction.yaml`, as rules that are applied field by field. A field is kept if
+//! it is known to contain names, numbers, enumerations, versions or sentences of Kubernetes or Linkerd; even there,
+//! secrets are removed by their shape. Text in other fields is replaced; keys, lists and types stay.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -10,36 +10,36 @@ use super::memo::Memo;
 use crate::annotations::may_be_linkerds;
 use crate::knowledge::{Field, Fields, Knowledge, META, Redaction, Sort};
 
-/// What may stand in a field.
+/// Rule for the content of a field.
 #[derive(Debug, Clone, Copy)]
 pub enum Rule {
-    /// Nothing is known of it: texts are replaced.
+    /// Unknown: texts are replaced.
     Other,
     /// A name, a version, a time.
     Text,
-    /// Free text that another program wrote: what is known to be harmless of it.
+    /// Free text of another program: known harmless parts are kept.
     Sentence,
     /// One word: an enumeration, a quantity, a number written as text.
     Word,
-    /// Certificates: PEM, or PEM in base64. Anything else in it goes.
+    /// Certificates: PEM, or PEM in base64. Other content is removed.
     Certificates,
-    /// A checksum of something public.
+    /// A checksum of public data.
     Checksum,
-    /// The name or the value of an environment variable; which of them pass is decided where the container is known.
+    /// Name or value of an environment variable; the container's rule decides which are kept.
     Env,
     /// Labels: names by name.
     Labels,
-    /// Annotations: those that may be meant for Linkerd, and those of tools that are known.
+    /// Annotations: those that may be Linkerd's, and those of known tools.
     Annotations,
-    /// The same under every key.
+    /// The same rule for every key.
     Map(&'static Rule),
-    /// All of it, whatever it is: it has passed before.
+    /// Keep everything: it was redacted before.
     Clean,
     /// Fields by name.
     Fields(&'static Names),
 }
 
-/// Fields by name, in few and short rows: every key of every object is looked up here.
+/// Fields by name, in a compact form: every key of every object is looked up here.
 #[derive(Debug)]
 pub struct Names([Vec<(&'static str, Rule)>; Names::ROWS]);
 
@@ -70,11 +70,11 @@ impl Names {
 static OTHER: Rule = Rule::Other;
 static TEXT: Rule = Rule::Text;
 static CHECKSUM: Rule = Rule::Checksum;
-/// For what was redacted whole before.
+/// For objects that were redacted before.
 pub static CLEAN: Rule = Rule::Clean;
 
 impl Rule {
-    /// What may stand in a part of it.
+    /// The rule for a part of it.
     #[inline]
     pub(super) fn child(&'static self, key: &str) -> &'static Rule {
         match self {
@@ -95,7 +95,7 @@ impl Rule {
         }
     }
 
-    /// Whether its keys are names of fields, of which there are not many, and not names that somebody gave.
+    /// Whether its keys are field names, which are few, rather than names chosen by users.
     #[inline]
     pub(super) fn has_fields(&self) -> bool {
         matches!(self, Rule::Fields(_) | Rule::Clean)
@@ -103,13 +103,13 @@ impl Rule {
 }
 
 thread_local! {
-    /// What was found of annotations.
+    /// Cache for annotations.
     static ANNOTATIONS: Memo<Option<&'static Rule>> = Memo::of(256);
 }
 
 fn of_annotation(key: &str) -> &'static Rule {
     match key {
-        // A checksum that Linkerd writes of what is public.
+        // A checksum by Linkerd of public data.
         _ if key.starts_with("linkerd.io/") && key.ends_with("sha256") => &CHECKSUM,
         _ if may_be_linkerds(key) => of_label(key),
         _ if data().annotations.iter().any(|known| known == key) => &TEXT,
@@ -127,25 +127,25 @@ fn data() -> &'static Redaction {
     Knowledge::embedded().redaction()
 }
 
-/// Keys of CNI configurations whose texts are names, addresses, paths or enumerations.
+/// Keys of CNI configurations with names, addresses, paths or enumerations as texts.
 pub(super) fn configuration() -> &'static [String] {
     &data().cni_configuration
 }
 
-/// Keys of the files of a node snapshot that its collector writes itself.
+/// Keys of node snapshot files that its collector writes itself.
 pub(super) fn facts() -> &'static [String] {
     &data().node_facts
 }
 
-/// Keys of these files whose texts are sentences.
+/// Keys among them with sentences as texts.
 pub(super) fn sentences() -> &'static [String] {
     &data().node_sentences
 }
 
-/// What passes of a kind, from its own words (see [`Redaction::fields`]); it stays as long as the process.
+/// The rule of a kind, from its text (see [`Redaction::fields`]); kept for the process.
 ///
 /// # Errors
-/// The words cannot be read, or name a part that is not in `redaction.yaml`.
+/// The text is invalid, or refers to a field group that is not in `redaction.yaml`.
 pub fn rule(passes: &str) -> Result<Rule, String> {
     let read: &'static Fields = Box::leak(Box::new(data().fields(passes)?));
     let parts = parts();
@@ -157,13 +157,13 @@ pub fn rule(passes: &str) -> Result<Rule, String> {
     Ok(Rule::Fields(Names::of(fields)))
 }
 
-/// What passes of an object of a kind that is not known.
+/// The rule for objects of unknown kinds.
 pub fn unknown() -> &'static Rule {
     static UNKNOWN: OnceLock<Rule> = OnceLock::new();
     UNKNOWN.get_or_init(|| rule("").unwrap_or(Rule::Other))
 }
 
-/// The fields that several kinds share. They are made once, and stay as long as the process.
+/// Field groups that several kinds share, created once per process.
 fn parts() -> &'static HashMap<&'static str, Rule> {
     static PARTS: OnceLock<HashMap<&str, Rule>> = OnceLock::new();
     PARTS.get_or_init(|| {
@@ -186,7 +186,7 @@ fn made(field: &'static Field, parts: &HashMap<&str, Rule>) -> Rule {
         Field::Holds(Sort::Environment) => Rule::Env,
         Field::Holds(Sort::Labels) => Rule::Labels,
         Field::Holds(Sort::Annotations) => Rule::Annotations,
-        // The loader refuses parts that are not there; what is not known is replaced.
+        // The loader rejects unknown field groups; unknown fields are replaced.
         Field::Part(name) => parts.get(name.as_str()).copied().unwrap_or(Rule::Other),
         Field::Each(each) => Rule::Map(Box::leak(Box::new(made(each, parts)))),
         Field::Fields(fields) => Rule::Fields(Names::of(listed(fields, parts))),

@@ -1,6 +1,6 @@
-//! Whether a private key belongs to a certificate, answered before the key is dropped.
+//! Tests whether a private key matches a certificate, before the key is dropped.
 //!
-//! Nothing of the key leaves this module but the answer.
+//! Only the result leaves this module.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,22 +12,21 @@ use x509_cert::der::{Decode, Encode};
 use super::pem::block;
 use super::shapes::looks_certified;
 
-/// Does the private key belong to the certificate?
+/// Whether the private key matches the certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyMatches {
-    /// The key's public half is the one in the certificate.
+    /// The public key of the key is that of the certificate.
     True,
     /// It is not.
     False,
-    /// The key is in a form that Linkerd does not read: another block stands before it, it is encrypted or mislabelled, or it
-    /// is an Ed25519 key.
+    /// Linkerd cannot read the key: another block precedes it, it is encrypted or mislabelled, or it is an Ed25519 key.
     Unreadable,
-    /// The Secret was read first-hand, and has no entry for a key.
+    /// The Secret was read directly from the cluster, and has no entry for a key.
     Absent,
-    /// The Secret was read first-hand, and its entry for the key is empty.
+    /// The Secret was read directly from the cluster, and its entry for the key is empty.
     Empty,
-    /// No key in what was given, no certificate, or a form that is not understood.
+    /// The key or certificate is missing, or in an unknown format.
     Unknown,
 }
 
@@ -46,7 +45,7 @@ impl KeyMatches {
 }
 
 impl KeyMatches {
-    /// What an annotation says.
+    /// Value of an annotation.
     pub fn of(annotation: Option<&str>) -> KeyMatches {
         use KeyMatches::{Absent, Empty, False, True, Unknown, Unreadable};
         let known = [True, False, Unreadable, Absent, Empty];
@@ -54,7 +53,7 @@ impl KeyMatches {
     }
 }
 
-/// The kinds of block in which Linkerd looks for a key. It looks at the first block alone.
+/// Block labels of keys that Linkerd reads. It reads only the first block.
 const READ: [&str; 3] = ["EC PRIVATE KEY", "RSA PRIVATE KEY", "PRIVATE KEY"];
 
 /// Compares the first certificate of a PEM text with the private key of another.
@@ -87,7 +86,7 @@ const RSA: &str = "1.2.840.113549.1.1.1";
 const EC: &str = "1.2.840.10045.2.1";
 const ED25519: &[u8] = &[0x2b, 0x65, 0x70];
 
-/// The parts of a PKCS#8 key: the identifier of its algorithm, what more is said of that, and the key itself.
+/// Parts of a PKCS#8 key: algorithm, parameters, and key.
 fn pkcs8(der: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let mut fields = Der(Der(der).take(0x30)?);
     fields.take(0x02)?;
@@ -100,7 +99,7 @@ fn is_ed25519(der: &[u8]) -> bool {
     pkcs8(der).is_some_and(|(oid, ..)| oid == ED25519)
 }
 
-/// Whether a key stands in the form of another label than its own. Go goes by the label.
+/// Whether a key has the format of another label than its own. Go uses the label.
 fn is_mislabelled(label: &str, der: &[u8]) -> bool {
     let form = |second| {
         Der(der).take(0x30).is_some_and(|fields| {
@@ -108,7 +107,7 @@ fn is_mislabelled(label: &str, der: &[u8]) -> bool {
             fields.take(0x02).is_some() && fields.take(second).is_some()
         })
     };
-    // What comes after the version: a number in PKCS#1, the key in SEC 1, the algorithm in PKCS#8.
+    // The element after the version: a number in PKCS#1, the key in SEC 1, the algorithm in PKCS#8.
     let forms =
         [("RSA PRIVATE KEY", form(0x02)), ("EC PRIVATE KEY", form(0x04)), ("PRIVATE KEY", form(0x30))];
     forms.into_iter().any(|(of, is_it)| is_it && of != label)
@@ -126,7 +125,7 @@ fn same_pkcs8(der: &[u8], algorithm: &str, curve: Option<&[u8]>, public: &[u8]) 
     }
 }
 
-/// PKCS#1: modulus and exponent stand in the key as they stand in the certificate.
+/// PKCS#1: key and certificate contain the same modulus and exponent.
 fn same_rsa(der: &[u8], algorithm: &str, public: &[u8]) -> Option<bool> {
     let mut private = Der(Der(der).take(0x30)?);
     private.take(0x02)?;
@@ -138,7 +137,7 @@ fn same_rsa(der: &[u8], algorithm: &str, public: &[u8]) -> Option<bool> {
     Some((modulus, exponent) == (certified.take(0x02)?, certified.take(0x02)?))
 }
 
-/// SEC 1: ring accepts the private half only together with the public half that belongs to it.
+/// SEC 1: ring accepts the private half only with the matching public half.
 fn same_ec(der: &[u8], algorithm: &str, curve: Option<&[u8]>, public: &[u8]) -> Option<bool> {
     let mut fields = Der(Der(der).take(0x30)?);
     fields.take(0x02)?;
@@ -156,18 +155,18 @@ fn same_ec(der: &[u8], algorithm: &str, curve: Option<&[u8]>, public: &[u8]) -> 
     let ring_algorithm = match curve? {
         [0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07] => &ECDSA_P256_SHA256_ASN1_SIGNING,
         [0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x22] => &ECDSA_P384_SHA384_ASN1_SIGNING,
-        // A curve ring does not know: the key's own copy of its public half has to do.
+        // ring does not support the curve: use the key's copy of its public half.
         _ => return own_public.map(|own| own == public),
     };
     let random = ring::rand::SystemRandom::new();
     Some(EcdsaKeyPair::from_private_key_and_public_key(ring_algorithm, private, public, &random).is_ok())
 }
 
-/// A reader of DER elements, just enough for the forms above.
+/// A DER reader, sufficient for the formats above.
 struct Der<'a>(&'a [u8]);
 
 impl<'a> Der<'a> {
-    /// The content of the next element if it has this tag.
+    /// Content of the next element if it has this tag.
     fn take(&mut self, tag: u8) -> Option<&'a [u8]> {
         let (&found, rest) = self.0.split_first()?;
         let (&first, mut rest) = rest.split_first()?;
@@ -195,7 +194,7 @@ pub(crate) struct Block {
     pub(crate) der: Vec<u8>,
 }
 
-/// Every whole PEM block of a text; what cannot be decoded is left out.
+/// All complete PEM blocks of a text; invalid ones are skipped.
 pub(crate) fn blocks(text: &[u8]) -> Vec<Block> {
     let text = String::from_utf8_lossy(text);
     let mut found = Vec::new();
@@ -213,16 +212,16 @@ pub(crate) fn blocks(text: &[u8]) -> Vec<Block> {
     found
 }
 
-/// In place of a block that is no certificate, at which Linkerd stops reading.
+/// Replacement for a block that is not a certificate, at which Linkerd stops reading.
 const STOP: &str = "-----BEGIN OTHER-----\n-----END OTHER-----\n";
 
-/// In place of a block that is called a certificate and is none: a sequence of nothing.
+/// Replacement for an invalid certificate: an empty sequence.
 const EMPTY: [u8; 2] = [0x30, 0x00];
 
-/// Only the certificates of a PEM text that Go finds in it, as PEM again; `None` where it finds none.
+/// The certificates of a PEM text that Go finds, as PEM; `None` if it finds none.
 ///
-/// A file of certificates may hold the private key as well: it does not come through, only that another block stands in front
-/// of a certificate. Of a text behind the last block, which Linkerd refuses, an empty line is left, which it refuses as well.
+/// A certificate file may also contain the private key: only its position in front of a certificate is kept. Text after
+/// the last block, which Linkerd rejects, becomes an empty line, which it also rejects.
 pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(text);
     let (mut kept, mut stops, mut rest) = (String::new(), "", text.as_ref());
@@ -234,7 +233,7 @@ pub(super) fn certificates_only(text: &[u8]) -> Option<String> {
             continue;
         }
         found = true;
-        // What only says that it is a certificate stays something that nobody can read as one.
+        // An invalid certificate stays invalid.
         let der = if looks_certified(&der) { der } else { EMPTY.to_vec() };
         kept.push_str(std::mem::take(&mut stops));
         kept.push_str("-----BEGIN CERTIFICATE-----\n");
@@ -313,7 +312,7 @@ mod tests {
             );
             let mislabelled = own.serialize_pem().replace("PRIVATE KEY", "EC PRIVATE KEY");
             assert_eq!(matches(&mislabelled), KeyMatches::Unreadable);
-            // Go knows a key by its lines.
+            // Go recognizes a key by its lines.
             for unread in [
                 own.serialize_pem().replace("-----B", "  -----B"),
                 format!("\u{feff}{}", own.serialize_pem()),

@@ -1,5 +1,6 @@
-//! Whose container it is, and what passes of its command, arguments and environment. Parts of Linkerd are known by their labels
-//! and their namespace, and what the injector adds by the marks that it leaves on the pod; never by a container's name alone.
+//! The owner of a container, and the parts of its command, arguments and environment to keep. Linkerd's components are
+//! recognized by labels and namespace, injected containers by the injector's marks on the pod; never by the container's
+//! name alone.
 
 use std::borrow::Cow;
 
@@ -22,28 +23,28 @@ const INSTALLERS: [&str; 8] = [
     "SKIP_TLS_VERIFY",
     "SLEEP",
 ];
-/// How the other variables begin that Linkerd sets.
+/// Prefixes of other variables that Linkerd sets.
 const PROXYS: [&str; 3] = ["LINKERD2_PROXY_", "LINKERD_", "_"];
-/// The longest value that is one of a setting.
+/// Maximum length of a setting.
 const MAX_SETTING: usize = 512;
-/// What of a command passes in any container: whether a workload waits for its proxy.
+/// Kept in commands of any container: waiting for the proxy.
 const AWAIT: &str = "linkerd-await";
-/// Or that it ends its proxy.
+/// Kept in commands of any container: proxy shutdown.
 const SHUTDOWN: &str = ":4191/shutdown";
 
-/// To whom a pod or the template of one belongs.
+/// Owner of a pod or pod template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
-    /// Somebody: nothing of its containers is known to be harmless.
+    /// Unknown: nothing of its containers is known to be harmless.
     Other,
-    /// Somebody, and Linkerd's injector left its marks on it.
+    /// Unknown, but with the marks of Linkerd's injector.
     Injected,
-    /// Linkerd: the control plane, the CNI plugin or an extension.
+    /// Linkerd: control plane, CNI plugin or extension.
     Linkerd,
 }
 
 impl Owner {
-    /// By labels, the keys of annotations, and the namespace (empty where it is not said).
+    /// From labels, annotation keys, and the namespace (empty if unknown).
     pub fn of<'a>(
         label: impl Fn(&str) -> Option<&'a str>,
         mut keys: impl Iterator<Item = &'a str>,
@@ -62,7 +63,7 @@ impl Owner {
         }
     }
 
-    /// Whether a container's settings may pass.
+    /// Whether a container's settings are kept.
     pub fn keeps(self, container: &str) -> bool {
         match self {
             Owner::Other => false,
@@ -79,7 +80,7 @@ impl Owner {
     }
 }
 
-/// Applies this to every container of an object and of its templates.
+/// Applies a function to every container of an object and its templates.
 pub(super) fn containers(value: &mut Value, counts: &mut Counts) {
     let namespace = value["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
     within(value, Owner::Other, &namespace, counts);
@@ -159,7 +160,7 @@ fn container(value: &mut Value, owner: Owner, counts: &mut Counts) {
     }
 }
 
-/// Replaces the whole of a value that is not of the type that the API knows: nothing in it is known to be harmless.
+/// Replaces a value of an unexpected type completely: nothing in it is known to be harmless.
 fn hide(value: &mut Value, counts: &mut Counts) {
     match value {
         Value::String(content) => replace(content, counts),
@@ -171,16 +172,16 @@ fn hide(value: &mut Value, counts: &mut Counts) {
     }
 }
 
-/// A word of a command line behind another.
+/// A word of a command line, after another.
 pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
     let program = word.rsplit('/').next() == Some(AWAIT) && is_setting(word);
     let of_await = before.rsplit('/').next() == Some(AWAIT) && matches!(word, "--" | "-S" | "--shutdown");
     if program || of_await {
         return Cow::Borrowed(word);
     }
-    // That something ends the proxy is known of any container, and nothing of the script around it.
+    // For any container, only the proxy shutdown is kept, not the script around it.
     if !keeps && word.contains(SHUTDOWN) {
-        // Owned where it replaces something: who is handed on what is borrowed leaves the word as it is.
+        // Returned as owned to mark the replacement; callers keep borrowed words.
         return if word == SHUTDOWN { Cow::Borrowed(word) } else { Cow::Owned(SHUTDOWN.to_owned()) };
     }
     let name = before.trim_start_matches('-');
@@ -194,7 +195,7 @@ pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
 /// The value of an environment variable of Linkerd's own.
 pub fn setting<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     match name {
-        // The configuration that the installer writes, as a template.
+        // The configuration template of the installer.
         "CNI_NETWORK_CONFIG" => match json::config(value.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(value),
             Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
@@ -208,7 +209,7 @@ pub fn setting<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
     }
 }
 
-/// Whether a text is one word of a setting: an address, a list of ports, a level of logging, a reference to another variable.
+/// Whether a text is one word of a setting: an address, a list of ports, a log level, a reference to another variable.
 pub(super) fn is_setting(content: &str) -> bool {
     let plain = |byte: u8| {
         byte.is_ascii_alphanumeric()

@@ -1,5 +1,5 @@
-//! What passes of the data of ConfigMaps: of those that Linkerd, its CNI plugin, Kubernetes and Cilium write, the settings that
-//! are known; of chart values the numbers, switches, names and certificates. The data of all others is replaced.
+//! Data of ConfigMaps that is kept: known settings of Linkerd, its CNI plugin, Kubernetes and Cilium; of chart values
+//! numbers, booleans, names and certificates. All other data is replaced.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use super::object::{Counts, leaf, masked, replace};
 use super::{json, keys, text};
 use crate::chart::yaml;
 
-/// What is read of Cilium's ConfigMap, which holds all of its settings.
+/// Keys to read of Cilium's ConfigMap, which contains all of its settings.
 const CILIUM: [&str; 7] = [
     "bpf-lb-sock",
     "bpf-lb-sock-hostns-only",
@@ -23,9 +23,9 @@ const CILIUM: [&str; 7] = [
     "kube-proxy-replacement",
     "write-cni-conf-when-ready",
 ];
-/// Chart values whose lists hold variables of an environment.
+/// Chart values with lists of environment variables.
 const ENVIRONMENTS: [&str; 4] = ["additionalEnv", "experimentalEnv", "env", "extraEnv"];
-/// The longest text that is the value of a setting.
+/// Maximum length of a setting.
 const MAX_VALUE: usize = 512;
 
 /// Applies this to a ConfigMap.
@@ -73,7 +73,7 @@ fn entry<'a>(namespace: &str, name: &str, key: &str, content: &'a str) -> Cow<'a
         {
             text::text(content)
         }
-        // Of all that CoreDNS is told only the domains of the cluster.
+        // Of CoreDNS's configuration, only the cluster domains are kept.
         ("coredns", "Corefile") if namespace == "kube-system" => {
             let said = Corefile::of(content).to_text();
             if said == content { Cow::Borrowed(content) } else { Cow::Owned(text::text(&said).into_owned()) }
@@ -82,12 +82,12 @@ fn entry<'a>(namespace: &str, name: &str, key: &str, content: &'a str) -> Cow<'a
     }
 }
 
-/// Chart values, as YAML or JSON. Where all of them pass, the text stays as it is written.
+/// Chart values, as YAML or JSON. If all are kept, the text is unchanged.
 fn values(content: &str) -> Cow<'_, str> {
     let Some(mut tree) = yaml::read(content) else { return masked(content) };
     let written = tree.clone();
     value(&mut tree, "", "");
-    // A remark is no value, and may say anything.
+    // A comment may contain anything.
     let remarks = content.lines().any(|line| line.trim_start().starts_with('#') || line.contains(" #"));
     if tree == written && !remarks {
         return Cow::Borrowed(content);
@@ -124,7 +124,7 @@ fn value(tree: &mut Yaml, parent: &str, key: &str) {
     }
 }
 
-/// Whether a text is made of numbers and addresses: lists of ports and networks, a schedule. Blanks may stand in it.
+/// Whether a text consists of numbers and addresses: lists of ports and networks, a schedule; blanks are allowed.
 fn is_of_numbers(content: &str) -> bool {
     let digit =
         |byte: u8| byte.is_ascii_hexdigit() || matches!(byte, b' ' | b'.' | b':' | b'/' | b',' | b'*' | b'-');

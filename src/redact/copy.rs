@@ -1,7 +1,6 @@
-//! Redacts an object from JSON to JSON in one pass, without a tree of it: the very rules of [`super::object`], in the order in
-//! which an API server writes an object. Where that order does not do, as when an object says after its containers whose they
-//! are, the tree is made after all. How that is written, and what is known meanwhile, is in `state`; what was copied lately, in
-//! `again`.
+//! Redacts an object from JSON to JSON in one pass without a tree, by the rules of [`super::object`], if its fields are
+//! in the order of an API server. In another order (for example, if the owner is known only after the containers), a
+//! tree is built. `state` writes the output and tracks known facts; `again` caches results.
 
 mod again;
 mod state;
@@ -17,11 +16,11 @@ use super::object::{holds_a_copy, leaf, masked};
 use super::{keys, text};
 use state::{Copy, Key, TELLING, unfit};
 
-/// Few objects are larger; of their copies the room is made as they need it.
+/// Most objects are smaller; larger copies grow on demand.
 const LIKELY: usize = 32 << 10;
 
-/// What passes of an object, as JSON, and whether anything was replaced or dropped. `alone`: version and kind that it gets where
-/// it says none. `None` where only a tree tells, and where it is no JSON.
+/// The redacted object as JSON, and whether anything was replaced or dropped. `alone`: version and kind for objects
+/// without them. `None` if a tree is needed, or it is not JSON.
 pub(super) fn copied(
     kind: &str,
     rule: &'static Rule,
@@ -32,7 +31,7 @@ pub(super) fn copied(
     json[length..].bytes().all(|byte| matches!(byte, b' ' | b'\n' | b'\t' | b'\r')).then_some(copy)
 }
 
-/// The same of the object that `text` begins with, and how long that is there. `None` also where it is not whole.
+/// The same for the object at the start of `text`, with its length. Also `None` if it is incomplete.
 pub(super) fn first_copied(
     kind: &str,
     rule: &'static Rule,
@@ -63,7 +62,7 @@ pub(super) fn first_copied(
     Some(((out, touched), length))
 }
 
-/// Where a value stands, as far as that matters.
+/// Position of a value, as far as relevant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Root,
@@ -82,14 +81,14 @@ enum Place {
     /// A command or its arguments, and a word of that.
     Words(bool),
     Word(bool),
-    /// An environment, a variable of it, its name, its value.
+    /// An environment, one of its variables, the variable's name, its value.
     Env(bool),
     Variable(bool),
     VariableName,
     Setting(bool),
 }
 
-/// The type of a value, as far as it decides whether a command or an environment is what the API knows.
+/// Type of a value, to detect commands and environments of unexpected types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Text,
@@ -99,7 +98,7 @@ enum Shape {
 }
 
 impl Place {
-    /// Whether a value of this type does not belong here.
+    /// Whether a value of this type is unexpected here.
     fn is_malformed(self, shape: Shape) -> bool {
         match self {
             Place::Words(_) | Place::Env(_) => shape != Shape::List,
@@ -116,9 +115,9 @@ struct Part<'a, 'k, 'de> {
     rule: &'static Rule,
     key: &'k str,
     place: Place,
-    /// Whose the containers in it are, as far as what is around it says.
+    /// Owner of the containers in it, as far as known.
     owner: Owner,
-    /// Whether lists of containers in it are such: they are none inside of a container.
+    /// Whether lists of containers in it are real ones: not inside a container.
     within: bool,
 }
 
@@ -131,7 +130,7 @@ impl<'de> DeserializeSeed<'de> for Part<'_, '_, 'de> {
 }
 
 impl<'de> Part<'_, '_, 'de> {
-    /// A text; `plain`: it stood there without an escape.
+    /// A text; `plain`: without escapes in the input.
     fn text<E: Error>(self, content: &str, plain: bool) -> Result<(), E> {
         if self.place.is_malformed(Shape::Text) {
             return Err(unfit());
@@ -179,7 +178,7 @@ impl<'de> Part<'_, '_, 'de> {
         }
     }
 
-    /// A part of a container. What passes of it is for its text, its rule and its place to say, and for nothing around it.
+    /// A part of a container; the result depends only on its text, rule and position.
     fn raw(self, raw: &'de RawValue) -> serde_json::Result<()> {
         let Part { copy, rule, key, place, owner, .. } = self;
         let raw = raw.get();
@@ -195,7 +194,7 @@ impl<'de> Part<'_, '_, 'de> {
         Ok(())
     }
 
-    /// Whether a number goes: one that stands where nothing is known, under a telling name.
+    /// Whether a number is replaced: one in an unknown field with a sensitive name.
     fn is_secret(&self) -> bool {
         matches!(self.rule, Rule::Other) && keys::is_secret(self.key)
     }
@@ -377,7 +376,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
             match inner {
                 Place::Name | Place::VariableName => named = true,
                 Place::Metadata => {
-                    // Containers came before it was said whose they are.
+                    // Containers preceded the fields that identify their owner.
                     if copy.lists != lists {
                         return Err(unfit());
                     }

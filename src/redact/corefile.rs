@@ -1,16 +1,16 @@
-//! The Corefile of CoreDNS, as far as it says which names of the cluster are served.
+//! The Corefile of CoreDNS, reduced to the cluster domains that it serves.
 
-/// Which domains CoreDNS serves the Services of the cluster under.
+/// Cluster domains for Services in CoreDNS.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Corefile {
-    /// The zones of its plugin `kubernetes`, those of addresses left out.
+    /// Zones of its plugin `kubernetes`, without reverse zones.
     pub zones: Vec<String>,
-    /// Whether other files or rewritten names may add to them.
+    /// Whether other files or rewrites may add domains.
     pub open: bool,
 }
 
 impl Corefile {
-    /// Reads one.
+    /// Parses a Corefile.
     pub fn of(text: &str) -> Corefile {
         let mut read = Corefile::default();
         let mut block: Vec<String> = Vec::new();
@@ -35,7 +35,7 @@ impl Corefile {
         read
     }
 
-    /// Whether names of a domain are served.
+    /// Whether a domain is served.
     pub fn serves(&self, domain: &str) -> bool {
         let domain = domain.trim_end_matches('.').to_ascii_lowercase();
         self.zones.iter().any(|zone| {
@@ -45,7 +45,7 @@ impl Corefile {
         })
     }
 
-    /// The same in a Corefile that says nothing else.
+    /// A Corefile with only these facts.
     pub fn to_text(&self) -> String {
         let zones = self.zones.iter().map(|zone| if zone.is_empty() { "." } else { zone });
         let mut words = vec!["kubernetes"];
@@ -56,7 +56,7 @@ impl Corefile {
     }
 }
 
-/// A zone as the name of a domain, without a scheme, a port and the dot at its end; `None` for zones of addresses.
+/// A zone as a domain name, without scheme, port and final dot; `None` for reverse zones.
 fn zone(word: &str) -> Option<String> {
     let word = word.trim_end_matches(',').to_ascii_lowercase();
     let name = word.split_once("://").map_or(word.as_str(), |(_, rest)| rest);

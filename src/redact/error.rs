@@ -1,8 +1,8 @@
-//! Words of decoders, which quote what they could not read: what is quoted goes, and what was wrong with it stays.
+//! Redacts errors of decoders, which quote invalid values: removes the quotation and keeps the reason.
 
 use serde::{Deserialize, Deserializer};
 
-/// An error's text without the values that it quotes, and without their place in a line that nobody sees.
+/// An error's text without quoted values and line positions.
 pub fn error(error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();
     let text = text.rfind(" at line ").map_or(text.as_str(), |at| &text[..at]);
@@ -11,7 +11,7 @@ pub fn error(error: &dyn std::fmt::Display) -> String {
     while let Some(at) = rest.find(['"', '`']) {
         let (before, quoted) = rest.split_at(at);
         let quote = &quoted[..1];
-        // Names of fields and types are ours.
+        // Names of fields and types are constants.
         let ours = ["field ", "expected ", "one of ", ", "].iter().any(|word| before.ends_with(word))
             && quote == "`";
         let end = closing(quoted, quote);
@@ -27,7 +27,7 @@ pub fn error(error: &dyn std::fmt::Display) -> String {
     super::text(&kept).into_owned()
 }
 
-/// The end of a quotation, its last quote included.
+/// End of a quotation, including the closing quote.
 fn closing(quoted: &str, quote: &str) -> usize {
     let mut escaped = false;
     for (at, c) in quoted.char_indices().skip(1) {
@@ -41,10 +41,10 @@ fn closing(quoted: &str, quote: &str) -> usize {
     quoted.len()
 }
 
-/// Reads a text that somebody else wrote, without secrets.
+/// Deserializes a text of another program, redacted.
 ///
 /// # Errors
-/// It is no text.
+/// It is not a text.
 pub fn sanitized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(super::free_text(&String::deserialize(deserializer)?).into_owned())
 }

@@ -1,8 +1,8 @@
-//! Secrets in a JSON file, whole or broken, without moving a line.
+//! Redacts a JSON file, valid or not, without moving a line.
 //!
-//! It replaces only what lies inside a string literal ([`lexer`] finds it), so that everything around keeps its line (and, by the
-//! length in the marker, its column). A text stays behind keys that are known to hold names and the like; behind any other it
-//! goes. What strict parsers would refuse is swept once more by the rules for plain text.
+//! Replaces only content of string literals (found by [`lexer`]), so that lines stay (and columns, by the length in the
+//! marker). Text is kept after keys known to contain names and similar; otherwise it is replaced. Invalid JSON is also
+//! redacted by the rules for plain text.
 
 mod lexer;
 mod literal;
@@ -17,7 +17,7 @@ use self::wide::Wide;
 use super::free_text::free_text;
 use super::{allow, shapes, text};
 
-/// How often a result is swept again; two rounds settle everything met so far.
+/// Maximum number of rounds; two suffice for all known inputs.
 const ROUNDS: usize = 6;
 
 /// A CNI configuration.
@@ -25,7 +25,7 @@ pub fn config(input: &[u8]) -> Cow<'_, [u8]> {
     either(input, allow::configuration())
 }
 
-/// A file of a node snapshot that its collector wrote.
+/// A file of a node snapshot, written by its collector.
 pub fn facts(input: &[u8]) -> Cow<'_, [u8]> {
     match sentences(input) {
         None => either(input, allow::facts()),
@@ -33,8 +33,8 @@ pub fn facts(input: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// A file in which the sentences of programs are replaced by what passes of them; `None` if all of it does. Of a file that is
-/// not JSON no key says what is a sentence.
+/// A file in which sentences of programs are redacted; `None` if nothing changes. If the file is not JSON, no key marks
+/// sentences.
 fn sentences(input: &[u8]) -> Option<Vec<u8>> {
     let mut value: Value = serde_json::from_slice(input).ok()?;
     let mut touched = false;
@@ -60,7 +60,7 @@ fn shorten(value: &mut Value, is_sentence: bool, touched: &mut bool) {
     }
 }
 
-/// UTF-16 files are read as such and keep their encoding: runtimes refuse them, secrets in them are as real.
+/// UTF-16 files are decoded and keep their encoding: runtimes reject them, but their secrets are real.
 fn either<'a>(input: &'a [u8], keys: &'static [String]) -> Cow<'a, [u8]> {
     if let Some(wide) = Wide::of(input) {
         let narrow = wide.decode(input);
@@ -83,10 +83,10 @@ fn settle<'a>(input: &'a [u8], keys: &'static [String]) -> Cow<'a, [u8]> {
     current
 }
 
-/// One round; `None` when nothing was left to replace.
+/// One round; `None` if nothing changes.
 fn sweep(input: &[u8], keys: &'static [String]) -> Option<Vec<u8>> {
     let (mut hits, digits) = lexer::found(input, keys);
-    // In the same round: where a word of a key's first line is taken for a value, the rest would no longer look like a key.
+    // In the same round: if a word in a key's first line were taken for a value, the rest would not look like a key.
     shapes::private_keys(input, &mut hits);
     let mut current = Cow::Borrowed(input);
     if !digits.is_empty() {

@@ -1,18 +1,18 @@
-//! Which names announce a secret.
+//! Names that announce a secret.
 //!
-//! The list follows the snapshot format; it is matched without regard to case, dashes and underscores.
-//! In free text a narrower list applies, since there a false hit costs evidence that people need.
+//! The list follows the snapshot format; case, dashes and underscores are ignored. Free text has a shorter list, since
+//! a false positive removes useful evidence.
 
 use super::memo::Memo;
 
 thread_local! {
-    /// What was found of names in files.
+    /// Cache for names in files.
     static SECRET: Memo<bool> = Memo::of(512);
-    /// What was found of names in free text.
+    /// Cache for names in free text.
     static TELLING: Memo<bool> = Memo::of(512);
 }
 
-/// Is this a name whose value is replaced, in JSON and YAML files?
+/// Whether the value of this name is replaced in JSON and YAML files.
 pub(super) fn is_secret(key: &str) -> bool {
     SECRET.with(|known| known.known(key, announces))
 }
@@ -45,12 +45,12 @@ fn announces(key: &str) -> bool {
         )
 }
 
-/// Whether a field of this name may hold a secret, so that nobody lets its texts through.
+/// Whether a field of this name may contain a secret, so that cards cannot read it.
 pub fn names_a_secret(field: &str) -> bool {
     matches!(field, "data" | "stringData" | "binaryData") || is_secret_in_text(field)
 }
 
-/// Is this a name whose value is replaced in an event message or a log line?
+/// Whether the value of this name is replaced in event messages and log lines.
 pub(super) fn is_secret_in_text(key: &str) -> bool {
     TELLING.with(|known| known.known(key, is_telling))
 }
@@ -64,7 +64,7 @@ fn is_telling(key: &str) -> bool {
     !reference && !auth && is_secret(&key) || matches!(key.as_str(), "authtoken" | "authkey")
 }
 
-/// Values that hold nothing: they say that no secret is there, and stay readable.
+/// Empty values, which show that there is no secret; they are kept.
 pub(super) fn is_harmless(value: &[u8]) -> bool {
     let template = value.len() > 4
         && value.starts_with(b"__")

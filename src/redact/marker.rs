@@ -1,14 +1,14 @@
-//! The marker that stands where a secret stood: how it is written, found again, and counted.
+//! The marker that replaces a secret: format, search, and count.
 //!
-//! `REDACTED(sha256:<12 hex>,len=N)` for a JWT, `REDACTED(len=N)` for everything else; N is the length in
-//! bytes of what the original file holds there.
+//! `REDACTED(sha256:<12 hex>,len=N)` for a JWT, `REDACTED(len=N)` for everything else; N is the length of the original
+//! in bytes.
 
 use crate::token;
 
 const HEAD: &[u8] = b"REDACTED(";
 const HASH: &[u8] = b"sha256:";
 const LEN: &[u8] = b"len=";
-/// Digits of a length: no file that is read comes near 10^12 bytes.
+/// Maximum number of digits of a length.
 const MAX_DIGITS: usize = 12;
 
 /// A marker found in redacted bytes.
@@ -18,9 +18,9 @@ pub struct Marker {
     pub start: usize,
     /// Offset just after its closing parenthesis.
     pub end: usize,
-    /// How many bytes the original held in its place.
+    /// Number of bytes of the original.
     pub original_len: usize,
-    /// The first twelve hex digits of the hash, when a JWT stood there.
+    /// First twelve hex digits of the hash, for a JWT.
     pub sha256_prefix: Option<String>,
 }
 
@@ -69,12 +69,12 @@ pub(crate) fn markers(bytes: &[u8]) -> Vec<Marker> {
     found
 }
 
-/// Whether something of a text was redacted.
+/// Whether a text contains redacted parts.
 pub fn is_marked(text: &str) -> bool {
     text.contains("REDACTED(") && !markers(text.as_bytes()).is_empty()
 }
 
-/// How many bytes the original of a redacted text had.
+/// Number of bytes of a redacted text's original.
 pub fn original_len(bytes: &[u8]) -> usize {
     markers(bytes)
         .iter()
@@ -83,16 +83,16 @@ pub fn original_len(bytes: &[u8]) -> usize {
 
 /// The 1-based byte column in the original line of the 1-based byte column `byte_col` in its redacted form.
 ///
-/// A column inside a marker maps to where the secret began.
+/// A column inside a marker maps to the start of the secret.
 pub fn original_column(line: &[u8], byte_col: usize) -> usize {
     let before = byte_col.saturating_sub(1).min(line.len());
     let within = markers(line).into_iter().find(|marker| marker.start < before && before < marker.end);
     let upto = within.map_or(before, |marker| marker.start);
-    // A column past the end of the line (the place of a missing character) stays as far past it.
+    // A column past the end of the line (a missing character) stays the same distance past it.
     original_len(&line[..upto]) + byte_col.saturating_sub(before).max(1)
 }
 
-/// What takes the place of a secret: hashed if, and only if, it is one JWT.
+/// The replacement of a secret: with a hash only for exactly one JWT.
 pub(super) fn stand_in(secret: &[u8]) -> String {
     let len = original_len(secret);
     if super::shapes::is_jwt(secret) {
@@ -102,7 +102,7 @@ pub(super) fn stand_in(secret: &[u8]) -> String {
     }
 }
 
-/// Where `needle` next occurs at or after `from`.
+/// Next position of `needle` at or after `from`.
 pub(super) fn find(bytes: &[u8], needle: &[u8], from: usize) -> Option<usize> {
     let rest = bytes.get(from..)?;
     let first = *needle.first()?;
@@ -133,7 +133,7 @@ mod tests {
                 "{word}"
             );
         }
-        // Inside the marker: where the secret began. Past the end: as far past it.
+        // Inside the marker: the start of the secret. Past the end: the same distance past it.
         assert_eq!(original_column(redacted.as_bytes(), 15), 11);
         assert_eq!(original_column(redacted.as_bytes(), redacted.len() + 1), original.len() + 1);
         assert_eq!(original_column(b"", 1), 1);

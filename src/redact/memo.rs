@@ -1,15 +1,15 @@
-//! What was found out of a text lately: ten thousand pods say the same of themselves, apart from names, addresses and times.
+//! Caches results for texts: thousands of pods have the same texts, apart from names, addresses and times.
 
 use std::cell::RefCell;
 
-/// A longer text is looked through each time.
+/// Longer texts are not cached.
 const LONGEST: usize = 16 << 10;
 
-/// Answers by text. The latest of those that share a place stays.
+/// Results by text. Of texts with the same slot, the latest stays.
 pub(super) struct Memo<V>(RefCell<Vec<(String, V)>>);
 
 impl<V: Default> Memo<V> {
-    /// For so many texts.
+    /// A cache for this number of texts.
     pub(super) fn of(slots: usize) -> Memo<V> {
         Memo(RefCell::new(std::iter::repeat_with(Default::default).take(slots).collect()))
     }
@@ -22,7 +22,7 @@ impl<V: Default> Memo<V> {
         self.find(text, |answer| Some(*answer))
     }
 
-    /// The answer, found out with `look` where it is not known.
+    /// The cached result, or that of `look`.
     pub(super) fn known(&self, text: &str, look: impl FnOnce(&str) -> V) -> V
     where
         V: Copy,
@@ -34,7 +34,7 @@ impl<V: Default> Memo<V> {
         })
     }
 
-    /// What is made of the answer, where there is one.
+    /// A value derived from the result, if there is one.
     #[inline]
     pub(super) fn find<R>(&self, text: &str, made: impl FnOnce(&V) -> Option<R>) -> Option<R> {
         let known = self.0.borrow();
@@ -53,8 +53,7 @@ impl<V: Default> Memo<V> {
     }
 }
 
-/// Eight bytes at a time: it stands before nearly every text of a cluster. Who makes texts that share a place only has them looked
-/// through each time.
+/// Hashes eight bytes at a time, because it runs for nearly every text. Collisions only cost time.
 #[inline]
 fn slot(text: &str, slots: usize) -> usize {
     let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,10 +1,9 @@
-//! The sanitizer: which text of a cluster passes, by the field that it stands in ([`allow`]), and what of it is no secret by its
-//! shape or by what announces it ([`text`]).
+//! The sanitizer: keeps texts by their field ([`allow`]), and removes secrets by their shape or the name before them
+//! ([`text`]).
 //!
-//! Pure functions over bytes and JSON; nothing here reads, prints or keeps anything. A secret is replaced
-//! by a marker that keeps its length, so that line and column of what follows can be given as in the
-//! original ([`original_column`]). Only JWTs are hashed (two copies of one token stay recognisable);
-//! anything shorter could be guessed from its hash. Every function is idempotent: markers survive.
+//! Pure functions over bytes and JSON. A secret is replaced by a marker that keeps its length, so that line and column
+//! of later text can be mapped to the original ([`original_column`]). Only JWTs are hashed (to recognize equal tokens);
+//! shorter secrets could be guessed from a hash. Every function is idempotent: markers are kept.
 
 mod allow;
 mod certificate;

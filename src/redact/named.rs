@@ -1,4 +1,4 @@
-//! Secrets known by what stands before them: a telling name, a header, an option, the user of a URL.
+//! Secrets recognized by preceding text: a name, a header, an option, the user of a URL.
 
 use std::ops::Range;
 
@@ -7,10 +7,11 @@ use super::marker::{Marker, find};
 use super::shapes::{is_url_safe, run};
 use super::text::Names;
 
-/// A quoted value goes on for so many bytes at most.
+/// Maximum length of a quoted value in bytes.
 const QUOTED: usize = 16 << 10;
 
-/// `user:password@` of URLs and of addresses without a scheme. An image digest (`docker-pullable://nginx@sha256:...`) is none.
+/// `user:password@` in URLs and in addresses without a scheme, but not image digests
+/// (`docker-pullable://nginx@sha256:...`).
 pub(super) fn userinfo(input: &[u8], hits: &mut Vec<Range<usize>>) {
     let mut at = 0;
     while let Some(sign) = find(input, b"@", at) {
@@ -29,14 +30,14 @@ pub(super) fn userinfo(input: &[u8], hits: &mut Vec<Range<usize>>) {
         let whole = authority.len() == user.len();
         let has_password = authority.iter().position(|byte| *byte == b':').is_some_and(|colon| {
             let (user, password) = (&authority[..colon], &authority[colon + 1..]);
-            // `host:443/path@x` has a port.
+            // `host:443/path@x` contains a port.
             let port =
                 !password.is_empty() && password.iter().all(u8::is_ascii_digit) && user.contains(&b'.');
             !user.is_empty() && !port || user.is_empty() && !password.is_empty()
         });
-        // `[::1]:443/a@b` begins with an address.
+        // `[::1]:443/a@b` starts with an address.
         let has_password = has_password && !authority.starts_with(b"[");
-        // Two signs, the first of which belongs to the password.
+        // If there are two signs, the first belongs to the password.
         let again = word > 0 && input[word - 1] == b'@' && hits.last().is_some_and(|hit| hit.end + 1 == word);
         match start {
             Some(start) if whole || has_password => hits.push(start..sign),
@@ -55,7 +56,7 @@ fn host_follows(input: &[u8], at: usize) -> bool {
     input.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'[' || *byte == b'(')
 }
 
-/// Bearer tokens, and whatever follows an `Authorization` header's scheme.
+/// Bearer tokens, and the credentials in an `Authorization` header.
 pub(super) fn bearer(input: &[u8], hits: &mut Vec<Range<usize>>) {
     let token68 = |byte: u8| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=')
@@ -71,7 +72,7 @@ pub(super) fn bearer(input: &[u8], hits: &mut Vec<Range<usize>>) {
                 continue;
             }
             if any {
-                // `Authorization: Basic eHl6`: the scheme stays, what follows goes.
+                // `Authorization: Basic eHl6`: the scheme stays, the rest is replaced.
                 if !input[at..value].iter().any(|byte| matches!(byte, b':' | b'=')) {
                     continue;
                 }
@@ -103,7 +104,8 @@ fn find_caseless(input: &[u8], word: &[u8], from: usize) -> Option<usize> {
     })
 }
 
-/// Values behind a telling name: `"token": "..."` also with escaped quotes, `password=...`, `X-Api-Key: ...`, `--password ...`.
+/// Values after a sensitive name: `"token": "..."` also with escaped quotes, `password=...`, `X-Api-Key: ...`,
+/// `--password ...`.
 pub(super) fn named(input: &[u8], names: Names, hits: &mut Vec<Range<usize>>) {
     let mut at = 0;
     while at < input.len() {
@@ -121,7 +123,7 @@ pub(super) fn named(input: &[u8], names: Names, hits: &mut Vec<Range<usize>>) {
             Names::Text | Names::Own => keys::is_secret_in_text(word),
             Names::File => keys::is_secret(word),
         };
-        // `/etc/passwd: not found` names a file.
+        // `/etc/passwd: not found` is a file name.
         let is_file = start > 0 && matches!(input[start - 1], b'/' | b'.') && input[separator] == b':';
         let is_sentence = (names == Names::Own || names == Names::Text && is_file)
             && input[separator..].starts_with(b": ")
@@ -136,7 +138,7 @@ pub(super) fn named(input: &[u8], names: Names, hits: &mut Vec<Range<usize>>) {
     }
 }
 
-/// The `:` or `=` that follows a name, past a closing quote and blanks on the same line; of an option also the blank.
+/// The `:` or `=` after a name, past a closing quote and blanks on the same line; for an option also the blank.
 fn separator_after(input: &[u8], start: usize, end: usize) -> Option<usize> {
     let quote = run(input, end, |byte| matches!(byte, b'\\' | b'"' | b'\''));
     let blank = run(input, quote, |byte| byte == b' ' || byte == b'\t');
@@ -177,8 +179,8 @@ fn value_after(input: &[u8], separator: usize, names: Names) -> Option<Range<usi
     (!keys::is_harmless(content)).then_some(value)
 }
 
-/// Where a value without quotes ends of which parts are quoted, as in `password=one"two three"four`: behind the last of
-/// them. A quote that closes what stands around the value is not followed by a letter.
+/// End of an unquoted value with quoted parts, as in `password=one"two three"four`: after the last part. A quote that
+/// closes the surrounding text is not followed by a letter.
 fn goes_on(input: &[u8], start: usize, end: usize) -> usize {
     let goes_on_at = |at: usize| input.get(at).is_some_and(|byte| is_url_safe(*byte));
     let mut end = end;
@@ -198,7 +200,7 @@ fn goes_on(input: &[u8], start: usize, end: usize) -> usize {
     }
 }
 
-/// Words that follow `token:` in a sentence about one, and options.
+/// Words after `token:` in a sentence about a token, and options.
 fn is_prose(word: &[u8]) -> bool {
     const WORDS: [&str; 32] = [
         "a",
@@ -240,22 +242,22 @@ fn is_prose(word: &[u8]) -> bool {
         || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Where the closing quote is: the first that is not escaped more deeply than the opening one, on this line or, as in files
-/// that wrap, on one of the next. Without one the value ends with the line.
+/// The closing quote: the first that is not escaped more deeply than the opening one, on this line or, in wrapped
+/// files, a following one. Without one, the value ends with the line.
 fn closing(input: &[u8], start: usize, close: &[u8]) -> usize {
     let limit = input.len().min(start + QUOTED);
     let line = run(&input[..limit], start, |byte| byte != b'\n' && byte != b'\r');
     if let Some(at) = closed(&input[..line], start, close) {
         return at;
     }
-    // A next line that has quotes of its own in which a colon stands is not part of the value.
+    // A next line with its own quotes and a colon in them is not part of the value.
     match closed(&input[..limit], start, close) {
         Some(at) if !looks_new(&input[line..at]) => at,
         _ => line,
     }
 }
 
-/// Whether something begins anew in what stands before the next quote: a name and its value, an object.
+/// Whether something new starts before the next quote: a name with a value, an object.
 fn looks_new(between: &[u8]) -> bool {
     between.iter().any(|byte| matches!(byte, b'{' | b'}' | b'['))
         || between

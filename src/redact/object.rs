@@ -1,8 +1,8 @@
-//! What passes of a Kubernetes object, whole: the table of fields ([`super::allow`]), and beside it what one field cannot say:
-//! whose container it is, which ConfigMap, whether a Secret's key fits.
+//! Redacts a whole Kubernetes object: the table of fields ([`super::allow`]), and rules beyond single fields: the owner
+//! of a container, known ConfigMaps, the match of a Secret's key.
 //!
-//! Structure stays: keys, lists and types, so that a bundle serves checks of later versions and of users. Dropped are managed
-//! fields, copies of the object in annotations, and what Secrets hold beside certificates.
+//! Structure stays (keys, lists and types), so that a bundle also serves later versions and user-defined checks.
+//! Dropped are managed fields, copies of the object in annotations, and contents of Secrets other than certificates.
 
 use std::borrow::Cow;
 use std::ops::AddAssign;
@@ -21,17 +21,17 @@ use super::parse::parse;
 use super::pem::block;
 use super::{component, config_map, keys, remote, shapes, text};
 
-/// Annotation of a redacted Secret: whether its private key belonged to its certificate.
+/// Annotation of a redacted Secret: whether its private key matched its certificate.
 pub const KEY_MATCHES: &str = "meshdoctor.io/key-matches";
 
-/// What redacting did, for the record of a bundle.
+/// Result of a redaction, for the record of a bundle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Fields removed: managed fields, annotations with a copy of the object, entries of Secrets.
+    /// Number of removed fields: managed fields, annotations with a copy of the object, entries of Secrets.
     pub dropped: usize,
-    /// Values replaced by a marker.
+    /// Number of values replaced by a marker.
     pub replaced: usize,
-    /// Certificates kept from Secrets.
+    /// Number of certificates kept from Secrets.
     pub certificates: usize,
 }
 
@@ -54,27 +54,27 @@ impl AddAssign for Counts {
 const CERTIFICATES: [&str; 4] = ["tls.crt", "crt.pem", "ca.crt", "ca-bundle.crt"];
 /// Entries of Secrets that hold the private key to `tls.crt` or `crt.pem`.
 const PRIVATE_KEYS: [&str; 2] = ["tls.key", "key.pem"];
-/// The type of the Secrets in which links keep their credentials.
+/// Type of the Secrets with credentials of links.
 const REMOTE_KUBECONFIG: &str = "mirror.linkerd.io/remote-kubeconfig";
-/// An object that has passed the sanitizer, as JSON. Nothing else makes one, and nothing else is saved.
+/// A redacted object as JSON. Only this module creates it, and only this is saved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sanitized(Vec<u8>);
 
-/// An object that has passed the sanitizer, and whether anything of it was replaced or dropped.
+/// A redacted object, and whether anything was replaced or dropped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passed {
-    /// What passes of it.
+    /// The redacted object.
     pub object: Sanitized,
-    /// Whether that is not all.
+    /// Whether anything is missing.
     pub touched: bool,
 }
 
 impl Sanitized {
-    /// What passes of an object of a kind, as it came. `alone`: version and kind that it gets where it says none. `live`: it comes
-    /// from a cluster first-hand.
+    /// Redacts an object of a kind from JSON. `alone`: version and kind for objects without them. `live`: it comes
+    /// directly from a cluster.
     ///
     /// # Errors
-    /// It is no JSON.
+    /// It is not JSON.
     pub fn read(
         kind: &str,
         rule: &'static Rule,
@@ -98,8 +98,8 @@ impl Sanitized {
         Sanitized::of(kind, rule, value)
     }
 
-    /// What passes of the object that `text` begins with, and how long that is there. `None` where it takes the whole object to
-    /// say, alone ([`Sanitized::read`]), and where it is broken or not whole.
+    /// Redacts the object at the start of `text`; returns its length. `None` if the whole object is needed
+    /// ([`Sanitized::read`]), or it is invalid or incomplete.
     pub fn read_first(
         kind: &str,
         rule: &'static Rule,
@@ -110,7 +110,7 @@ impl Sanitized {
         Some((Passed { object: Sanitized(json), touched }, length))
     }
 
-    /// What passes of an object of a kind.
+    /// Redacts an object of a kind.
     ///
     /// # Errors
     /// It cannot be written as JSON; every tree can.
@@ -127,13 +127,13 @@ impl Sanitized {
     /// The object as a tree.
     ///
     /// # Errors
-    /// It is no JSON; what was written here is.
+    /// It is not JSON; data written here is.
     pub fn value(&self) -> Result<Value, serde_json::Error> {
         serde_json::from_slice(&self.0)
     }
 }
 
-/// Removes from an object what does not pass, by the rule of its kind.
+/// Redacts an object by the rule of its kind.
 pub fn object(kind: &str, rule: &'static Rule, value: &mut Value) -> Counts {
     let mut counts = Counts::default();
     let data = match kind {
@@ -150,14 +150,14 @@ pub fn object(kind: &str, rule: &'static Rule, value: &mut Value) -> Counts {
     component::containers(value, &mut counts);
     copies(value, &mut counts);
     walk(value, "", rule, &mut counts);
-    // Its own rules were applied.
+    // Its own rules were already applied.
     if let (Some(data), Some(place)) = (data, value.get_mut("data")) {
         *place = data;
     }
     counts
 }
 
-/// What a text is under a rule.
+/// Applies a rule to a text.
 pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
     match rule {
         Rule::Text | Rule::Env => text::text(content),
@@ -176,7 +176,7 @@ pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
     }
 }
 
-/// The marker of a text that says nothing but how long it was; nothing stays nothing.
+/// A marker with only the length of the text; the empty text stays.
 pub(super) fn masked(content: &str) -> Cow<'_, str> {
     if content.is_empty() || Marker::whole(content.as_bytes()).is_some() {
         Cow::Borrowed(content)
@@ -185,7 +185,7 @@ pub(super) fn masked(content: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text is one word: no blank in it, nor what only sentences and passwords have.
+/// Whether a text is one word: without blanks and characters of sentences and passwords.
 pub(super) fn is_word(content: &str) -> bool {
     content.len() <= 256
         && content.bytes().all(|byte| {
@@ -195,10 +195,10 @@ pub(super) fn is_word(content: &str) -> bool {
         || Marker::whole(content.as_bytes()).is_some()
 }
 
-/// A text that holds nothing but certificates, as PEM or as base64 of that; of any other only its certificates stay.
+/// A text of certificates, as PEM or base64 of PEM; of other texts only the certificates are kept.
 pub(super) fn certificates(content: &str) -> Cow<'_, str> {
     thread_local! {
-        /// Texts that hold nothing else: the trust anchors of ten thousand pods are one text.
+        /// Cache of texts with only certificates: all pods have the same trust anchors.
         static CLEAN: Memo<()> = Memo::of(16);
     }
     if CLEAN.with(|known| known.get(content).is_some()) {
@@ -257,7 +257,7 @@ pub(super) fn walk(value: &mut Value, key: &str, rule: &'static Rule, counts: &m
     }
 }
 
-/// Keys that somebody chose may be secrets themselves.
+/// Keys chosen by users may be secrets themselves.
 pub(super) fn rename(map: &mut Map<String, Value>, counts: &mut Counts) {
     let owned = |key: &String| match text::text(key) {
         Cow::Owned(clean) => Some((key.clone(), clean)),
@@ -272,7 +272,7 @@ pub(super) fn rename(map: &mut Map<String, Value>, counts: &mut Counts) {
     }
 }
 
-/// Replaces the whole of a text, unless it is empty or was replaced before.
+/// Replaces a whole text, unless it is empty or already replaced.
 pub(super) fn replace(content: &mut String, counts: &mut Counts) {
     if let Cow::Owned(clean) = masked(content) {
         *content = clean;
@@ -280,7 +280,7 @@ pub(super) fn replace(content: &mut String, counts: &mut Counts) {
     }
 }
 
-/// Drops the managed fields of an object and of what it is a template for, and annotations that hold a copy of it.
+/// Drops managed fields of an object and its templates, and annotations with a copy of it.
 fn copies(value: &mut Value, counts: &mut Counts) {
     match value {
         Value::Object(map) => {
@@ -299,7 +299,7 @@ fn copies(value: &mut Value, counts: &mut Counts) {
     }
 }
 
-/// Annotations in which a tool keeps the whole object as it was applied.
+/// Annotations with a copy of the applied object.
 pub(super) fn holds_a_copy(key: &str) -> bool {
     key.contains("last-applied")
         || key.contains("last-handled")
@@ -333,7 +333,7 @@ fn secret(value: &mut Value, counts: &mut Counts) {
         }
     }
     counts.dropped += data.keys().filter(|key| !kept.contains_key(*key)).count();
-    // Fields that no Secret has, or will have one day: nothing here can be known to be harmless.
+    // Unknown fields of a Secret: their content may be secret.
     let before = map.len();
     map.retain(|key, _| matches!(key.as_str(), "apiVersion" | "kind" | "metadata" | "type" | "immutable"));
     counts.dropped += before - map.len();
@@ -346,7 +346,7 @@ fn secret(value: &mut Value, counts: &mut Counts) {
         *annotations = Value::Object(Map::new());
     }
     if let Value::Object(annotations) = annotations {
-        // Without a key there is nothing to compare: the answer of an earlier pass stands.
+        // Without a key there is nothing to compare: keep the result of an earlier redaction.
         let earlier = annotations.get(KEY_MATCHES).and_then(Value::as_str);
         let earlier = earlier.filter(|answer| KeyMatches::of(Some(answer)) != KeyMatches::Unknown);
         if had_key || earlier.is_none() {
@@ -358,14 +358,14 @@ fn secret(value: &mut Value, counts: &mut Counts) {
     }
 }
 
-/// The entry with the private key to a Secret's certificate: the one of the certificate's own layout, if both exist.
+/// The entry with the private key of a Secret's certificate: the one in the certificate's layout, if both exist.
 fn private_key(data: &Map<String, Value>) -> Option<&Value> {
     let [tls, pem] = PRIVATE_KEYS;
     let order = if data.contains_key("tls.crt") { [tls, pem] } else { [pem, tls] };
     order.into_iter().find_map(|name| data.get(name))
 }
 
-/// The content of an entry of a Secret; `None` if it is not base64, which no API server serves.
+/// Content of an entry of a Secret; `None` if it is not base64, which API servers never return.
 fn entry_bytes(entry: &Value) -> Option<Vec<u8>> {
     match entry {
         Value::Null => Some(Vec::new()),
@@ -373,9 +373,9 @@ fn entry_bytes(entry: &Value) -> Option<Vec<u8>> {
     }
 }
 
-/// Notes of a Secret with a certificate that its private key is missing, empty, or a text without a key.
-/// Only for what was read first-hand: dumps often leave the key out, blank it, or replace it by a word. Before
-/// [`object`], which drops the entries.
+/// Records that the private key of a Secret with a certificate is missing, empty, or not a key. Only for Secrets read
+/// directly from the cluster: dumps often omit, blank or replace the key. Runs before [`object`], which drops the
+/// entries.
 pub fn note_absent_key(value: &mut Value) {
     let Some(Value::Object(data)) = value.get_mut("data") else { return };
     let certified = ["tls.crt", "crt.pem"].iter().any(|name| data.contains_key(*name));
@@ -399,14 +399,14 @@ pub fn note_absent_key(value: &mut Value) {
     }
 }
 
-/// What a link's credentials say of themselves, as JSON; `None` for Secrets that are none, or that came without data.
+/// Metadata of a link's credentials as JSON; `None` for other Secrets, or without data.
 fn remote_access(secret: &Map<String, Value>, data: &Map<String, Value>) -> Option<String> {
     let is_links = secret.get("type").and_then(Value::as_str) == Some(REMOTE_KUBECONFIG);
     if data.is_empty() || !(is_links || data.contains_key(remote::ENTRY)) {
         return None;
     }
     let kubeconfig = match data.get(remote::ENTRY).and_then(Value::as_str) {
-        // No API server hands out anything but base64: somebody put a word in its place.
+        // API servers always return base64: the value was replaced by a word.
         Some(text) => Some(STANDARD.decode(text.trim()).ok()?),
         None => None,
     };

@@ -1,14 +1,14 @@
-//! Reads an object that will be redacted, without making a tree of what is dropped anyway: managed fields are half of it.
+//! Parses an object for redaction without building a tree of dropped parts: managed fields are half of it.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// As `serde_json::from_slice`, with `null` for managed fields: that they were there is still to be seen.
+/// Like `serde_json::from_slice`, with `null` for managed fields, so that their presence stays visible.
 ///
 /// # Errors
-/// It is no JSON.
+/// It is not JSON.
 pub fn parse(json: &[u8]) -> Result<Value, serde_json::Error> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let value = Tree { metadata: false }.deserialize(&mut deserializer)?;
@@ -17,7 +17,7 @@ pub fn parse(json: &[u8]) -> Result<Value, serde_json::Error> {
 }
 
 struct Tree {
-    /// Whether it is what `metadata` holds.
+    /// Whether it is the value of `metadata`.
     metadata: bool,
 }
 

@@ -1,10 +1,10 @@
-//! Blocks of PEM as Go's reader knows them, by which every program of Linkerd's in Go reads certificates and keys: a block is
-//! known by its lines. Where nothing but the certificates matters, and not whether Go finds them, `certificate::blocks` reads.
+//! PEM blocks as Go's reader parses them, which Linkerd's Go programs use for certificates and keys: a block is
+//! recognized by its lines. `certificate::blocks` reads certificates that Go might not find.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// The next block: its label, its content, and the text after it.
+/// The next block: label, content, and remaining text.
 pub(crate) fn block(text: &str) -> Option<(&str, Vec<u8>, &str)> {
     const BEGIN: &str = "\n-----BEGIN ";
     let mut rest = text;
@@ -24,7 +24,7 @@ pub(crate) fn block(text: &str) -> Option<(&str, Vec<u8>, &str)> {
 
 fn content<'a>(label: &str, text: &'a str) -> Option<(Vec<u8>, &'a str)> {
     let mut body = text;
-    // Headers, which no certificate has, end where a line has no colon.
+    // Headers, which certificates do not have, end at a line without a colon.
     while let (header, after) = line(body)
         && header.contains(':')
     {
@@ -40,7 +40,7 @@ fn content<'a>(label: &str, text: &'a str) -> Option<(Vec<u8>, &'a str)> {
     Some((STANDARD.decode(base64).ok()?, after))
 }
 
-/// The first line without blanks at its end, and what comes after it.
+/// The first line without trailing blanks, and the remaining text.
 fn line(text: &str) -> (&str, &str) {
     let (line, rest) = text.split_once('\n').unwrap_or((text, ""));
     (line.trim_end_matches([' ', '\t', '\r']), rest)

@@ -1,5 +1,5 @@
-//! What passes the border of the kubeconfig with which a link reaches another cluster: whether a client could begin to use
-//! it, and the address it leads to. Its tokens, keys and certificates do not.
+//! Redacts the kubeconfig by which a link accesses another cluster: keeps whether a client can use it, and the server
+//! address. Tokens, keys and certificates are dropped.
 
 use std::net::IpAddr;
 
@@ -15,28 +15,28 @@ use x509_cert::der::Decode;
 use super::certificate::{KeyMatches, blocks, key_matches};
 use crate::{kubeconfig, token};
 
-/// Annotation of a redacted Secret: what its kubeconfig says of itself, as JSON.
+/// Annotation of a redacted Secret: facts about its kubeconfig, as JSON.
 pub const KUBECONFIG: &str = "meshdoctor.io/kubeconfig";
 /// The entry of the Secret.
 pub(super) const ENTRY: &str = "kubeconfig";
 
-/// What is kept of a link's kubeconfig.
+/// Kept facts about a link's kubeconfig.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct RemoteAccess {
-    /// Why no client can use it. Quotes nothing of it.
+    /// Reason why a client cannot use it. Quotes nothing of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Scheme, host and port of the API server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// When the token in it expires, in seconds since 1970, where it says so.
+    /// Expiry of its token, in seconds since 1970, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<i64>,
 }
 
 impl RemoteAccess {
-    /// Reads a raw kubeconfig; `None`: the Secret has none.
+    /// Parses a raw kubeconfig; `None`: the Secret has none.
     pub(super) fn read(kubeconfig: Option<&[u8]>) -> RemoteAccess {
         let broken = |error: String| RemoteAccess { error: Some(error), ..RemoteAccess::default() };
         let Some(kubeconfig) = kubeconfig else { return broken(format!("no entry {ENTRY}")) };
@@ -51,12 +51,12 @@ impl RemoteAccess {
         }
     }
 
-    /// What a redacted Secret says in its annotation [`KUBECONFIG`]; `None` when it says nothing.
+    /// The facts in a redacted Secret's annotation [`KUBECONFIG`]; `None` if it is missing.
     pub fn of(annotation: Option<&str>) -> Option<RemoteAccess> {
         serde_json::from_str(annotation?).ok()
     }
 
-    /// Whether a client could begin to use it.
+    /// Whether a client can use it.
     pub fn is_usable(&self) -> bool {
         self.error.is_none()
     }
@@ -66,14 +66,14 @@ impl RemoteAccess {
         self.expires.and_then(|seconds| Timestamp::from_second(seconds).ok())
     }
 
-    /// What is wrong with it, in words; where nothing is, where it leads.
+    /// The error in words; without one, the server address.
     pub fn in_words(&self) -> String {
         self.error.as_ref().or(self.server.as_ref()).cloned().unwrap_or_default()
     }
 }
 
-/// Notes of a Secret that it has no kubeconfig, where it holds none of the certificates that are read of other Secrets. Only
-/// for what was read first-hand: others leave out what they do not hand on. Before [`super::object`], which drops entries.
+/// Records that a Secret has no kubeconfig and no certificates. Only for Secrets read directly from the cluster: dumps
+/// omit data. Runs before [`super::object`], which drops entries.
 pub fn note_absent_kubeconfig(value: &mut Value) {
     let others = [ENTRY, "tls.crt", "crt.pem"];
     let is_empty = |data: &Map<String, Value>| others.iter().all(|name| !data.contains_key(*name));
@@ -89,7 +89,7 @@ pub fn note_absent_kubeconfig(value: &mut Value) {
     }
 }
 
-/// What a client reads of a kubeconfig.
+/// The parts of a kubeconfig that a client reads.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "kebab-case")]
 struct Raw {
@@ -156,36 +156,36 @@ fn named<'a, T>(rows: Option<&'a [Named<T>]>, name: Option<&str>) -> Option<&'a 
     rows?.iter().find(|row| Some(row.name.as_str()) == name)?.of.as_ref()
 }
 
-/// Whether an entry is there and says something: clients take an empty one for none.
+/// Whether an entry exists and is not empty: clients treat an empty one as missing.
 fn is_set(entry: &Option<String>) -> bool {
     entry.as_deref().is_some_and(|text| !text.is_empty())
 }
 
-/// What keeps a client from using it: what client-go refuses before it connects, and a user who would be nobody to the other
-/// cluster. `server` is the address that was read.
+/// Reason why a client cannot use it: rejected by client-go before it connects, or a user without credentials. `server`
+/// is the parsed address.
 fn fault(raw: &Raw, server: Option<&str>) -> Option<&'static str> {
     if raw.clusters.is_none() && raw.contexts.is_none() && raw.users.is_none() {
-        return Some("no clusters, contexts or users in it");
+        return Some("it has no clusters, contexts or users");
     }
     if raw.context().is_none() {
-        return Some("its current context is none of its contexts");
+        return Some("its current context does not exist");
     }
-    let Some(cluster) = raw.cluster() else { return Some("its context names a cluster that is not in it") };
+    let Some(cluster) = raw.cluster() else { return Some("its context refers to a missing cluster") };
     match server {
-        None => Some("no address of an API server"),
-        Some(server) if is_of_the_pod_itself(server) => Some(
-            "its server is an address of the machine that wrote it (loopback), which is the controller's own pod here",
-        ),
-        // Neither an authority nor a user plays a part without TLS.
+        None => Some("it has no API server address"),
+        Some(server) if is_of_the_pod_itself(server) => {
+            Some("its server is a loopback address, which here is the controller's own pod")
+        }
+        // Without TLS, authority and user do not matter.
         Some(server) if server.starts_with("http:") => None,
         Some(_) => fault_of_cluster(cluster).or_else(|| match raw.user() {
-            None => Some("its context names a user who is not in it"),
+            None => Some("its context refers to a missing user"),
             Some(user) => fault_of_user(user),
         }),
     }
 }
 
-/// Whether an address means the machine on which it is used.
+/// Whether an address refers to the local machine.
 fn is_of_the_pod_itself(server: &str) -> bool {
     let rest = server.split_once("://").map_or(server, |(_, rest)| rest);
     let host = match rest.strip_prefix('[') {
@@ -204,12 +204,10 @@ fn fault_of_cluster(cluster: &Cluster) -> Option<&'static str> {
             Some("its certificate-authority is a file, which the controller does not have")
         }
         () if data.is_empty() => None,
-        () if insecure => {
-            Some("it has a certificate-authority-data, and insecure-skip-tls-verify turns its use off")
-        }
-        // One that can be read is enough for Go.
+        () if insecure => Some("it has certificate-authority-data, which insecure-skip-tls-verify disables"),
+        // For Go, one readable certificate is sufficient.
         () if bytes(data).is_some_and(|pem| blocks(&pem).iter().any(is_certificate)) => None,
-        () => Some("its certificate-authority-data holds no certificate"),
+        () => Some("its certificate-authority-data contains no certificate"),
     }
 }
 
@@ -220,7 +218,7 @@ fn fault_of_user(user: &User) -> Option<&'static str> {
     let pem = |data: &Option<String>| bytes(data.as_deref().unwrap_or_default());
     match () {
         () if by_name && is_set(&user.token) => {
-            Some("its user has a token and a password, of which a client takes one alone")
+            Some("its user has both a token and a password, but a client accepts only one")
         }
         () if is_set(&user.client_certificate) || is_set(&user.client_key) => {
             Some("its user's certificate or key is a file, which the controller does not have")
@@ -230,14 +228,14 @@ fn fault_of_user(user: &User) -> Option<&'static str> {
         }
         () if certified => match (pem(&user.client_certificate_data), pem(&user.client_key_data)) {
             (Some(certificate), Some(key)) if is_pair(&certificate, &key) => None,
-            _ => Some("its user's client-certificate-data and client-key-data are no pair"),
+            _ => Some("its user's client-certificate-data and client-key-data do not match"),
         },
         () if by_token || by_name || user.exec.is_some() || user.auth_provider.is_some() => None,
-        () => Some("its user has nothing to sign in with"),
+        () => Some("its user has no credentials"),
     }
 }
 
-/// What is not understood may be a pair.
+/// Unknown formats may match.
 fn is_pair(certificate: &[u8], key: &[u8]) -> bool {
     let there = !blocks(certificate).is_empty() && !blocks(key).is_empty();
     there && !matches!(key_matches(certificate, key), KeyMatches::False)
@@ -247,12 +245,12 @@ fn is_certificate(block: &super::certificate::Block) -> bool {
     block.label == "CERTIFICATE" && Certificate::from_der(&block.der).is_ok()
 }
 
-/// What an entry of base64 holds; Go passes over line breaks in it.
+/// Content of a base64 entry; Go ignores line breaks in it.
 fn bytes(data: &str) -> Option<Vec<u8>> {
     STANDARD.decode(data.replace(['\n', '\r'], "")).ok()
 }
 
-/// Scheme, host and port of an address, and nothing that could be a secret.
+/// Scheme, host and port of an address, without possible secrets.
 fn address(server: &str) -> Option<String> {
     let (scheme, rest) = server.split_once("://")?;
     let host = rest.split(['/', '?', '#']).next()?;
@@ -317,20 +315,20 @@ mod tests {
         for (text, said) in [
             ("", "the file is empty"),
             ("canary: [", "not a kubeconfig"),
-            ("canary: canary\n", "no clusters, contexts or users in it"),
+            ("canary: canary\n", "it has no clusters, contexts or users"),
             (
                 &GOOD.replace("current-context: c", "current-context: canary"),
-                "its current context is none of its contexts",
+                "its current context does not exist",
             ),
-            (&GOOD.replace("current-context: c\n", ""), "its current context is none of its contexts"),
-            (&GOOD.replace("https://u:", "canary://u:"), "no address of an API server"),
-            (&GOOD.replace("10.1.0.1", "127.0.0.1"), "its server is an address of the machine"),
-            (&GOOD.replace("10.1.0.1", "0.0.0.0"), "its server is an address of the machine"),
-            (&GOOD.replace("10.1.0.1", "localhost"), "its server is an address of the machine"),
-            (&GOOD.replace("10.1.0.1", "[::1]"), "its server is an address of the machine"),
-            (&GOOD.replace("{cluster: east", "{cluster: canary"), "its context names a cluster"),
-            (&GOOD.replace("user: u}", "user: canary}"), "its context names a user"),
-            (&GOOD.replace(", user: u}", "}"), "its context names a user"),
+            (&GOOD.replace("current-context: c\n", ""), "its current context does not exist"),
+            (&GOOD.replace("https://u:", "canary://u:"), "it has no API server address"),
+            (&GOOD.replace("10.1.0.1", "127.0.0.1"), "its server is a loopback address"),
+            (&GOOD.replace("10.1.0.1", "0.0.0.0"), "its server is a loopback address"),
+            (&GOOD.replace("10.1.0.1", "localhost"), "its server is a loopback address"),
+            (&GOOD.replace("10.1.0.1", "[::1]"), "its server is a loopback address"),
+            (&GOOD.replace("{cluster: east", "{cluster: canary"), "its context refers to a missing cluster"),
+            (&GOOD.replace("user: u}", "user: canary}"), "its context refers to a missing user"),
+            (&GOOD.replace(", user: u}", "}"), "its context refers to a missing user"),
         ] {
             let access = read(text);
             assert!(!access.is_usable(), "{text}");
@@ -339,7 +337,7 @@ mod tests {
         assert_eq!(RemoteAccess::read(None).in_words(), "no entry kubeconfig");
     }
 
-    /// The certificate and the key of somebody, as kubeconfigs hold them.
+    /// A matching certificate and key, as in kubeconfigs.
     fn pair() -> [String; 2] {
         let key = KeyPair::generate().unwrap();
         let certificate = CertificateParams::new(vec!["canary".into()]).unwrap().self_signed(&key).unwrap();
@@ -358,16 +356,16 @@ mod tests {
         let begins = STANDARD.encode("-----BEGIN");
         for (entries, said) in [
             ("certificate-authority: /canary/ca.crt", "is a file"),
-            ("certificate-authority-data: canary", "holds no certificate"),
-            (&format!("certificate-authority-data: {begins}"), "holds no certificate"),
-            (&format!("insecure-skip-tls-verify: true, {data}"), "turns its use off"),
+            ("certificate-authority-data: canary", "contains no certificate"),
+            (&format!("certificate-authority-data: {begins}"), "contains no certificate"),
+            (&format!("insecure-skip-tls-verify: true, {data}"), "insecure-skip-tls-verify disables"),
         ] {
             let error = with(entries).unwrap_or_default();
             assert!(error.contains(said), "{entries}: {error}");
         }
         let plain =
             GOOD.replace("https:", "http:").replace("token=canary'", "', certificate-authority: /canary");
-        assert_eq!(read(&plain).error, None, "without TLS nobody opens it");
+        assert_eq!(read(&plain).error, None, "it is not read without TLS");
     }
 
     #[test]
@@ -386,11 +384,11 @@ mod tests {
             assert_eq!(with(user), None, "{user}");
         }
         for (user, said) in [
-            ("{}", "nothing to sign in with"),
-            ("{token: ''}", "nothing to sign in with"),
+            ("{}", "has no credentials"),
+            ("{token: ''}", "has no credentials"),
             ("{tokenFile: /canary}", "token is a file"),
             ("{client-certificate: /canary, client-key: /canary}", "is a file"),
-            ("{token: canary, username: canary}", "a token and a password"),
+            ("{token: canary, username: canary}", "both a token and a password"),
             (&format!("{{client-certificate-data: {certificate}}}"), "no pair"),
             (&certified(&other), "no pair"),
             (&certified("canary"), "no pair"),

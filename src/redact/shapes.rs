@@ -1,5 +1,5 @@
-//! Secrets known by how they look, whatever stands around them: tokens, private keys, keys of clouds and services by their
-//! prefix, and long runs of letters and digits that no person wrote. Names that announce a secret are in [`super::named`].
+//! Secrets recognized by their shape in any context: tokens, private keys, prefixed keys of clouds and services, and
+//! long random runs of letters and digits. [`super::named`] handles names that announce a secret.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
 use super::marker::find;
 
-/// Runs of letters and digits shorter than this are names.
+/// Shorter runs of letters and digits are names.
 const OPAQUE: usize = 20;
-/// Hexadecimal runs shorter than this are hashes that somebody cut.
+/// Shorter hexadecimal runs are abbreviated hashes.
 const HEX: usize = 32;
-/// A line of wrapped base64 is at least so long, save the last.
+/// Minimum length of a line of wrapped base64, except for the last.
 const WRAPPED: usize = 40;
 
-/// How keys of clouds and services begin, and how many characters follow at least.
+/// Prefixes of keys of clouds and services, with the minimum number of following characters.
 const PREFIXES: [(&str, usize); 40] = [
     ("AKIA", 6),
     ("ASIA", 6),
@@ -59,7 +59,7 @@ const PREFIXES: [(&str, usize); 40] = [
     ("AGE-SECRET-KEY-", 4),
 ];
 
-/// Words before 64 hexadecimal digits that make them an id or a checksum.
+/// Words before 64 hexadecimal digits that mark an id or a checksum.
 const IDS: [&[u8]; 9] =
     [b"sha", b"sandbox", b"container", b"digest", b"image", b"fingerprint", b"://", b"cri-", b"netns"];
 
@@ -71,12 +71,12 @@ pub(super) fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
 }
 
-/// Where the bytes from `from` on that are wanted end.
+/// End of the matching bytes from `from` on.
 pub(super) fn run(input: &[u8], from: usize, wanted: impl Fn(u8) -> bool) -> usize {
     from + input[from..].iter().take_while(|byte| wanted(**byte)).count()
 }
 
-/// What joins the parts of a token: a dot, or one that was escaped for a URL. Its length.
+/// Separator of token parts: a dot, or a URL-escaped dot. Returns its length.
 fn joint(input: &[u8], at: usize) -> Option<usize> {
     match input.get(at..)? {
         [b'.', ..] => Some(1),
@@ -85,7 +85,7 @@ fn joint(input: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The end of the joined base64url runs that begin at `start`, and how many there are.
+/// End of the joined base64url runs from `start`, and their number.
 fn dotted(input: &[u8], start: usize) -> (usize, usize) {
     let mut end = run(input, start, is_url_safe);
     let mut parts = 1;
@@ -100,19 +100,19 @@ fn dotted(input: &[u8], start: usize) -> (usize, usize) {
     (end, parts)
 }
 
-/// Is this exactly one JWT: three dot-joined base64url runs, the first beginning with `eyJ`?
+/// Whether this is exactly one JWT: three base64url runs joined by dots, the first starting with `eyJ`.
 pub(super) fn is_jwt(input: &[u8]) -> bool {
     input.starts_with(b"eyJ") && dotted(input, 0) == (input.len(), 3)
 }
 
-/// Whether a base64url run is the head of a token whose JSON was written with blanks.
+/// Whether a base64url run is a token header whose JSON contains blanks.
 fn is_head(part: &[u8]) -> bool {
     let decoded = URL_SAFE_NO_PAD.decode(&part[..part.len() / 4 * 4]).unwrap_or_default();
     let text = decoded.trim_ascii_start();
     text.starts_with(b"{") && text[1..].trim_ascii_start().starts_with(b"\"")
 }
 
-/// JWTs anywhere, and at the start of a base64 run also pieces of one (a cut event) and encoded JSON.
+/// JWTs anywhere, and at the start of a base64 run also truncated ones and encoded JSON.
 pub(super) fn tokens(input: &[u8], hits: &mut Vec<Range<usize>>) {
     let mut at = 0;
     let mut public: Option<Vec<Range<usize>>> = None;
@@ -141,7 +141,7 @@ pub(super) fn tokens(input: &[u8], hits: &mut Vec<Range<usize>>) {
         if before.is_some_and(is_base64) && !escape && before != Some(b'=') {
             continue;
         }
-        // Certificates are public, and their lines may begin with any letters.
+        // Certificates are public, and their lines may start with any letters.
         let public = public.get_or_insert_with(|| certificates(input));
         if public.iter().any(|block| block.contains(&start)) {
             continue;
@@ -181,12 +181,12 @@ pub(super) fn prefixed(input: &[u8], hits: &mut Vec<Range<usize>>) {
     }
 }
 
-/// A block of PEM, however many dashes and in whatever case it is written: its extent (up to a quote or the end of the
-/// input when its last line is missing), and its label.
+/// A PEM block with any number of dashes and in any case: its range (up to a quote or the end of the input if the last
+/// line is missing), and its label.
 fn pem_blocks(input: &[u8]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut blocks = Vec::new();
     let mut at = 0;
-    // The next quote, looked for only once it is passed: many blocks may follow without one.
+    // The next quote, searched only when passed: many blocks may follow without one.
     let mut quote = 0;
     while let Some(dashes) = find(input, b"--", at) {
         let word = run(input, dashes, |byte| byte == b'-');
@@ -226,14 +226,14 @@ fn pem_blocks(input: &[u8]) -> Vec<(Range<usize>, Range<usize>)> {
     blocks
 }
 
-/// Where certificates stand: blocks that hold what their label says.
+/// Ranges of certificates: blocks whose content matches their label.
 pub(super) fn certificates(input: &[u8]) -> Vec<Range<usize>> {
     let public = |(block, label): &(Range<usize>, Range<usize>)| {
         if input[label.clone()].trim_ascii() != b"CERTIFICATE" {
             return false;
         }
         let text = String::from_utf8_lossy(&input[block.clone()]);
-        // As PEM in a text of JSON is written.
+        // PEM in a JSON string.
         let text = text.replace("\\n", "\n").replace("\\r", "");
         let blocks = super::certificate::blocks(text.as_bytes());
         blocks.first().is_some_and(|block| looks_certified(&block.der))
@@ -241,8 +241,8 @@ pub(super) fn certificates(input: &[u8]) -> Vec<Range<usize>> {
     pem_blocks(input).into_iter().filter(public).map(|(block, _)| block).collect()
 }
 
-/// Whether bytes begin as a certificate does, even one that is damaged further on: a sequence in a sequence, and in that a version
-/// or a number. Keys begin otherwise.
+/// Whether bytes start like a certificate, even a damaged one: a sequence in a sequence, with a version or number. Keys
+/// start differently.
 pub(super) fn looks_certified(der: &[u8]) -> bool {
     let inner = |der: &[u8]| match *der {
         [0x30, length, ..] if length & 0x80 == 0 => Some(2),
@@ -254,7 +254,7 @@ pub(super) fn looks_certified(der: &[u8]) -> bool {
     matches!(der.get(first + second), Some(0xa0 | 0x02))
 }
 
-/// Private keys as PEM. What is wrapped in base64 once more is found by [`opaque`].
+/// Private keys as PEM. [`opaque`] finds those that are additionally base64-encoded.
 pub(super) fn private_keys(input: &[u8], hits: &mut Vec<Range<usize>>) {
     let private = |label: &[u8]| find(&label.to_ascii_uppercase(), b"PRIVATE", 0).is_some();
     hits.extend(
@@ -264,7 +264,7 @@ pub(super) fn private_keys(input: &[u8], hits: &mut Vec<Range<usize>>) {
             .map(|(block, _)| block),
     );
     let mut at = 0;
-    // `-----BEGIN` in base64, short enough to be no run that is taken for itself.
+    // `-----BEGIN` in base64, too short for a run of its own.
     while let Some(start) = find(input, b"LS0tLS1", at) {
         let end = run(input, start, |byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/');
         at = end;
@@ -279,8 +279,8 @@ pub(super) fn private_keys(input: &[u8], hits: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Long runs that look random: base64 of keys, tokens, certificates' requests, whole files; hexadecimal keys. What is inside
-/// one of the `known` ranges (sorted, apart) was found for what it is.
+/// Long random-looking runs: base64 of keys, tokens, certificate requests, whole files; hexadecimal keys. Ranges in
+/// `known` (sorted, disjoint) are skipped.
 pub(super) fn opaque(input: &[u8], hits: &mut Vec<Range<usize>>) {
     let mut public: Option<Vec<Range<usize>>> = None;
     let known = std::mem::take(hits);
@@ -324,7 +324,7 @@ fn in_run(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
 
-/// Whether no person wrote a run: capitals, small letters and digits in it change as they do by chance.
+/// Whether a run is random: capitals, small letters and digits change frequently.
 fn is_random(run: &[u8]) -> bool {
     let class = |byte: u8| match byte {
         b'A'..=b'Z' => 1u8,
@@ -346,7 +346,7 @@ fn is_random(run: &[u8]) -> bool {
     }
 }
 
-/// Whether a part of a run is a hexadecimal key. Ids of containers and checksums are none.
+/// Whether a part of a run is a hexadecimal key, and not a container id or checksum.
 fn is_hex_key(input: &[u8], range: Range<usize>) -> bool {
     let mut start = range.start;
     let is_key = |part: &[u8], start: usize| {
@@ -368,7 +368,7 @@ fn is_hex_key(input: &[u8], range: Range<usize>) -> bool {
     false
 }
 
-/// Where a run that ends with its line really ends: the lines after it that hold nothing but its like belong to it.
+/// End of a run that continues on the following lines with the same kind of text.
 fn wrapped(input: &[u8], start: usize, end: usize) -> usize {
     let mut end = end;
     let mut length = end - start;
@@ -387,7 +387,7 @@ fn wrapped(input: &[u8], start: usize, end: usize) -> usize {
     }
 }
 
-/// Where the next line begins, when this one ends at `end`: also one whose end is written as `\n`.
+/// Start of the next line after `end`; a line may also end with an escaped `\n`.
 fn next_line(input: &[u8], end: usize) -> Option<usize> {
     match input.get(end..)? {
         [b'\n', ..] => Some(end + 1),

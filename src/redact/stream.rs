@@ -1,6 +1,5 @@
-//! Decodes straight into a slim type what would be redacted whole if it were kept: each text passes the table
-//! ([`super::allow`]) on its way from the decoder to the type. So a run that saves nothing reads the very texts that a bundle
-//! would hold, without a tree of every object.
+//! Decodes directly into slim types with redaction: each text passes the table ([`super::allow`]) between decoder and
+//! type. A run that saves nothing therefore reads the same texts as a bundle contains, without building trees.
 
 use std::borrow::Cow;
 
@@ -9,14 +8,14 @@ use serde::de::{DeserializeSeed, Deserializer, EnumAccess, MapAccess, SeqAccess,
 use super::allow::Rule;
 use super::object::leaf;
 
-/// A decoder behind the sanitizer.
+/// A decoder with redaction.
 pub struct Clean<D> {
     inner: D,
     rule: &'static Rule,
 }
 
 impl<D> Clean<D> {
-    /// What `inner` decodes, by a rule.
+    /// Decodes from `inner` by a rule.
     #[inline]
     pub fn new(inner: D, rule: &'static Rule) -> Clean<D> {
         Clean { inner, rule }
@@ -26,7 +25,7 @@ impl<D> Clean<D> {
 #[inline]
 fn sanitized<'a>(rule: &'static Rule, text: &'a str) -> Cow<'a, str> {
     match rule {
-        // Most are dropped unread; the type that keeps one sanitizes it.
+        // Most are dropped unread; the type that keeps one redacts it.
         Rule::Env | Rule::Clean => Cow::Borrowed(text),
         _ => leaf(rule, text),
     }
@@ -104,7 +103,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Clean<D> {
         self.inner.deserialize_enum(name, variants, Through { visitor, rule: self.rule })
     }
 
-    /// What nobody reads needs no care.
+    /// Ignored values need no redaction.
     #[inline]
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         self.inner.deserialize_ignored_any(visitor)
@@ -116,7 +115,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Clean<D> {
     }
 }
 
-/// Hands a visitor what the decoder found, sanitized.
+/// Passes redacted values to a visitor.
 struct Through<V> {
     visitor: V,
     rule: &'static Rule,
@@ -198,14 +197,14 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Through<V> {
         self.visitor.visit_map(Entries { inner, rule: self.rule, next: self.rule })
     }
 
-    /// The words of an enumeration are ours.
+    /// Variants of an enumeration are constants.
     #[inline]
     fn visit_enum<A: EnumAccess<'de>>(self, inner: A) -> Result<V::Value, A::Error> {
         self.visitor.visit_enum(inner)
     }
 }
 
-/// A list has the rule of its field.
+/// A list uses the rule of its field.
 struct Items<A> {
     inner: A,
     rule: &'static Rule,
@@ -264,7 +263,7 @@ impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Seed<S> {
     }
 }
 
-/// Reads a key, and notes the rule of what comes behind it.
+/// Reads a key, and sets the rule for its value.
 struct Key<'a, T> {
     seed: T,
     rule: &'static Rule,

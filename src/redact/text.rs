@@ -1,6 +1,6 @@
-//! Secrets in free text: those that are known by their shape ([`shapes`]) and those that a name announces ([`named`]).
+//! Removes secrets from free text: by their shape ([`shapes`]) and by preceding names ([`named`]).
 //!
-//! Works on bytes, line for line: a marker never crosses a line end, so line numbers stay. Cost grows with the text.
+//! Works on bytes, line by line: a marker never spans lines, so line numbers stay. Cost is linear.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,11 +10,11 @@ use super::memo::Memo;
 use super::{named, shapes};
 
 thread_local! {
-    /// Texts in which there is nothing to remove.
+    /// Cache of texts without secrets.
     static CLEAN: Memo<()> = Memo::of(2048);
 }
 
-/// Removes every secret from a text: an event message, a log line, an annotation.
+/// Removes secrets from a text: an event message, a log line, an annotation.
 #[inline]
 pub fn text(input: &str) -> Cow<'_, str> {
     if CLEAN.with(|known| known.get(input).is_some()) {
@@ -25,17 +25,17 @@ pub fn text(input: &str) -> Cow<'_, str> {
             CLEAN.with(|known| known.put(input, ()));
             Cow::Borrowed(input)
         }
-        // Every hit begins and ends at an ASCII byte, so what stays is as valid as it was.
+        // Every match starts and ends at an ASCII byte, so the rest stays valid.
         Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
     }
 }
 
-/// As [`text`], for bytes in any encoding that contains ASCII.
+/// Like [`text`], for bytes in any encoding that contains ASCII.
 pub fn bytes(input: &[u8]) -> Cow<'_, [u8]> {
     scrub(input, Names::Text).map_or(Cow::Borrowed(input), Cow::Owned)
 }
 
-/// As [`text`], for a message of ours, in which a path may end in `token` and a sentence follows its colon.
+/// Like [`text`], for messages of this program, in which a path may end in `token` before a colon.
 pub fn own_words(input: &str) -> Cow<'_, str> {
     match scrub(input.as_bytes(), Names::Own) {
         None => Cow::Borrowed(input),
@@ -43,23 +43,23 @@ pub fn own_words(input: &str) -> Cow<'_, str> {
     }
 }
 
-/// As [`text`], for YAML, half-written JSON and the like: also unquoted values behind a telling name.
+/// Like [`text`], for YAML, truncated JSON and similar: also unquoted values after a sensitive name.
 pub fn yaml_bytes(input: &[u8]) -> Cow<'_, [u8]> {
     scrub(input, Names::File).map_or(Cow::Borrowed(input), Cow::Owned)
 }
 
-/// How names announce a secret here.
+/// Context of names that announce a secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Names {
-    /// Prose around them: a word after a colon may go on with the sentence.
+    /// Prose: a word after a colon may continue the sentence.
     Text,
-    /// A message of ours, which goes on after a colon.
+    /// A message of this program, which continues after a colon.
     Own,
     /// A file of names and values.
     File,
 }
 
-/// How often a result is scanned again: a replaced value can lay bare where the next one begins.
+/// Maximum number of rounds: a replacement can reveal another value.
 const ROUNDS: usize = 8;
 
 fn scrub(input: &[u8], names: Names) -> Option<Vec<u8>> {
@@ -81,7 +81,7 @@ fn scrub_once(input: &[u8], names: Names) -> Option<Vec<u8>> {
     shapes::tokens(input, &mut hits);
     shapes::prefixed(input, &mut hits);
     shapes::private_keys(input, &mut hits);
-    // Names, uids, times: most texts of an object are one word, which holds none of the following.
+    // Names, uids, times: most texts are one word, which contains none of the following.
     let one_word = !input.iter().any(|byte| matches!(byte, b' ' | b'=' | b'@' | b':' | b'"' | b'\'' | b'\n'));
     if names == Names::File || !one_word {
         named::userinfo(input, &mut hits);
@@ -93,8 +93,8 @@ fn scrub_once(input: &[u8], names: Names) -> Option<Vec<u8>> {
     replace(input, hits)
 }
 
-/// Shorter than any secret that could be told from a name, and announced by nothing; or one word without capitals, as names
-/// of objects are: nearly every text of a cluster.
+/// Too short for a recognizable secret without a name, or one lower-case word, as object names are: nearly every text
+/// of a cluster.
 fn is_plain(input: &[u8]) -> bool {
     let mut longest = 0;
     let mut run = 0;
@@ -131,7 +131,7 @@ fn is_plain(input: &[u8]) -> bool {
             }))
 }
 
-/// Sorted, and those that overlap made one.
+/// Sorted, with overlapping ranges merged.
 fn merged(mut hits: Vec<Range<usize>>) -> Vec<Range<usize>> {
     hits.retain(|hit| !hit.is_empty());
     hits.sort_by_key(|hit| (hit.start, std::cmp::Reverse(hit.end)));
@@ -145,7 +145,7 @@ fn merged(mut hits: Vec<Range<usize>>) -> Vec<Range<usize>> {
     merged
 }
 
-/// Replaces the ranges (which may overlap) by markers, line by line; `None` if there is nothing to do.
+/// Replaces the ranges (which may overlap) by markers, line by line; `None` if there are none.
 pub(super) fn replace(input: &[u8], hits: Vec<Range<usize>>) -> Option<Vec<u8>> {
     let merged = merged(hits);
     let mut output = Vec::with_capacity(input.len());

@@ -1,5 +1,5 @@
-//! Packs large pages while others are still collected, each for itself: an archive whose parts were packed apart is read as if
-//! it had been packed in one go. What is left for the end is small.
+//! Compresses large pages while others are still being collected, each separately: the parts form one valid archive.
+//! This shortens the final write.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -9,12 +9,12 @@ use std::thread::JoinHandle;
 use super::pack::{Content, Form, packed};
 use crate::archive::spool::Spool;
 
-/// A smaller page is packed with its neighbours, at the end.
+/// Smaller pages are compressed together at the end.
 const LARGE: usize = 32 << 10;
-/// So many pages wait at most; then collecting does.
+/// Maximum number of waiting pages; then collecting waits.
 const WAITING: usize = 2;
 
-/// What packs pages of one archive.
+/// Compresses the pages of one archive.
 #[derive(Debug)]
 pub(super) struct Ahead {
     form: Form,
@@ -26,11 +26,11 @@ pub(super) struct Ahead {
 #[derive(Debug)]
 struct Work {
     pages: SyncSender<Vec<u8>>,
-    /// Ends with the last page: all that was packed, and where each page lies in it.
+    /// Finishes after the last page: all compressed data, and the position of each page.
     worker: JoinHandle<io::Result<(Spool, Vec<Page>)>>,
 }
 
-/// One page: where it begins, packed, its length there, and its own.
+/// One page: offset, compressed length, and uncompressed length.
 type Page = (u64, u64, u64);
 
 impl Ahead {
@@ -39,7 +39,7 @@ impl Ahead {
         Ahead { form, spool: Some(Spool::within(folder)), work: None, given: 0 }
     }
 
-    /// Takes a page if it is worth it, and says which one it is; else gives it back.
+    /// Accepts a page if it is large enough, and returns its number; otherwise returns the page.
     pub(super) fn take(&mut self, page: Vec<u8>) -> io::Result<Result<usize, Vec<u8>>> {
         if page.len() < LARGE || !self.form.is_packed() {
             return Ok(Err(page));
@@ -47,7 +47,7 @@ impl Ahead {
         if let Some(spool) = self.spool.take() {
             self.work = Some(begin(self.form, spool)?);
         }
-        // Nobody takes it any more after an error, which comes out in the end.
+        // After an error no more pages are accepted; the error is returned at the end.
         if let Some(work) = &self.work {
             _ = work.pages.send(page);
         }
@@ -55,11 +55,12 @@ impl Ahead {
         Ok(Ok(self.given - 1))
     }
 
-    /// All pages that were taken.
+    /// All accepted pages.
     pub(super) fn finish(self) -> io::Result<Vec<Content>> {
         let Some(Work { pages, worker }) = self.work else { return Ok(Vec::new()) };
         drop(pages);
-        let (spool, places) = worker.join().map_err(|_| io::Error::other("packing broke off"))??;
+        let (spool, places) =
+            worker.join().map_err(|_| io::Error::other("the compression thread failed"))??;
         let whole = spool.finish();
         Ok(places
             .into_iter()

@@ -1,4 +1,4 @@
-//! What a bundle says beside what was collected, and what of that goes into it.
+//! Metadata of a bundle, and the selection of its contents.
 
 use std::collections::BTreeSet;
 
@@ -10,29 +10,29 @@ use crate::item::Namespaces;
 use crate::request::Request;
 use crate::source::Uncollected;
 
-/// What a bundle says beside what was collected.
+/// Metadata of a bundle.
 #[derive(Debug, Clone)]
 pub struct Closing {
-    /// The moment of judgement of the run that is saved: the same evidence, replayed, is judged at the same moment.
+    /// The time at which the saved run judged the evidence; a replay uses the same.
     pub captured_at: Timestamp,
-    /// The kubeconfig context, or what else the operator calls the cluster.
+    /// Kubeconfig context, or another name of the cluster.
     pub cluster: Option<String>,
-    /// Where the control plane and linkerd-cni were looked for.
+    /// Namespaces of the control plane and linkerd-cni.
     pub namespaces: Namespaces,
-    /// The operator's CLI, where a flag said it; else what the source answered is kept.
+    /// The operator's CLI version if a flag set it; else the source's value is kept.
     pub cli_version: Option<String>,
-    /// What was held of kinds that no check reads.
+    /// Objects of kinds that no check reads.
     pub uncollected: Uncollected,
-    /// In how many objects and files the border replaced or dropped something.
+    /// Number of objects and files with replaced or dropped values.
     pub redacted: usize,
-    /// What it takes to ask the same again.
+    /// Options to request the same evidence again.
     pub rerun: Rerun,
-    /// Of a ticket: what was asked, where that was not everything.
+    /// Tickets only: the options of the run, if they were not the defaults.
     pub asked: Option<Asked>,
 }
 
 impl Closing {
-    /// What a collected cluster says.
+    /// Metadata of a collected cluster.
     pub fn of(collected: &Collected, cluster: Option<String>, cli_version: Option<String>) -> Closing {
         Closing {
             captured_at: collected.cluster.at,
@@ -47,11 +47,11 @@ impl Closing {
     }
 }
 
-/// What goes into a bundle of what was collected.
+/// Selection of the contents of a bundle.
 #[derive(Debug, Clone, Default)]
 pub struct Contents {
-    /// What stays out; the manifest names it, so that nobody takes it for nothing.
+    /// Evidence to leave out; the manifest lists it.
     pub left_out: BTreeSet<Request>,
-    /// Files for people, which nothing reads again.
+    /// Additional files for people.
     pub beside: Vec<(String, Vec<u8>)>,
 }

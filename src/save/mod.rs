@@ -1,5 +1,5 @@
-//! Writes what `collect` saw. Objects go to an unnamed temporary file as they come, so a bundle is never in memory; the
-//! target appears under its name when it is whole, and not at all if anything fails or the run is interrupted.
+//! Writes bundles. Objects go to an unnamed temporary file as they arrive, so memory stays small; the target appears
+//! only when it is complete, and never after a failure or an interruption.
 
 mod ahead;
 mod closing;
@@ -33,25 +33,25 @@ use crate::node_files::NodeFiles;
 use crate::redact::Sanitized;
 use crate::request::Request;
 
-/// A page ends with so many objects.
+/// Maximum number of objects per page.
 const PAGE_OBJECTS: usize = 500;
-/// Or with so many bytes: that much is in memory for each item that is under way.
+/// Maximum number of bytes per page; each item in progress holds that much in memory.
 const PAGE_BYTES: usize = 2 << 20;
 
-/// A bundle that was written.
+/// A written bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Saved {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// How large, in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// How many objects.
+    /// Number of objects.
     pub objects: usize,
-    /// Evidence of how many nodes.
+    /// Number of nodes with evidence.
     pub nodes: usize,
 }
 
-/// Takes what is collected, and writes it when it is whole.
+/// Receives collected objects, and writes the bundle at the end.
 #[derive(Debug)]
 pub struct Writer {
     path: PathBuf,
@@ -73,10 +73,10 @@ struct State {
     error: Option<String>,
 }
 
-/// Where something lies in the spool: offset and length.
+/// Position in the spool: offset and length.
 type Place = (u64, u64);
 
-/// A page that is full.
+/// A full page.
 #[derive(Debug, Clone, Copy)]
 struct Full {
     place: PagePlace,
@@ -84,15 +84,15 @@ struct Full {
     redacted: usize,
 }
 
-/// Where a page lies.
+/// Position of a page.
 #[derive(Debug, Clone, Copy)]
 enum PagePlace {
     Spooled(Place),
-    /// Which of those that are packed ahead.
+    /// Number of a page that was compressed ahead.
     Packed(usize),
 }
 
-/// The objects of one item.
+/// Objects of one item.
 #[derive(Debug, Default)]
 struct Pages {
     page: Vec<u8>,
@@ -102,21 +102,21 @@ struct Pages {
 }
 
 impl Writer {
-    /// Gets ready to write to `path`, and finds out whether that can work before anything is collected.
+    /// Prepares to write to `path`, and tests that before anything is collected.
     ///
     /// # Errors
-    /// The name says no form, something is in the way, or the folder cannot be written to.
+    /// The name has no known format, something is in the way, or the folder is not writable.
     pub fn create(path: &Path) -> Result<Writer, SaveError> {
         let form = pack::ready(path)?;
         Ok(Writer::within(parent(path), form, path))
     }
 
-    /// Gets ready to write to a stream, or to nowhere, as `.tar.gz`.
+    /// Prepares to write `.tar.gz` to a stream, or nowhere.
     pub fn unnamed() -> Writer {
         Writer::within(&std::env::temp_dir(), Form::TarGz, Path::new("-"))
     }
 
-    /// What does not fit into memory waits in `folder`.
+    /// Temporary data is stored in `folder`.
     fn within(folder: &Path, form: Form, path: &Path) -> Writer {
         let state = State {
             spool: Spool::within(folder),
@@ -136,15 +136,15 @@ impl Writer {
     /// Writes the bundle.
     ///
     /// # Errors
-    /// It could not be written, or something could not be kept while it was collected.
+    /// It could not be written, or an object could not be stored during collection.
     pub fn finish(self, closing: Closing) -> Result<Saved, SaveError> {
         self.pack(closing, Contents::default())?.write()
     }
 
-    /// Puts the bundle together, without writing it.
+    /// Assembles the bundle without writing it.
     ///
     /// # Errors
-    /// Something could not be kept while it was collected.
+    /// An object could not be stored during collection.
     pub fn pack(self, closing: Closing, contents: Contents) -> Result<Packed, SaveError> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(what) = state.error {
@@ -165,7 +165,7 @@ impl Writer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does it unless something failed before, and remembers if it fails.
+    /// Runs an operation unless an earlier one failed, and records failures.
     fn attempt(&self, work: impl FnOnce(&mut State) -> Result<(), String>) {
         let mut state = self.state();
         if state.error.is_none() {
@@ -216,7 +216,7 @@ impl Saver for Writer {
             let mut kept = Vec::new();
             for (path, bytes) in &files.files {
                 if archive::clean(path.as_bytes()).as_deref() != Ok(path.as_str()) {
-                    return Err(format!("node {}: {path:?} is no name for a file", files.node));
+                    return Err(format!("node {}: {path:?} is not a valid file name", files.node));
                 }
                 let place = state.put(bytes).map_err(|error| error.to_string())?;
                 kept.push((path.clone(), place));
@@ -235,7 +235,7 @@ impl Saver for Writer {
     }
 }
 
-/// Kind and version of the objects of an item that has several.
+/// Kind and version of the objects of a list item.
 fn list_of(item: &Item) -> Option<(&'static str, String)> {
     match item {
         Item::List(kind) => Some((kind.info().kind, kind.api_version())),
@@ -270,7 +270,7 @@ impl State {
         if full { self.close(request) } else { Ok(()) }
     }
 
-    /// Ends the page that is open.
+    /// Finishes the current page.
     fn close(&mut self, request: &Request) -> io::Result<()> {
         let Some(pages) = self.items.get_mut(request).filter(|pages| pages.in_page > 0) else {
             return Ok(());
@@ -291,7 +291,7 @@ impl State {
         Ok(())
     }
 
-    /// Every file, the manifest first; and how many objects they hold.
+    /// All files, the manifest first, and the number of their objects.
     fn files(self, closing: Closing, contents: Contents) -> io::Result<(Vec<(Entry, Content)>, usize)> {
         let whole = self.spool.finish();
         let packed = self.ahead.finish()?;

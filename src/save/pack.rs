@@ -1,5 +1,5 @@
-//! Writes the files of a bundle or of a node snapshot as a folder or an archive, whole or not at all: under a temporary
-//! name beside the target, then renamed. Files are for their owner alone (mode 0600, folders 0700).
+//! Writes a bundle or node snapshot as a folder or archive, completely or not at all: under a temporary name next to
+//! the target, then renamed. Files are private (mode 0600, folders 0700).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
@@ -13,12 +13,12 @@ use tar::{EntryType, Header};
 use crate::archive::member;
 use crate::archive::spool::Blob;
 
-/// How hard gzip tries: its usual level, which packs pages of objects tighter than those below it in no more time.
+/// gzip level: the default, which compresses pages better than lower ones without more time.
 const GZIP_LEVEL: u32 = 6;
-/// How hard zstd tries: its usual level.
+/// zstd level: the default.
 const ZSTD_LEVEL: i32 = 3;
 
-/// How a bundle is written; its name says which.
+/// Format of a bundle, from its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A folder.
@@ -31,38 +31,38 @@ pub enum Form {
     TarZst,
 }
 
-/// Why a bundle was not written. Nothing of it is left behind.
+/// Reason why a bundle was not written. No files are left.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
-    /// The name says no form.
+    /// The name has no known format.
     #[error("{0}: end the name in .tar.gz, .tgz, .tar.zst or .tar, or in / for a folder")]
     Name(PathBuf),
-    /// A folder is there, and there is something in it.
-    #[error("{0}: the folder is there and not empty; name another one, or remove it")]
+    /// The folder exists and is not empty.
+    #[error("{0}: the folder exists and is not empty; use another one, or remove it")]
     NotEmpty(PathBuf),
-    /// A folder has the name of the file.
-    #[error("{0}: a folder is there; name another file, or remove it")]
+    /// The file's name is that of a folder.
+    #[error("{0} is a folder; use another name, or remove it")]
     IsFolder(PathBuf),
     /// It could not be written.
     #[error("{path}: {error}; nothing was saved")]
     Write {
         /// The target.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         error: io::Error,
     },
-    /// An object or a file that cannot be part of a bundle.
+    /// An object or file that a bundle cannot contain.
     #[error("{path}: {what}; nothing was saved")]
     Content {
         /// The target.
         path: PathBuf,
-        /// What and why.
+        /// The problem.
         what: String,
     },
 }
 
 impl Form {
-    /// Whether what it holds is packed.
+    /// Whether it is compressed.
     pub(super) fn is_packed(self) -> bool {
         match self {
             Form::TarGz | Form::TarZst => true,
@@ -70,10 +70,10 @@ impl Form {
         }
     }
 
-    /// The form that a target's name asks for.
+    /// Format of a target, from its name.
     ///
     /// # Errors
-    /// The name asks for none.
+    /// The name has no known format.
     pub fn of(path: &Path) -> Result<Form, SaveError> {
         let text = path.to_string_lossy();
         let name = text.to_ascii_lowercase();
@@ -89,12 +89,12 @@ impl Form {
     }
 }
 
-/// What a file of a bundle holds.
+/// Content of a file of a bundle.
 #[derive(Debug, Clone)]
 pub(super) enum Content {
     Bytes(Vec<u8>),
     Blob(Blob),
-    /// Packed as the archive is, with what tar adds behind it; `len` is its own length.
+    /// Compressed like the archive, including tar padding; `len` is its uncompressed length.
     Packed {
         blob: Blob,
         len: u64,
@@ -130,10 +130,10 @@ fn pour(blob: &Blob, to: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Finds out whether `path` can be written to, before anything is collected: the form that its name asks for.
+/// Tests whether `path` is writable before anything is collected; returns the format.
 ///
 /// # Errors
-/// The name says no form, something is in the way, or the folder cannot be written to.
+/// The name has no known format, something is in the way, or the folder is not writable.
 pub fn ready(path: &Path) -> Result<Form, SaveError> {
     let form = Form::of(path)?;
     if let Ok(mut entries) = fs::read_dir(path) {
@@ -147,10 +147,10 @@ pub fn ready(path: &Path) -> Result<Form, SaveError> {
     Ok(form)
 }
 
-/// Writes files that are in memory, as [`ready`] found out; how many bytes it became.
+/// Writes files from memory after [`ready`]; returns the size.
 ///
 /// # Errors
-/// They could not be written; nothing is left of them.
+/// They could not be written; no files are left.
 pub fn save(
     path: &Path,
     form: Form,
@@ -161,10 +161,10 @@ pub fn save(
         .map_err(|error| SaveError::Write { path: path.to_owned(), error })
 }
 
-/// Writes files that are in memory to a stream, as `.tar.gz`.
+/// Writes files from memory to a stream, as `.tar.gz`.
 ///
 /// # Errors
-/// The stream does not take them.
+/// The stream cannot be written.
 pub fn stream<W: Write>(
     out: W,
     files: impl IntoIterator<Item = (String, Vec<u8>)>,
@@ -177,12 +177,12 @@ fn contents(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Vec<(String, 
     files.into_iter().map(|(path, bytes)| (path, Content::Bytes(bytes))).collect()
 }
 
-/// Seconds after 1970.
+/// Seconds since 1970.
 pub(super) fn seconds(at: Timestamp) -> u64 {
     u64::try_from(at.as_second()).unwrap_or(0)
 }
 
-/// The folder that a target lies in.
+/// Folder of a target.
 pub(super) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -190,7 +190,7 @@ pub(super) fn parent(path: &Path) -> &Path {
     }
 }
 
-/// Writes `files`, in their order, dated `seconds` after 1970; how many bytes it became.
+/// Writes `files` in order, dated `seconds` since 1970; returns the size.
 pub(super) fn write(path: &Path, form: Form, files: &[(String, Content)], seconds: u64) -> io::Result<u64> {
     if form == Form::Folder {
         return folder(path, files);
@@ -204,7 +204,7 @@ pub(super) fn write(path: &Path, form: Form, files: &[(String, Content)], second
     Ok(size)
 }
 
-/// A tar of the files, packed as the form says.
+/// A tar of the files, compressed for the format.
 pub(super) fn tar<W: Write>(form: Form, out: W, files: &[(String, Content)], seconds: u64) -> io::Result<W> {
     let mut tar = tar::Builder::new(Members { form, now: Some(Packer::None(out)) });
     for (path, content) in files {
@@ -225,7 +225,7 @@ pub(super) fn tar<W: Write>(form: Form, out: W, files: &[(String, Content)], sec
     tar.into_inner()?.end()
 }
 
-/// A file's contents with what tar adds behind them, packed for themselves.
+/// A file's content with tar padding, compressed separately.
 pub(super) fn packed(form: Form, bytes: &[u8]) -> io::Result<Vec<u8>> {
     let padding = &[0; BLOCK][..bytes.len().next_multiple_of(BLOCK) - bytes.len()];
     if form == Form::TarGz {
@@ -237,13 +237,13 @@ pub(super) fn packed(form: Form, bytes: &[u8]) -> io::Result<Vec<u8>> {
     member.end()
 }
 
-/// Tar counts in blocks of so many bytes.
+/// Block size of tar.
 const BLOCK: usize = 512;
 
-/// An archive in one packed member or several.
+/// An archive of one or several compressed members.
 struct Members<W: Write> {
     form: Form,
-    /// Nothing after an error.
+    /// `None` after an error.
     now: Option<Packer<W>>,
 }
 
@@ -255,7 +255,7 @@ enum Packer<W: Write> {
 }
 
 impl<W: Write> Members<W> {
-    /// Ends the member that is open.
+    /// Finishes the current member.
     fn end(self) -> io::Result<W> {
         match self.now {
             Some(Packer::None(out)) => Ok(out),
@@ -265,7 +265,7 @@ impl<W: Write> Members<W> {
         }
     }
 
-    /// Adds what was packed before.
+    /// Adds data that was compressed before.
     fn add(&mut self, blob: &Blob) -> io::Result<()> {
         let mut out = Members { form: self.form, now: self.now.take() }.end()?;
         pour(blob, &mut out)?;
@@ -311,7 +311,7 @@ impl<W: Write> Write for Members<W> {
 }
 
 fn folder(path: &Path, files: &[(String, Content)]) -> io::Result<u64> {
-    // `parent` of `a/b/` is `a`, as wanted.
+    // The parent of `a/b/` is `a`.
     let temporary = tempfile::Builder::new().prefix(".meshdoctor-").tempdir_in(parent(path))?;
     for_owner_alone(temporary.path())?;
     let mut size = 0;
@@ -324,12 +324,12 @@ fn folder(path: &Path, files: &[(String, Content)]) -> io::Result<u64> {
         size += content.len();
     }
     fs::rename(temporary.path(), path)?;
-    // It has its name now, and is no longer to be removed.
+    // It has its final name, so it must not be removed.
     _ = temporary.keep();
     Ok(size)
 }
 
-/// Makes folders with mode 0700.
+/// Creates folders with mode 0700.
 fn private_folders() -> fs::DirBuilder {
     let mut folders = fs::DirBuilder::new();
     folders.recursive(true);

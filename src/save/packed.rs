@@ -1,5 +1,4 @@
-//! A bundle put together and not written yet: which files it has, how large they are and what of them is redacted, for
-//! whoever wants to know before anything leaves the machine.
+//! A bundle that is assembled but not written, to list its files, sizes and redactions before anything is sent.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -7,7 +6,7 @@ use std::path::PathBuf;
 use super::Saved;
 use super::pack::{self, Content, Form, SaveError};
 
-/// What every redacted value begins with; see [`crate::redact`].
+/// Prefix of all redaction markers; see [`crate::redact`].
 const MARKER: &[u8] = b"REDACTED(";
 
 /// A file of a bundle.
@@ -17,9 +16,9 @@ pub struct Entry {
     pub name: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// How many objects it holds.
+    /// Number of objects.
     pub objects: usize,
-    /// How many values in it are replaced by a marker.
+    /// Number of redacted values.
     pub redacted: usize,
 }
 
@@ -29,12 +28,12 @@ impl Entry {
     }
 }
 
-/// How many values of a text are replaced by a marker.
+/// Number of redacted values in a text.
 pub(super) fn markers(text: &[u8]) -> usize {
     memchr::memmem::find_iter(text, MARKER).count()
 }
 
-/// A bundle that is ready to be written.
+/// A bundle that is ready to write.
 #[derive(Debug)]
 pub struct Packed {
     pub(super) path: PathBuf,
@@ -51,10 +50,10 @@ impl Packed {
         self.files.iter().map(|(entry, _)| entry)
     }
 
-    /// Writes it to its place.
+    /// Writes it to its target.
     ///
     /// # Errors
-    /// It could not be written; nothing is left of it.
+    /// It could not be written; no files are left.
     pub fn write(self) -> Result<Saved, SaveError> {
         let Packed { path, form, files, seconds, objects, nodes } = self;
         let files = named(files);
@@ -67,15 +66,15 @@ impl Packed {
     /// Writes it to a stream.
     ///
     /// # Errors
-    /// The stream does not take it.
+    /// The stream cannot be written.
     pub fn stream<W: Write>(self, out: W) -> io::Result<()> {
         pack::tar(self.form, out, &named(self.files), self.seconds)?.flush()
     }
 
-    /// How large it would be, in bytes.
+    /// Its size when written, in bytes.
     ///
     /// # Errors
-    /// What is packed already cannot be read.
+    /// Compressed data cannot be read.
     pub fn size(self) -> io::Result<u64> {
         let form = if self.form == Form::Folder { Form::TarGz } else { self.form };
         Ok(pack::tar(form, Counted(0), &named(self.files), self.seconds)?.0)
@@ -86,7 +85,7 @@ fn named(files: Vec<(Entry, Content)>) -> Vec<(String, Content)> {
     files.into_iter().map(|(entry, content)| (entry.name, content)).collect()
 }
 
-/// Counts bytes, and keeps none.
+/// Counts bytes and discards them.
 struct Counted(u64);
 
 impl Write for Counted {

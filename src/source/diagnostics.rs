@@ -1,6 +1,5 @@
-//! What `linkerd diagnostics` prints, read from texts that are given or lie in a dump. Of metrics the few series that checks read
-//! are kept, and nothing else; what the other commands print is reduced likewise. This file knows the forms in which the
-//! CLI prints, and judges nothing.
+//! Reads the output of `linkerd diagnostics`, from given files or from a dump. Of metrics, only the few series that
+//! checks read are kept; the output of other commands is reduced in the same way. This file only parses.
 
 mod metrics;
 
@@ -19,10 +18,10 @@ use crate::names::{is_label, is_subdomain};
 use crate::yaml;
 pub use metrics::begins_metrics;
 
-/// The largest text that is read.
+/// Maximum size of a text.
 pub const MOST: u64 = 64 << 20;
 
-/// Which pod and port the output of `linkerd diagnostics policy` is about, which it does not say itself.
+/// Pod and port of the output of `linkerd diagnostics policy`, which does not contain them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortOf {
     /// The pod's namespace.
@@ -34,7 +33,7 @@ pub struct PortOf {
 }
 
 impl PortOf {
-    /// `NAMESPACE/POD:PORT`. `None`: it can be no such name.
+    /// `NAMESPACE/POD:PORT`; `None` if it is not a valid name.
     pub fn parse(text: &str) -> Option<PortOf> {
         let (pod, port) = text.rsplit_once(':')?;
         let (namespace, pod) = pod.split_once('/')?;
@@ -47,16 +46,16 @@ impl PortOf {
     }
 }
 
-/// Why a text says nothing that is read.
+/// Reason why a text is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unread {
-    /// It is no output of `linkerd diagnostics`.
+    /// It is not output of `linkerd diagnostics`.
     Other,
-    /// It is, and this is why nothing is read of it.
+    /// It is, but is not read for this reason.
     Of(&'static str),
 }
 
-/// What was printed, by where it is filed.
+/// The parsed outputs.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
     files: Vec<String>,
@@ -64,10 +63,10 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Reads what `--diagnostics` was given.
+    /// Reads the files of `--diagnostics`.
     ///
     /// # Errors
-    /// A file that cannot be read, is too large, or is no output that is read.
+    /// A file cannot be read, is too large, or is not a supported output.
     pub fn open(given: &[(Option<PortOf>, PathBuf)]) -> Result<Diagnostics, LoadError> {
         let mut all = Diagnostics::default();
         for (of, path) in given {
@@ -76,23 +75,21 @@ impl Diagnostics {
                 |reason: &str| LoadError::Unreadable { path: shown.clone(), reason: reason.to_owned() };
             let open = |error| LoadError::Open { path: shown.clone(), error };
             if path.as_os_str() == "-" {
-                return Err(unreadable(
-                    "standard input is not read here: write the output to a file and name that",
-                ));
+                return Err(unreadable("standard input is not supported: write the output to a file"));
             }
             let mut bytes = Vec::new();
             File::open(path).map_err(open)?.take(MOST + 1).read_to_end(&mut bytes).map_err(open)?;
             if bytes.len() as u64 > MOST {
                 return Err(unreadable(
-                    "it is larger than 64 MiB: give the metrics of fewer pods in one file",
+                    "it is larger than 64 MiB: split the metrics into files with fewer pods",
                 ));
             }
             if bytes.iter().all(u8::is_ascii_whitespace) {
-                return Err(unreadable("it is empty: linkerd diagnostics printed nothing into it"));
+                return Err(unreadable("the file is empty: linkerd diagnostics printed nothing"));
             }
             all.read(&String::from_utf8_lossy(&bytes), of.as_ref()).map_err(|why| match why {
                 Unread::Other => unreadable(
-                    "it is nothing that linkerd diagnostics proxy-metrics, policy or endpoints -o json prints",
+                    "it is not output of linkerd diagnostics proxy-metrics, policy or endpoints -o json",
                 ),
                 Unread::Of(why) => unreadable(why),
             })?;
@@ -101,20 +98,20 @@ impl Diagnostics {
         Ok(all)
     }
 
-    /// The files, for the report's origin.
+    /// The files, for the origin of the report.
     pub fn name(&self) -> String {
         self.files.join(", ")
     }
 
-    /// Whether there is nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.answers.is_empty()
     }
 
-    /// Takes in what one call printed; how much there was.
+    /// Adds the output of one command, and returns its size.
     ///
     /// # Errors
-    /// It says nothing that is read.
+    /// It is not a supported output.
     pub fn read(&mut self, text: &str, of: Option<&PortOf>) -> Result<usize, Unread> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text).trim_start();
         let answers =
@@ -128,7 +125,7 @@ impl Diagnostics {
         Ok(count)
     }
 
-    /// Each as an object.
+    /// Each output as an object.
     pub fn answer(&self, take: &mut dyn FnMut(&[u8])) -> Fetched {
         if self.answers.is_empty() {
             return Fetched::Missing { reason: Why::NotOffered };
@@ -140,7 +137,7 @@ impl Diagnostics {
     }
 }
 
-/// Whether a text may be what `linkerd diagnostics` printed, by its beginning.
+/// Whether a text may be output of `linkerd diagnostics`, by its beginning.
 pub fn may_begin(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head);
     let has = |names: &[&str]| names.iter().all(|name| text.contains(name));
@@ -150,7 +147,7 @@ pub fn may_begin(head: &[u8]) -> bool {
         || has(&["fully_qualified_name"])
 }
 
-/// What `policy` and `endpoints` print, as JSON or YAML.
+/// The output of `policy` and `endpoints`, as JSON or YAML.
 fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
     let value: Value = match serde_json::from_str(text) {
         Ok(value) => value,
@@ -163,7 +160,8 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
     if let Some(answer) = InboundAnswer::of(&value) {
         let Some(PortOf { namespace, pod, port }) = of.cloned() else {
             return Err(Unread::Of(
-                "linkerd diagnostics policy does not print the pod and port that it was asked of: give it as --diagnostics NAMESPACE/POD:PORT=FILE",
+                "the output of linkerd diagnostics policy does not name its pod and port: use --diagnostics \
+                 NAMESPACE/POD:PORT=FILE",
             ));
         };
         return Ok(vec![Answer::Policy(PortPolicy { namespace, pod, port, answer })]);
@@ -171,12 +169,13 @@ fn document(text: &str, of: Option<&PortOf>) -> Result<Vec<Answer>, Unread> {
     let keys = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
     if keys(&["protocol", "metadata"]) {
         return Err(Unread::Of(
-            "linkerd diagnostics policy of a Service, which is not compared: the command policy --to shows what the objects say",
+            "linkerd diagnostics policy of a Service is not compared: see the outbound policy with the \
+             command policy --to",
         ));
     }
     if keys(&["fully_qualified_name"]) || keys(&["retry_budget"]) {
         return Err(Unread::Of(
-            "linkerd diagnostics profile, which is not compared: it does not print what it was asked of",
+            "linkerd diagnostics profile is not compared: its output does not name the Service",
         ));
     }
     Err(Unread::Other)

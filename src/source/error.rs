@@ -1,4 +1,4 @@
-//! Why evidence that was offered cannot be used at all. Anything less is an answer of a [`super::Source`].
+//! Errors that prevent any use of the given evidence. Smaller problems are outcomes of a [`super::Source`].
 
 use std::io;
 
@@ -8,22 +8,23 @@ pub enum LoadError {
     /// A path cannot be opened.
     #[error("{path}: {error}")]
     Open {
-        /// The path as it was given.
+        /// Path, as given.
         path: String,
-        /// What the system said.
+        /// Error of the system.
         error: io::Error,
     },
-    /// Something was read, and nothing in it is evidence.
+    /// Something was read, but it contains no evidence.
     #[error("{}", with_path(.path, .reason))]
     Unreadable {
-        /// The path as it was given.
+        /// Path, as given.
         path: String,
-        /// Why, with the place in it and what would help.
+        /// The reason, with its position and the next step.
         reason: String,
     },
-    /// Two dumps are of two clusters.
+    /// Two dumps are from different clusters.
     #[error(
-        "{first} and {second} are of two clusters: the uid of the namespace kube-system differs; give one cluster at a time"
+        "{first} and {second} are from different clusters: the uid of the namespace kube-system differs; \
+         check one cluster at a time"
     )]
     TwoClusters {
         /// One of them.
@@ -31,12 +32,12 @@ pub enum LoadError {
         /// The other.
         second: String,
     },
-    /// The arguments cannot be meant like this.
+    /// The arguments contradict each other.
     #[error("{0}")]
     Usage(String),
 }
 
-/// A reason behind its path, unless it begins with a place in that file.
+/// A reason prefixed with its path, unless it starts with a position in that file.
 fn with_path(path: &str, reason: &str) -> String {
     match reason.strip_prefix(path).is_some_and(|rest| rest.starts_with(':')) {
         true => reason.to_owned(),
@@ -45,7 +46,7 @@ fn with_path(path: &str, reason: &str) -> String {
 }
 
 impl LoadError {
-    /// Whether the invocation is wrong, rather than the evidence: exit status 2 instead of 3.
+    /// Whether the command line is wrong rather than the evidence: exit status 2 instead of 3.
     pub fn is_usage(&self) -> bool {
         match self {
             LoadError::TwoClusters { .. } | LoadError::Usage(_) => true,

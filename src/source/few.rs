@@ -1,13 +1,13 @@
-//! What is said of many troubles of one sort: the first ones in full, and how many more there are. A file can hold a
-//! million things that cannot be read; what is remembered and printed of them is bounded, and the count is not lost.
+//! Bounded lists of similar errors: the first ones in full, and the number of the others. A file can have millions of
+//! errors; memory and output stay bounded.
 
 use crate::fetched::{Fetched, Why};
 
-/// So many are said in full.
+/// Number of errors to list in full.
 pub const MOST: usize = 20;
-/// So many reasons of one outcome are kept: those of several sorts, each with its count.
+/// Maximum number of reasons per outcome: those of several sorts, each with its count.
 const REASONS: usize = 4 * MOST;
-/// A message is at most so many characters long; of a longer one the middle is left out.
+/// Maximum length of a message in characters; the middle of a longer one is cut out.
 const LONG: usize = 1000;
 
 /// Messages of one sort, each once.
@@ -15,12 +15,12 @@ const LONG: usize = 1000;
 pub struct Few {
     /// The first ones.
     pub messages: Vec<String>,
-    /// How many more there were.
+    /// Number of further messages.
     pub more: usize,
 }
 
 impl Few {
-    /// Adds a message, which is made only if it is kept.
+    /// Adds a message, which is built only if it is kept.
     pub fn add(&mut self, message: impl FnOnce() -> String) {
         if self.messages.len() >= MOST {
             self.more += 1;
@@ -32,7 +32,7 @@ impl Few {
         }
     }
 
-    /// Adds those of another.
+    /// Adds the messages of another list.
     pub fn merge(&mut self, other: Few) {
         for message in other.messages {
             self.add(|| message);
@@ -40,24 +40,25 @@ impl Few {
         self.more += other.more;
     }
 
-    /// Whether no more are said.
+    /// Whether further messages are only counted.
     pub fn is_full(&self) -> bool {
         self.messages.len() >= MOST
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.more == 0
     }
 
-    /// Each message, and at the end how many are left out.
+    /// Each message, and finally the number of others.
     pub fn said(&self) -> impl Iterator<Item = String> {
         let more = (self.more > 0).then(|| left_out(self.more));
         self.messages.iter().cloned().chain(more)
     }
 }
 
-/// An outcome of which at most [`REASONS`] reasons are kept. Whatever was left out is malformed or worse, so that it stays
+/// An outcome with at most [`REASONS`] reasons. Omitted reasons are malformed data or worse, so the outcome stays a
+/// gap.
 /// a gap.
 pub fn bounded(fetched: Fetched) -> Fetched {
     match fetched {
@@ -65,7 +66,7 @@ pub fn bounded(fetched: Fetched) -> Fetched {
         Fetched::Missing { reason } => Fetched::Missing { reason: short(reason) },
         Fetched::Partial { mut reasons } => {
             let more = reasons.len().saturating_sub(REASONS);
-            // Named with a reason already, this one would be lost in the count.
+            // Already listed as a reason, this one would be lost in the count.
             let perhaps_more = reasons.iter().skip(REASONS).any(|why| *why == Why::PerhapsMore);
             reasons.truncate(REASONS);
             let mut reasons: Vec<Why> = reasons.into_iter().map(short).collect();
@@ -81,7 +82,7 @@ pub fn bounded(fetched: Fetched) -> Fetched {
 }
 
 fn left_out(more: usize) -> String {
-    format!("and {more} more like these")
+    format!("and {more} more of the same kind")
 }
 
 fn short(why: Why) -> Why {
@@ -100,12 +101,12 @@ fn short(why: Why) -> Why {
     }
 }
 
-/// What is said of trouble, whichever source tells it: without secrets, and not too long.
+/// The text of an error from any source, redacted and limited in length.
 fn said(message: &str) -> String {
     shortened(crate::redact::text(message).into_owned())
 }
 
-/// A text without its middle where it is very long.
+/// A text with the middle cut out if it is very long.
 fn shortened(text: String) -> String {
     if text.len() <= LONG {
         return text;
@@ -129,7 +130,7 @@ mod tests {
         }
         let said: Vec<String> = few.said().collect();
         assert_eq!(said.len(), MOST + 1);
-        assert_eq!(said[MOST], "and 49980 more like these");
+        assert_eq!(said[MOST], "and 49980 more of the same kind");
         let mut other = Few::default();
         other.add(|| "line 0".to_owned());
         other.merge(few);

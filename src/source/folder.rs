@@ -1,4 +1,4 @@
-//! A folder as a [`Tree`]: every regular file below it, in the order of their names. No link in it is followed.
+//! A folder as a [`Tree`]: all regular files below it, sorted by name. Links are not followed.
 
 use std::io;
 use std::path::Path;
@@ -28,13 +28,13 @@ pub fn tree(folder: &Path, budget: &mut Budget) -> io::Result<Tree> {
         };
         let path = inside(folder, entry.path());
         if !budget.entry() {
-            tree.trouble.push((path, format!("more than {MAX_ENTRIES} files; from here on nothing is read")));
+            tree.trouble.push((path, format!("more than {MAX_ENTRIES} files; the rest is not read")));
             break;
         }
         let kind = entry.file_type();
         if kind.is_dir() {
             if entry.depth() > MAX_DEPTH {
-                tree.trouble.push((path, "too many folders deep; it is not read".to_owned()));
+                tree.trouble.push((path, "not read: too many nested folders".to_owned()));
             }
         } else if kind.is_symlink() {
             links.push((path, entry.into_path()));
@@ -44,15 +44,15 @@ pub fn tree(folder: &Path, budget: &mut Budget) -> io::Result<Tree> {
                 Err(error) => tree.trouble.push((path, error.to_string())),
             }
         } else {
-            tree.notes.push((path, "not a regular file; it is not read".to_owned()));
+            tree.notes.push((path, "not read: not a regular file".to_owned()));
         }
     }
     for (path, full) in links {
         let target = std::fs::read_link(&full).map(|target| target.to_string_lossy().into_owned());
         let target = target.unwrap_or_default();
-        // Absolute, it means a place of this machine, wherever the folder lies on it.
+        // An absolute target is a path of this machine, wherever the folder is.
         if target.starts_with('/') {
-            tree.trouble.push((path, format!("a link to {target:?}, which is not followed")));
+            tree.trouble.push((path, format!("not followed: link to {target:?}")));
         } else {
             tree.link(path, &target);
         }

@@ -1,4 +1,4 @@
-//! Several sources as one: a cluster, and node evidence and logs that were given beside it.
+//! Several sources as one: a cluster with additional node evidence and logs.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::item::Item;
 use crate::node_files::NodeFiles;
 use crate::request::Request;
 
-/// Everything of a cluster from `base`; of nodes, logs and `linkerd diagnostics`, what either has.
+/// The cluster from `base`; nodes, logs and `linkerd diagnostics` from both.
 #[derive(Debug)]
 pub struct Layered<S> {
     base: S,
@@ -25,18 +25,18 @@ pub struct Layered<S> {
 }
 
 impl<S: Source> Layered<S> {
-    /// Lays node evidence, if there is any, over a cluster.
+    /// Adds node evidence to a cluster, if any.
     pub fn new(base: S, nodes: Option<NodeEvidence>) -> Layered<S> {
         let warnings = nodes.as_ref().map(|nodes| nodes.warnings().to_vec()).unwrap_or_default();
         Layered { base, nodes, logs: None, diagnostics: None, warnings: Mutex::new(warnings) }
     }
 
-    /// The same with logs over it.
+    /// Adds logs.
     pub fn with_logs(self, logs: Option<Logs>) -> Layered<S> {
         Layered { logs: logs.filter(|logs| !logs.is_empty()), ..self }
     }
 
-    /// The same with output of `linkerd diagnostics` over it.
+    /// Adds output of `linkerd diagnostics`.
     pub fn with_diagnostics(self, diagnostics: Option<Diagnostics>) -> Layered<S> {
         Layered { diagnostics: diagnostics.filter(|given| !given.is_empty()), ..self }
     }
@@ -46,7 +46,7 @@ impl<S: Source> Layered<S> {
         &self.base
     }
 
-    /// What is worth a warning of the node evidence. Nodes that both have are known once node files were fetched.
+    /// Warnings about the node evidence. Nodes in both are known after node files were fetched.
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -62,7 +62,7 @@ impl<S: Source> Layered<S> {
         let mut warnings = Vec::new();
         let given = nodes.answer(&mut |files| {
             let earlier = held.0.get(&files.node);
-            // What was given in so many words wins, unless both say when they were collected.
+            // Explicitly given evidence wins, unless both have a collection time.
             let base_wins =
                 earlier.is_some_and(|earlier| match (collected_at(earlier), collected_at(&files)) {
                     (Some(base), Some(given)) => base > given,
@@ -83,10 +83,10 @@ impl<S: Source> Layered<S> {
     }
 }
 
-/// How both together ended.
+/// The combined outcome.
 fn beside(base: Fetched, given: Fetched) -> Fetched {
     match (base, given) {
-        // That the cluster's source has no such evidence is no gap, now that there is some.
+        // With additional evidence, missing evidence of the cluster's source is not a gap.
         (Fetched::Missing { reason: Why::NotOffered | Why::NotCaptured }, given) => given,
         (Fetched::Complete, given) => given,
         (Fetched::Missing { reason }, given) => partial(vec![reason], given),

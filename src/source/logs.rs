@@ -1,5 +1,5 @@
-//! Logs that are given beside or instead of a cluster (`--logs NAME=FILE`). This file reads them, from their end and no
-//! more than is bounded; what is kept of them is [`crate::model::log`]'s business.
+//! Logs given in addition to or instead of a cluster (`--logs NAME=FILE`). Reads the end of each file, up to a limit;
+//! [`crate::model::log`] selects the lines to keep.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,13 +10,13 @@ use super::error::LoadError;
 use crate::fetched::{Fetched, Why};
 use crate::model::log::{LogObject, LogOf, MAX_RAW};
 
-/// How much of a pipe is read, to find its end. A longer one may have none, and its end may be what one wanted to see.
+/// Maximum number of bytes to read from a pipe; a longer one may be endless, and its end may matter.
 const MAX_PIPED: u64 = 64 * MAX_RAW as u64;
 
-/// The path that means stdin.
+/// The path of standard input.
 pub const STDIN: &str = "-";
 
-/// The end of a container's log, as a cluster is asked for it.
+/// A recent log of a container, as requested from a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ContainerLog {
     /// The pod's namespace.
@@ -30,27 +30,27 @@ pub struct ContainerLog {
 }
 
 impl ContainerLog {
-    /// Whose log it is.
+    /// Source of the log.
     pub fn of(&self) -> LogOf {
         let (namespace, pod) = (self.namespace.clone(), self.pod.clone());
         LogOf::Pod { namespace, pod, container: Some(self.container.clone()) }
     }
 }
 
-/// Logs by whose they are.
+/// Logs by source.
 #[derive(Debug, Default)]
 pub struct Logs {
     name: String,
     texts: BTreeMap<LogOf, (String, bool)>,
-    /// What was not read to its end.
+    /// Logs that were not read to their end.
     trouble: Vec<Why>,
 }
 
 impl Logs {
-    /// Reads what `--logs` was given; several files of one name (`--previous`) follow each other as given.
+    /// Reads the files of `--logs`; files of the same name (`--previous`) are concatenated as given.
     ///
     /// # Errors
-    /// A name that is none, a file that cannot be read, is empty or is no text; stdin used twice.
+    /// A name is invalid; a file cannot be read, is empty or is not text; standard input is used twice.
     pub fn open(given: &[(String, PathBuf)], stdin: impl Read) -> Result<Logs, LoadError> {
         let mut stdin = Some(stdin);
         let files: Vec<String> = given.iter().map(|(_, path)| path.display().to_string()).collect();
@@ -59,7 +59,8 @@ impl Logs {
             let flag = format!("--logs {name}={}", path.display());
             let Some(of) = LogOf::parse(name) else {
                 return Err(LoadError::Usage(format!(
-                    "{flag}: {name:?} names neither a node nor a pod: NODE, NAMESPACE/POD or NAMESPACE/POD/CONTAINER"
+                    "{flag}: {name:?} is neither a node nor a pod: use NODE, NAMESPACE/POD or \
+                     NAMESPACE/POD/CONTAINER"
                 )));
             };
             let shown =
@@ -79,7 +80,8 @@ impl Logs {
             }
             if !ended {
                 let message = format!(
-                    "{shown}: more than {} MiB came; what followed is not read: give the end of the log, as with tail -c {MAX_RAW}",
+                    "{shown}: more than {} MiB; the rest is not read: pass the end of the log, as with tail \
+                     -c {MAX_RAW}",
                     MAX_PIPED >> 20
                 );
                 logs.trouble.push(Why::Malformed { message });
@@ -94,7 +96,7 @@ impl Logs {
         Ok(logs)
     }
 
-    /// Adds the end of a log that a cluster gave, as far as it is kept; what was added before it is older.
+    /// Adds a log of a cluster, reduced; earlier additions are older.
     pub fn add(&mut self, tail: &ContainerLog, text: String, cut: bool) {
         let kept = LogObject::new(&tail.of(), text, cut).normalised();
         let held = self.texts.entry(tail.of()).or_default();
@@ -105,7 +107,7 @@ impl Logs {
         held.1 |= kept.cut;
     }
 
-    /// Remembers that a log could not be read.
+    /// Records that a log could not be read.
     pub fn unread(&mut self, why: Why) {
         if !self.trouble.contains(&why) {
             self.trouble.push(why);
@@ -139,21 +141,19 @@ impl Logs {
 /// The end of a log.
 struct Tail {
     bytes: Vec<u8>,
-    /// Whether something came before it.
+    /// Whether it was preceded by other data.
     cut: bool,
     /// Whether it is the end.
     ended: bool,
 }
 
-/// Why it is no log.
+/// Reason why it is not a log.
 fn no_text(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
-        [] => Some("nothing is in it: give the text of journalctl or kubectl logs"),
-        [0x1F, 0x8B, ..] | [0x28, 0xB5, 0x2F, 0xFD, ..] => {
-            Some("it is compressed: unpack it first, and give the text of journalctl or kubectl logs")
-        }
+        [] => Some("it is empty: give the text of journalctl or kubectl logs"),
+        [0x1F, 0x8B, ..] | [0x28, 0xB5, 0x2F, 0xFD, ..] => Some("it is compressed: unpack it first"),
         _ if bytes.contains(&0) => {
-            Some("it is no text: give what journalctl or kubectl logs prints, not the journal's own file")
+            Some("it is not text: give the output of journalctl or kubectl logs, not the journal file")
         }
         _ => None,
     }
@@ -175,7 +175,7 @@ fn tail_of_file(path: &Path) -> io::Result<Tail> {
     Ok(Tail { bytes: whole_lines(bytes, over > 0), cut: over > 0, ended: true })
 }
 
-/// The end of something that cannot be rewound, and may have none.
+/// The end of a stream that cannot be rewound, and may be endless.
 fn tail_of_stream(input: impl Read) -> io::Result<Tail> {
     let mut input = input.take(MAX_PIPED + 1);
     let mut bytes = Vec::new();
@@ -192,7 +192,7 @@ fn tail_of_stream(input: impl Read) -> io::Result<Tail> {
     }
 }
 
-/// Not from the middle of a line.
+/// Drops an incomplete first line.
 fn whole_lines(mut bytes: Vec<u8>, cut: bool) -> Vec<u8> {
     if cut && let Some(at) = bytes.iter().position(|byte| *byte == b'\n') {
         bytes.drain(..=at);

@@ -1,4 +1,4 @@
-//! A small cluster in memory: the source behind the cases of cards, and the shape that small dumps are brought into.
+//! A small cluster in memory: the source for cases of cards, and for small dumps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::knowledge::Knowledge;
 use crate::node_files::NodeFiles;
 use crate::request::Request;
 
-/// One object: where it is, and its JSON.
+/// One object: its namespace and name, and its JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Held {
     /// Namespace; empty for cluster-scoped objects.
@@ -23,7 +23,7 @@ pub struct Held {
     pub json: Vec<u8>,
 }
 
-/// A pod, and the certificates that it shows in PEM, or why it shows none.
+/// A pod, and the certificates that it serves in PEM, or the error.
 pub type ServedByPod = (String, Result<String, String>);
 
 /// A cluster in memory.
@@ -31,21 +31,21 @@ pub type ServedByPod = (String, Result<String, String>);
 pub struct Memory {
     /// Objects by kind.
     pub objects: BTreeMap<Kind, Vec<Held>>,
-    /// Which kinds are complete.
+    /// Complete kinds.
     pub completeness: Completeness,
-    /// Items that are answered with trouble whatever is held.
+    /// Items that fail whatever objects exist.
     pub trouble: BTreeMap<Item, Why>,
-    /// Objects that could not be read, by kind: the list is there, but not all of it.
+    /// Unreadable objects, by kind: the list is incomplete.
     pub malformed: BTreeMap<Kind, Vec<String>>,
-    /// The API server's version, as `/version` gives it (`{"gitVersion": ...}`).
+    /// The API server's version, in the form of `/version` (`{"gitVersion": ...}`).
     pub server_version: Option<serde_json::Value>,
     /// The operator's CLI version.
     pub cli_version: Option<String>,
-    /// The commands of extensions beside it; `None` where nobody looked.
+    /// Extension commands on PATH; `None` if they are unknown.
     pub cli_extensions: Option<Vec<String>>,
-    /// What running programs answered, as the JSON of a [`crate::item::ProbeAnswer`] each.
+    /// Responses of running programs, each as the JSON of a [`crate::item::ProbeAnswer`].
     pub probes: Vec<(Probe, Held)>,
-    /// What the pods of servers showed: the certificates in PEM, or what went wrong.
+    /// Certificates in PEM that the pods of servers serve, or errors.
     pub served: BTreeMap<Server, Vec<ServedByPod>>,
     /// Node evidence.
     pub nodes: Vec<NodeFiles>,
@@ -53,9 +53,9 @@ pub struct Memory {
     pub logs: Vec<Vec<u8>>,
     /// Output of `linkerd diagnostics`.
     pub diagnostics: Diagnostics,
-    /// What the operator may not do; everything else is allowed. `None`: nobody asked.
+    /// Denied permissions of the operator; all others are allowed. `None`: unknown.
     pub denied: Option<BTreeSet<Access>>,
-    /// When it was captured.
+    /// Time of the evidence.
     pub captured_at: Option<Timestamp>,
     /// Objects of kinds that no check reads.
     pub uncollected: Uncollected,
@@ -63,16 +63,16 @@ pub struct Memory {
     pub origin: Option<Origin>,
 }
 
-/// An object that is no Kubernetes object we can file.
+/// An object that cannot be filed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAnObject {
     /// It has no `kind` or no `metadata.name`.
-    #[error("no Kubernetes object: it has no {0}")]
+    #[error("not a Kubernetes object: it has no {0}")]
     Lacks(&'static str),
 }
 
 impl Memory {
-    /// Files an object under its kind; kinds that are never read are dropped. A later object of the same kind,
+    /// Files an object under its kind; kinds that are never read are dropped. A later object with the same kind,
     /// namespace and name replaces the earlier one.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ impl Source for Memory {
         }
         let links = link_credentials();
         let of_link = matches!(&request.item, Item::Named { kind: Kind::Secret, scope: Scope::Fixed(_), .. });
-        // Trouble with what links name is trouble with each of them.
+        // Errors of objects that links refer to apply to each of them.
         let asked = if of_link && self.trouble.contains_key(&links) { &links } else { &request.item };
         if let Some(why) = self.trouble.get(asked) {
             if let (Why::PerhapsMore, Some(kind)) = (why, request.item.kind()) {

@@ -1,5 +1,5 @@
-//! Where evidence comes from. A [`Source`] answers one [`Request`] at a time, object by object, and ends with an
-//! outcome; it never decides what the answer means. Expected trouble (403, time-out, a broken file) is a value here.
+//! Sources of evidence. A [`Source`] answers one [`Request`] at a time, object by object, and ends with an outcome; it
+//! does not interpret objects. Expected problems (403, timeout, a broken file) are values here.
 
 use std::collections::BTreeMap;
 
@@ -27,51 +27,51 @@ pub mod logs;
 pub mod memory;
 pub mod nodes;
 
-/// Where a report's evidence came from.
+/// Origin of a report's evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Origin {
     /// `live`, `bundle`, `dump`, `nodes`, `demo` or `case`.
     pub kind: String,
-    /// The context, path or name that was read.
+    /// Context, path or name.
     pub name: String,
 }
 
-/// Takes the objects of one request as they arrive.
+/// Receives the objects of one request as they arrive.
 pub trait ObjectSink: Send {
-    /// One object, as JSON text. A broken one is remembered as such; the rest goes on.
+    /// One object, as JSON text. A broken one is recorded; the rest continues.
     fn object(&mut self, json: &[u8]);
-    /// The object that begins `text`, which may go on behind it or break off within it: its length, once it is taken in.
-    /// `None`: it was not, and is to be handed to [`ObjectSink::object`] when its end is known. Who decodes while reading saves
-    /// the search for that end.
+    /// The object at the start of `text`, which may be longer or incomplete: returns its length if it was consumed.
+    /// `None`: it must be passed to [`ObjectSink::object`] when its end is known. Decoding while reading avoids the
+    /// search for that end.
     fn begun(&mut self, _text: &str) -> Option<usize> {
         None
     }
-    /// Whether objects may come in protobuf, of kinds that have a [`crate::protobuf::schema`].
+    /// Whether objects of kinds with a [`crate::protobuf::schema`] may come in protobuf.
     fn takes_messages(&self) -> bool {
         false
     }
-    /// One object in protobuf, like [`ObjectSink::object`]; false where it is not taken at all ([`ObjectSink::takes_messages`]).
+    /// One object in protobuf, like [`ObjectSink::object`]; false if it is not accepted
+    /// ([`ObjectSink::takes_messages`]).
     fn message(&mut self, _message: Message<'_>) -> bool {
         false
     }
-    /// What was gathered on one node, not yet redacted.
+    /// The evidence of one node, not yet redacted.
     fn node(&mut self, files: NodeFiles);
-    /// Everything since the start of this request is void: the source begins again (HTTP 410).
+    /// Discards everything since the start of this request: the source restarts (HTTP 410).
     fn restart(&mut self);
 }
 
-/// What a source holds of the kinds that no check reads ([`crate::knowledge::UnreadKinds`]): nobody asks for it, and who
-/// holds it shall not be told that all of it was checked.
+/// Objects of kinds that no check reads ([`crate::knowledge::UnreadKinds`]), for the report's list of unchecked kinds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Uncollected {
-    /// Objects of each, by resource: `servers.policy.linkerd.io`.
+    /// Number of objects of each, by resource: `servers.policy.linkerd.io`.
     #[serde(default)]
     pub held: BTreeMap<String, usize>,
-    /// Whether there are no others in the cluster.
+    /// Whether the cluster has no others.
     #[serde(default)]
     pub complete: bool,
-    /// What of manifests cannot be applied as it is, and was not read, in words: templates that nobody rendered.
+    /// Descriptions of manifests that cannot be applied as they are and were not read, such as unrendered templates.
     #[serde(skip)]
     pub set_aside: Vec<String>,
 }
@@ -83,35 +83,36 @@ impl Uncollected {
     }
 }
 
-/// Answers requests. Sources answer only what they have; they keep no opinion on it.
+/// Answers requests with the available evidence, without interpretation.
 pub trait Source: Sync {
     /// For the report's `origin`.
     fn origin(&self) -> Origin;
 
-    /// Answers one request. `ServerVersion` yields one object (`/version`'s), `CliVersion` one object
-    /// (`{"version": "...", "extensions": ["linkerd-NAME"]}`), `Access` the answered SelfSubjectAccessReview, `NodeFiles` one [`ObjectSink::node`] a node, `Logs` one [`crate::model::log::LogObject`] a log.
+    /// Answers one request. `ServerVersion` yields one object (that of `/version`), `CliVersion` one object
+    /// (`{"version": "...", "extensions": ["linkerd-NAME"]}`), `Access` the answered SelfSubjectAccessReview,
+    /// `NodeFiles` one [`ObjectSink::node`] per node, `Logs` one [`crate::model::log::LogObject`] per log.
     fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> impl Future<Output = Fetched> + Send;
 
-    /// When the evidence was captured, where the source knows better than the clock.
+    /// Time of the evidence, if the source has its own.
     fn captured_at(&self) -> Option<jiff::Timestamp> {
         None
     }
 
-    /// What it holds that no check reads, where it knows.
+    /// Objects that no check reads, if known.
     fn uncollected(&self) -> Uncollected {
         Uncollected::default()
     }
 
-    /// In how many objects and files something was redacted before they came here: what a bundle says of itself.
+    /// Number of objects and files that were redacted earlier, according to a bundle.
     fn already_redacted(&self) -> usize {
         0
     }
 }
 
-/// Which of a kind's objects a foreign dump is said to list completely (`--complete`).
+/// The kinds that a dump lists completely, according to `--complete`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Completeness {
-    /// Nothing was said: what is there counts, what is not there is unknown.
+    /// Not declared: missing objects are unknown.
     #[default]
     Unstated,
     /// These kinds are listed completely.

@@ -1,5 +1,5 @@
-//! Node evidence that is given beside or instead of a cluster: snapshots, or copies of `/etc/cni/net.d`, as folders or
-//! archives of them. This file finds out which files are whose; what they mean is the node model's business.
+//! Node evidence given in addition to or instead of a cluster: snapshots, or copies of `/etc/cni/net.d`, as folders or
+//! archives. Assigns files to nodes; the node model interprets them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,10 +21,10 @@ use crate::node_files::{MAX_FILES, MAX_NODE};
 use crate::node_log::{self, Held, LogError};
 use crate::request::Request;
 
-/// So many bytes of one file are read; the node model keeps fewer, and says what it cut.
+/// Number of bytes to read per file; the node model keeps fewer, and records truncation.
 pub const MAX_FILE: u64 = (16 << 20) + 1;
 
-/// The folders that a snapshot has; see the node model.
+/// The folders of a snapshot; see the node model.
 const SNAPSHOT_FOLDERS: [&str; 4] = ["cni/", "host/", "runtime/", "logs/"];
 
 /// Node evidence.
@@ -36,34 +36,34 @@ pub struct NodeEvidence {
     name: String,
 }
 
-/// One node's files, not read yet.
+/// Files of one node, not read yet.
 #[derive(Debug)]
 struct Found {
-    /// Where they are, for messages.
+    /// Their path, for messages.
     from: String,
     files: BTreeMap<String, Blob>,
     collected_at: Option<Timestamp>,
 }
 
-/// What `--nodes` was given.
+/// A value of `--nodes`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Given {
-    /// `NAME=PATH`: one node's snapshot, or a copy of its directory of CNI configuration.
+    /// `NAME=PATH`: a snapshot of one node, or a copy of its CNI configuration directory.
     Node {
         /// The node's name.
         name: String,
         /// A folder, or an archive of one.
         path: PathBuf,
     },
-    /// `PATH`: several nodes' snapshots, a snapshot that names its node, or a bundle.
+    /// `PATH`: snapshots of several nodes, a snapshot that names its node, or a bundle.
     Several(PathBuf),
 }
 
 impl NodeEvidence {
-    /// Opens what `--nodes` was given.
+    /// Opens the values of `--nodes`.
     ///
     /// # Errors
-    /// A path is not there, names no node, or nothing in any of them is node evidence.
+    /// A path does not exist or has no node name, or no path contains node evidence.
     pub fn open(given: &[Given]) -> Result<NodeEvidence, LoadError> {
         let path = |given: &Given| match given {
             Given::Node { path, .. } | Given::Several(path) => path.display().to_string(),
@@ -76,7 +76,7 @@ impl NodeEvidence {
                 Given::Node { name, path } => {
                     let shown = path.display().to_string();
                     if !is_subdomain(name) {
-                        let why = format!("--nodes {name}={shown}: {name:?} cannot be the name of a node");
+                        let why = format!("--nodes {name}={shown}: {name:?} is not a valid node name");
                         return Err(LoadError::Usage(why));
                     }
                     let tree = without_single_folder(tree(path, &mut budget)?);
@@ -91,30 +91,30 @@ impl NodeEvidence {
         if evidence.nodes.is_empty() {
             let reason = match evidence.trouble.first() {
                 Some(Why::Malformed { message }) => message.clone(),
-                _ => "no node evidence: neither a snapshot nor a copy of /etc/cni/net.d is in it".to_owned(),
+                _ => "it contains neither a node snapshot nor a copy of /etc/cni/net.d".to_owned(),
             };
             return Err(LoadError::Unreadable { path: evidence.name, reason });
         }
         Ok(evidence)
     }
 
-    /// No evidence yet, for what comes from nodes by another way than a path.
+    /// Empty evidence, for nodes that are read in another way than from a path.
     pub fn from(name: &str) -> NodeEvidence {
         NodeEvidence { name: name.to_owned(), ..NodeEvidence::default() }
     }
 
-    /// Adds one node's files; `from` says where they come from.
+    /// Adds the files of one node; `from` is their origin.
     pub fn add_node(&mut self, node: &str, from: &str, tree: &Tree) {
         self.node(node, from, tree);
         self.notes(from, tree);
     }
 
-    /// Notes a node that was asked for its files and did not give them: a gap in what is known.
+    /// Records a node whose files could not be read.
     pub fn add_trouble(&mut self, why: Why) {
         self.trouble.push(why);
     }
 
-    /// What is worth a warning.
+    /// Warnings.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -124,7 +124,7 @@ impl NodeEvidence {
         self.nodes.keys().map(String::as_str)
     }
 
-    /// Each node's files, and what could not be read.
+    /// Files of each node, and errors.
     pub fn answer(&self, take: &mut dyn FnMut(NodeFiles)) -> Fetched {
         let mut reasons = self.trouble.clone();
         for (node, found) in &self.nodes {
@@ -134,7 +134,7 @@ impl NodeEvidence {
                 let read = if files.len() < MAX_FILES && left > 0 {
                     blob.slice(0, MAX_FILE.min(left)).bytes(MAX_FILE).map_err(|error| error.to_string())
                 } else {
-                    Err("more files than are read of one node".to_owned())
+                    Err("the node has more files than the limit".to_owned())
                 };
                 match read {
                     Ok(bytes) => {
@@ -149,7 +149,7 @@ impl NodeEvidence {
         if reasons.is_empty() { Fetched::Complete } else { Fetched::Partial { reasons } }
     }
 
-    /// A path without a node's name: one snapshot that names its node, folders of nodes, or a bundle.
+    /// A path without a node's name: a snapshot that names its node, folders of nodes, or a bundle.
     fn several(&mut self, path: &str, tree: Tree, budget: &mut Budget) -> Result<(), LoadError> {
         if tree.files.contains_key(super::bundle::MANIFEST)
             && let Some(bundle) = Bundle::open(tree.below(""), path)
@@ -170,7 +170,7 @@ impl NodeEvidence {
         let half = folders.iter().any(|folder| SNAPSHOT_FOLDERS.contains(&format!("{folder}/").as_str()))
             || folders.contains("net.d");
         if half || bare && folders.is_empty() {
-            let why = format!("--nodes {path}: whose files are these? Say --nodes NAME={path}");
+            let why = format!("--nodes {path}: the node of these files is unknown; use --nodes NAME={path}");
             return Err(LoadError::Usage(why));
         }
         for folder in &folders {
@@ -186,14 +186,16 @@ impl NodeEvidence {
                         let tree = without_single_folder(tree);
                         self.add_node(node, &place, &tree);
                     }
-                    Ok(Unpacked::Plain(..)) => self.trouble.push(malformed(path, file, "it is no archive")),
+                    Ok(Unpacked::Plain(..)) => {
+                        self.trouble.push(malformed(path, file, "it is not an archive"))
+                    }
                     Err(error) => self.trouble.push(malformed(path, file, &error.to_string())),
                 },
                 None => match logged(blob) {
                     Some(Ok(held)) => self.add_node(&held.node, &place, &held.tree),
                     Some(Err(error)) => self.trouble.push(malformed(path, file, &error.to_string())),
                     None => {
-                        self.warnings.push(format!("{place}: it is in no node's folder, and is ignored"));
+                        self.warnings.push(format!("{place}: ignored: it is not in the folder of a node"));
                     }
                 },
             }
@@ -213,17 +215,17 @@ impl NodeEvidence {
     /// One node's folder.
     fn node(&mut self, node: &str, from: &str, tree: &Tree) {
         if !is_subdomain(node) {
-            return self.trouble.push(malformed(from, "", &format!("{node:?} cannot be the name of a node")));
+            return self.trouble.push(malformed(from, "", &format!("{node:?} is not a valid node name")));
         }
         let mut files = tree.files.clone();
-        // A runtime follows links, so a file counts under each of its names.
+        // Runtimes follow links, so a file counts under each of its names.
         for (path, target) in &tree.links {
             if let Some(blob) = tree.files.get(target) {
                 files.insert(path.clone(), blob.clone());
             }
         }
         if files.is_empty() {
-            return self.trouble.push(malformed(from, "", "no files are in it"));
+            return self.trouble.push(malformed(from, "", "it contains no files"));
         }
         self.add(node, from, files);
     }
@@ -231,7 +233,7 @@ impl NodeEvidence {
     fn add(&mut self, node: &str, from: &str, files: BTreeMap<String, Blob>) {
         let meta = files.get("meta.json").map(Meta::read).unwrap_or_default();
         if let Some(other) = meta.node.filter(|other| other != node) {
-            self.warnings.push(format!("{from}: it is given as node {node}, and its meta.json says {other}"));
+            self.warnings.push(format!("{from}: given as node {node}, but its meta.json names {other}"));
         }
         let found = Found { from: from.to_owned(), files, collected_at: meta.collected_at };
         match self.nodes.remove(node) {
@@ -259,7 +261,7 @@ impl Source for NodeEvidence {
         Origin { kind: "nodes".to_owned(), name: self.name.clone() }
     }
 
-    /// Alone, it offers nothing of a cluster.
+    /// Alone, it provides no evidence of a cluster.
     async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         match request.item {
             Item::NodeFiles if !self.nodes.is_empty() => self.answer(&mut |files| sink.node(files)),
@@ -267,13 +269,13 @@ impl Source for NodeEvidence {
         }
     }
 
-    /// When the last of them was collected.
+    /// Time of the latest snapshot.
     fn captured_at(&self) -> Option<Timestamp> {
         self.nodes.values().filter_map(|found| found.collected_at).max()
     }
 }
 
-/// What a snapshot says of itself, as far as it is needed here.
+/// The relevant fields of a snapshot's metadata.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Meta {
@@ -297,14 +299,14 @@ impl Meta {
     }
 }
 
-/// When a node's files were collected, if they say.
+/// Collection time of a node's files, if known.
 pub(super) fn collected_at(files: &NodeFiles) -> Option<Timestamp> {
     files.files.get("meta.json").and_then(|bytes| Meta::parse(bytes).collected_at)
 }
 
-/// The warning for a node with evidence from two places.
+/// The warning for a node with two snapshots.
 pub(super) fn twice(node: &str, kept: &str, left: &str) -> String {
-    format!("node {node}: {kept} and {left} both have it; {kept} counts, as the one collected last")
+    format!("node {node}: both {kept} and {left} contain it; {kept} is used because it is newer")
 }
 
 fn malformed(from: &str, path: &str, why: &str) -> Why {
@@ -316,7 +318,7 @@ fn is_configuration(name: &str) -> bool {
     [".conf", ".conflist", ".json"].iter().any(|end| name.ends_with(end)) && name != "meta.json"
 }
 
-/// Whether a beginning may be that of a log.
+/// Whether a text may be a log, by its beginning.
 fn is_lines(head: &[u8]) -> bool {
     !head.contains(&0) && !head.trim_ascii().is_empty()
 }
@@ -335,13 +337,14 @@ fn tree(path: &Path, budget: &mut Budget) -> Result<Tree, LoadError> {
                 Some(Err(error)) => return Err(unreadable(error.to_string())),
                 None => {}
             }
-            let why = "neither a folder nor an archive of one: give the whole folder, since the order of its files counts";
+            let why = "not a folder or an archive of one: give the whole folder, since the order of its \
+                       files matters";
             Err(unreadable(why.to_owned()))
         }
     }
 }
 
-/// The snapshot in a file that is the log of `node-snapshot --to-log`; `None` if it is none.
+/// The snapshot in a log of `node-snapshot --to-log`; `None` if it is not one.
 fn logged(blob: &Blob) -> Option<Result<Held, LogError>> {
     match node_log::read(&blob.bytes(node_log::MAX_LOG as u64).ok()?) {
         Err(LogError::None { .. }) => None,
@@ -349,7 +352,7 @@ fn logged(blob: &Blob) -> Option<Result<Held, LogError>> {
     }
 }
 
-/// A tree whose files all lie in one folder (`tar c ip-10-0-1-12/`), without that folder.
+/// A tree whose files are all in one folder (`tar c ip-10-0-1-12/`), without that folder.
 fn without_single_folder(tree: Tree) -> Tree {
     let first = |path: &String| path.split_once('/').map(|(folder, _)| format!("{folder}/"));
     let Some(folder) = tree.files.keys().next().and_then(first) else { return tree };

@@ -180,7 +180,7 @@ fn reports_come_stay_and_go() {
         "apiVersion": "openreports.io/v1alpha1", "kind": "ClusterReport", "metadata": {"name": "meshdoctor"}, "source": "another",
     }));
     let (_, said) = publish(&staged, READER);
-    assert!(said.contains("ClusterReport meshdoctor is there and not ours"), "{said}");
+    assert!(said.contains("ClusterReport meshdoctor exists but is not meshdoctor's"), "{said}");
     let others = staged.cluster.api.get("/apis/openreports.io/v1alpha1/clusterreports/meshdoctor");
     assert_eq!(others["source"], "another");
 }

@@ -71,7 +71,7 @@ fn waits_until_pods_are_ready() {
     });
     let said = said(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("for what may go by itself: control-plane-not-ready"), "{said}");
+    assert!(said.contains("for findings that may resolve themselves: control-plane-not-ready"), "{said}");
     // What was saved is what was judged last.
     let again = staged.doctor.run(&["check", "--bundle", text(&bundle), "-o", "json"]);
     assert_eq!(again.status, 0, "{:?}", again.found());
@@ -95,7 +95,7 @@ fn ends_at_once_where_waiting_does_not_help() {
     let output = wait(&staged, &[]);
     let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("not waited any longer: trust-roots-missing does not go by itself"), "{said}");
+    assert!(said.contains("stopped waiting: trust-roots-missing does not go by itself"), "{said}");
     assert!(began.elapsed() < Duration::from_secs(60), "{said}");
 }
 
@@ -110,5 +110,5 @@ fn ends_with_the_time() {
     let output = staged.doctor.words(&[&first[..], &staged.words()].concat());
     let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("until the time was over (--wait 8s)"), "{said}");
+    assert!(said.contains("until the time limit (--wait 8s)"), "{said}");
 }

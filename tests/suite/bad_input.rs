@@ -32,21 +32,16 @@ fn what_is_broken_is_named_with_its_line_and_the_rest_is_there() {
             "cut.json:33: it ends in the middle of an item",
         ),
         ("value.json", wrong_value.into_bytes(), 1, "value.json:12: expected ident"),
-        (
-            "after.json",
-            format!("{whole}\nnonsense").into_bytes(),
-            2,
-            "after.json:42: a JSON object should be here",
-        ),
-        ("cut.yaml", cut(&yaml, "kind: List").into_bytes(), 1, "cut.yaml:14: the list ends in the middle"),
+        ("after.json", format!("{whole}\nnonsense").into_bytes(), 2, "after.json:42: expected a JSON object"),
+        ("cut.yaml", cut(&yaml, "kind: List").into_bytes(), 1, "cut.yaml:14: the list is truncated"),
         ("quote.yaml", yaml.replacen("nodeName: n", "nodeName: \"n", 1).into_bytes(), 1, "quote.yaml:13"),
         ("cut.json.gz", gz_cut[..gz_cut.len() - 4].to_vec(), 2, "cut.json.gz: "),
-        ("cut.tar", half[..half.len() - 1600].to_vec(), 1, "cut.tar: it is cut off"),
+        ("cut.tar", half[..half.len() - 1600].to_vec(), 1, "cut.tar: it is truncated"),
         (
             "page.json",
             typed.replace("\"resourceVersion\": \"\"", "\"continue\": \"t\"").into_bytes(),
             2,
-            "one page of several",
+            "only one of several pages",
         ),
         (
             "bytes.json",
@@ -91,7 +86,7 @@ fn where_nothing_is_to_be_read_the_reason_is_said() {
     fs::create_dir(path("empty")).unwrap();
     for (name, bytes, part) in [
         ("table.txt", b"NAME    READY\nweb-1   1/1\n".to_vec(), "-o json"),
-        ("binary", vec![0x7F, b'E', b'L', b'F', 0, 0, 0], "neither text nor an archive"),
+        ("binary", vec![0x7F, b'E', b'L', b'F', 0, 0, 0], "neither text nor a supported archive"),
         ("words.txt", b"It does not work.\n".to_vec(), "neither JSON nor YAML"),
         ("nothing.json", Vec::new(), "empty"),
         ("half.json", b"{\"apiVersion\": \"v1\",\n".to_vec(), "half.json:2: it ends in the middle"),
@@ -113,7 +108,7 @@ fn where_nothing_is_to_be_read_the_reason_is_said() {
         assert!(!error.is_usage(), "{name}");
         assert!(error.to_string().len() < 500, "{name}: a long text is not repeated");
     }
-    for (name, part) in [("empty", "nothing is in it"), ("gone", "No such file")] {
+    for (name, part) in [("empty", "it is empty"), ("gone", "No such file")] {
         let error = open(&[&path(name)], Completeness::All).map(|_| ()).expect_err(name).to_string();
         assert!(error.contains(part), "{error}");
     }
@@ -185,7 +180,7 @@ fn hostile_archives_do_no_harm_and_are_named() {
         ("out.tar", raw_entry("x/b.json", Symlink, "../../b.json", b""), "a link"),
         ("device.tar", raw_entry("b.json", tar::EntryType::Char, "", b""), "not a regular file"),
         ("control.tar", raw_entry("b\u{1b}[2J.json", Regular, "", other.as_bytes()), "control characters"),
-        ("deep.tar", raw_entry(&deep, Regular, "", other.as_bytes()), "folders deep"),
+        ("deep.tar", raw_entry(&deep, Regular, "", other.as_bytes()), "too many nested folders"),
         ("twice.tar", raw_entry("pods.json", Regular, "", pod("a", 1).to_string().as_bytes()), "twice"),
     ] {
         let path = folder.path().join(name);

@@ -111,9 +111,9 @@ fn parameters_are_set_anew_and_stay_of_their_kind() {
         ("too-many.most=few", "most is a whole number"),
         ("too-many.most=2.5", "most is a whole number"),
         ("too-many.strict=2", "strict is true or false"),
-        ("too-many.mots=2", "most was perhaps meant"),
-        ("too-mny.most=2", "too-many was perhaps meant"),
-        ("pod-missing-proxy.most=2", "it has no parameters"),
+        ("too-many.mots=2", "did you mean most?"),
+        ("too-mny.most=2", "did you mean too-many?"),
+        ("pod-missing-proxy.most=2", "the check has no parameters"),
         ("most=2", "CHECK.NAME=VALUE"),
     ] {
         let error = ran(&["check", "--bundle", "nothing", "--checks", &home, "--param", words], 2).err;

@@ -364,7 +364,7 @@ fn a_target_that_cannot_be_written_is_known_before_collecting_and_leaves_nothing
         (there("bundle"), "end the name in"),
         (there("bundle.zip"), "end the name in"),
         (there("full/"), "not empty"),
-        (there("x.tar.gz"), "a folder is there"),
+        (there("x.tar.gz"), "is a folder"),
         (there("none/x.tgz"), "No such file"),
     ] {
         let error = Writer::create(&path).unwrap_err().to_string();

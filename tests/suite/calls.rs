@@ -189,7 +189,7 @@ fn the_answer_is_there_for_programs_and_what_is_meant_wrongly_is_refused() {
     for (to, words) in [
         ("api", "is no NAMESPACE/SERVICE"),
         ("shop/api:0", "is no NAMESPACE/SERVICE"),
-        ("shop/none", "no Service shop/none that declares a port"),
+        ("shop/none", "there is no Service shop/none with a port"),
     ] {
         let (status, text) = told(&["policy", "--to", to], "");
         assert!(status == 2 && text.contains(words), "{to}: {status} {text}");

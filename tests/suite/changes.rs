@@ -310,7 +310,7 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
     let out = ran(meshdoctor(&[&all[..], &["--manifests", &well, "-o", "short"]].concat()));
     let (said, warned) = (out.out, out.err);
     assert!(!said.contains("warning native-sidecar-key-misspelled"), "{said}");
-    assert!(warned.contains("Job shop/report stands twice, at ") && warned.contains("zz.yaml:"), "{warned}");
+    assert!(warned.contains("Job shop/report occurs twice, at ") && warned.contains("zz.yaml:"), "{warned}");
     // An empty file in a folder says nothing, as to kubectl apply.
     let some = tempfile::tempdir().unwrap();
     written(some.path(), "job.yaml", MISSPELLED);

@@ -61,10 +61,10 @@ fn what_is_no_chart_no_release_and_no_file_is_said_before_anything_is_read() {
     let nowhere = own.path().join("nowhere.yaml").display().to_string();
     for (args, expected) in [
         (["--values", &path, "--chart", "linkerd-vis@2.19"], "Did you mean linkerd-viz?"),
-        (["--values", &path, "--chart", "viz"], "nobody says of which release the chart is"),
+        (["--values", &path, "--chart", "viz"], "the release of the chart is unknown"),
         (["--values", &path, "--chart", "viz@9.1"], "--chart:"),
         (["--values", &nowhere, "--chart", "viz@2.19"], "nowhere.yaml"),
-        (["--values", &list, "--chart", "viz@2.19"], "list.yaml holds no values by their names"),
+        (["--values", &list, "--chart", "viz@2.19"], "list.yaml is not a map of values"),
     ] {
         let text = said(&[&["check"][..], &args].concat(), 2);
         assert!(text.contains(expected), "{args:?}: {text}");

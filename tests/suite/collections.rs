@@ -153,7 +153,7 @@ fn a_sysdump_tells_the_version_and_the_cni_configuration_of_its_nodes() {
     assert_eq!(report["subject"]["versions"]["kubernetes"], "v1.31.5", "{}", report["subject"]);
     assert_eq!(report["coverage"]["snapshots"], 1, "{}", report["coverage"]["snapshots"]);
     let said = output.err;
-    assert!(said.contains("cilium-gone") && said.contains("not among the pods"), "{said}");
+    assert!(said.contains("cilium-gone") && said.contains("missing from the dump"), "{said}");
     let file = fs::read_to_string(folder.path().join("kept/nodes/n1/cni/net.d/05-cilium.conflist")).unwrap();
     assert!(file.contains("linkerd-cni") && !file.contains("eyJ"), "{file}");
     // The directory may hold more: that an entry is missing is not said of it, nor that all is well.

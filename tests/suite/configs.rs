@@ -78,43 +78,43 @@ fn what_no_command_takes_is_told_by_line() {
     for (config, said) in [
         (
             "[check]\nfail-onn = \"error\"\n",
-            "meshdoctor.toml:2: check has no flag --fail-onn; fail-on was perhaps meant",
+            "meshdoctor.toml:2: check has no flag --fail-onn; did you mean fail-on?",
         ),
-        ("# x\n[chek]\n", "meshdoctor.toml:2: there is no command chek; check was perhaps meant"),
-        ("fail-on = \"error\"\n", "meshdoctor.toml:1: fail-on stands in no table"),
+        ("# x\n[chek]\n", "meshdoctor.toml:2: unknown command chek; did you mean check?"),
+        ("fail-on = \"error\"\n", "meshdoctor.toml:1: fail-on is not in a table"),
         ("[check]\n\nfail-on = \"often\"\n", "meshdoctor.toml:3: invalid value 'often'"),
         ("[check]\nfail-on = \"warn\"\n", "[possible values: error, warning, info, never,"),
         (
             "[check]\nskip = [\"viz\", \"control-plane-outdatd\"]\n",
-            "meshdoctor.toml:2: --skip: no check or category is named \"control-plane-outdatd\"; did you mean",
+            "meshdoctor.toml:2: --skip: unknown check or category \"control-plane-outdatd\"; did you mean",
         ),
-        ("[check]\nquiet = \"yes\"\n", "meshdoctor.toml:2: quiet is true or false"),
+        ("[check]\nquiet = \"yes\"\n", "meshdoctor.toml:2: quiet must be true or false"),
         ("[check]\nonly = {a = 1}\n", "meshdoctor.toml:2: only takes texts"),
         ("[check\n", "meshdoctor.toml:1: "),
-        ("[severity]\nnothing-such = \"error\"\n", "meshdoctor.toml:2: there is no check nothing-such"),
+        ("[severity]\nnothing-such = \"error\"\n", "meshdoctor.toml:2: unknown check nothing-such"),
         (
             "[params.trust-anchor-expiring]\ndayz = 3\n",
-            "meshdoctor.toml:2: trust-anchor-expiring: it has no parameter dayz; days was perhaps meant",
+            "meshdoctor.toml:2: trust-anchor-expiring: the check has no parameter dayz; did you mean days?",
         ),
         (
             "[params.trust-anchor-expirin]\ndays = 3\n",
-            "meshdoctor.toml:2: there is no check trust-anchor-expirin; trust-anchor-expiring was perhaps meant",
+            "meshdoctor.toml:2: unknown check trust-anchor-expirin; did you mean trust-anchor-expiring?",
         ),
         (
             "[params.trust-anchor-expiring]\n\ndays = true\n",
-            "meshdoctor.toml:3: trust-anchor-expiring: days is a whole number",
+            "meshdoctor.toml:3: trust-anchor-expiring: days must be a whole number",
         ),
         (
             "[params.trust-anchor-expiring]\ndays = 0\n",
-            "meshdoctor.toml:2: trust-anchor-expiring: days is a whole number of days from 1",
+            "meshdoctor.toml:2: trust-anchor-expiring: days must be a whole number of days from 1",
         ),
         (
             "[params.cni-entry-missing]\ndays = 1\n",
-            "meshdoctor.toml:2: cni-entry-missing: it has no parameters",
+            "meshdoctor.toml:2: cni-entry-missing: the check has no parameters",
         ),
         (
             "[severity]\ninjector-fails-open = 3\n",
-            "meshdoctor.toml:2: the severity of injector-fails-open is a text",
+            "meshdoctor.toml:2: the severity of injector-fails-open must be a text",
         ),
         // Two that do not go together, beside one that is only wrong where it stands alone.
         (
@@ -126,18 +126,15 @@ fn what_no_command_takes_is_told_by_line() {
         ("[check]\n\nwaivers = \"gone.yaml\"\n", "meshdoctor.toml:3: --waivers: cannot read "),
         ("[check]\nbaseline = \"gone.json\"\n", "meshdoctor.toml:2: --baseline: cannot read the report "),
         // Types.
-        ("[check]\nkubeconfig = 3\n", "meshdoctor.toml:2: kubeconfig is a text: write it in quotes"),
-        ("[check]\nto = 2.20\n", "meshdoctor.toml:2: to is a text: write it in quotes"),
-        (
-            "[check]\nparallel = \"3\"\n",
-            "meshdoctor.toml:2: parallel is a whole number: write it without quotes",
-        ),
+        ("[check]\nkubeconfig = 3\n", "meshdoctor.toml:2: kubeconfig must be a text in quotes"),
+        ("[check]\nto = 2.20\n", "meshdoctor.toml:2: to must be a text in quotes"),
+        ("[check]\nparallel = \"3\"\n", "meshdoctor.toml:2: parallel must be a whole number without quotes"),
         (
             "[check]\ntimeout = true\n",
-            "meshdoctor.toml:2: timeout is a text such as \"30s\", or a whole number of seconds",
+            "meshdoctor.toml:2: timeout must be a text such as \"30s\", or a whole number of seconds",
         ),
-        ("[check]\nat = 3\n", "meshdoctor.toml:2: at is a moment such as"),
-        ("[check]\nfail-on = [\"error\"]\n", "meshdoctor.toml:2: fail-on takes one value, and no list"),
+        ("[check]\nat = 3\n", "meshdoctor.toml:2: at must be a time such as"),
+        ("[check]\nfail-on = [\"error\"]\n", "meshdoctor.toml:2: fail-on takes one value, not a list"),
         (
             "[params.trust-anchor-expiring]\ndays = \"30\"\n",
             "meshdoctor.toml:2: trust-anchor-expiring: days is a number: write it without quotes",
@@ -415,7 +412,10 @@ fn found_file_that_others_can_write_is_refused() {
         for words in [&["check"][..], &["list"], &["config"]] {
             let ran = ran(meshdoctor(words).current_dir(own.path()));
             assert_eq!(ran.status, 2, "{}", ran.text());
-            assert!(ran.err.contains(&format!("meshdoctor.toml: this file was found, not named, and {why}")));
+            assert!(
+                ran.err
+                    .contains(&format!("meshdoctor.toml: this file was found rather than named, and {why}"))
+            );
             assert!(ran.err.contains("--config meshdoctor.toml"), "{}", ran.err);
         }
     };

@@ -141,7 +141,7 @@ fn a_cluster_of_the_fleet_without_its_secret_is_named_and_sinks_no_other() {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{error}");
     assert!(error.contains("there is no kubeconfig") && error.contains("cluster/kubeconfig"), "{error}");
-    assert!(error.contains("see that the Secret and its key exist"), "{error}");
+    assert!(error.contains("check that the Secret and its key exist"), "{error}");
     // A Secret with an empty key.
     std::fs::write(own.path().join("cluster/kubeconfig"), "").unwrap();
     let output = meshdoctor(&words).output().unwrap();
@@ -171,7 +171,7 @@ fn a_cluster_of_the_fleet_without_its_secret_is_named_and_sinks_no_other() {
     let output = meshdoctor(&words).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(4), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("east could not be judged: no bundle of it is in"), "{said}");
+    assert!(said.contains("contains no bundle of it"), "{said}");
     assert!(said.contains("1 not judged"), "{said}");
     let fleet: Value =
         serde_json::from_slice(&std::fs::read(own.path().join("summary/fleet.json")).unwrap()).unwrap();

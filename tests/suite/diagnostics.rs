@@ -77,7 +77,7 @@ fn the_flag_gives_it_beside_a_bundle_and_names_the_port_of_a_policy() {
     let args = ["--only", "policy-answer-differs", "--complete", "all", "-o", "short"];
     let said =
         ran(meshdoctor(&[&["check", "--bundle", &pods, "--diagnostics", &policy][..], &args].concat()));
-    assert!(said.status != 2 && !said.err.contains("nothing that linkerd"), "{said:?}");
+    assert!(said.status != 2 && !said.err.contains("not output of linkerd"), "{said:?}");
 }
 
 /// Nothing ran, so nothing is said to be without errors.
@@ -107,13 +107,13 @@ fn what_is_no_output_of_it_is_an_error_that_names_it_and_the_next_step() {
     for (given, status, part) in [
         (gone, 3, "gone.txt: No such file"),
         (empty, 3, "empty.txt: it is empty"),
-        ("-".to_owned(), 3, "-: standard input is not read here"),
-        (other.clone(), 3, "other.txt: it is nothing that linkerd diagnostics"),
+        ("-".to_owned(), 3, "-: standard input is not supported"),
+        (other.clone(), 3, "other.txt: it is not output of linkerd diagnostics"),
         (policy.clone(), 3, "NAMESPACE/POD:PORT=FILE"),
         (controllers, 3, "controller-metrics"),
-        (format!("shop/web-1:0={policy}"), 2, "names no port of a pod"),
+        (format!("shop/web-1:0={policy}"), 2, "is not a pod port"),
         (format!("shop/web-1:http={policy}"), 2, "NAMESPACE/POD:PORT"),
-        (String::new(), 2, "the name of a file is missing"),
+        (String::new(), 2, "the file name is missing"),
     ] {
         let said = ran(meshdoctor(&["check", "--diagnostics", &given]));
         assert_eq!(said.status, status, "{given}: {}", said.err);

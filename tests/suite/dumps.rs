@@ -260,7 +260,7 @@ fn versions_are_found_and_a_client_alone_is_none() {
     let evidence = open(&[&path("pods.json"), &path("client.json")], Completeness::Unstated).unwrap();
     assert_eq!(version(&evidence).cluster.server_version.unwrap_err(), Why::NotCaptured);
     assert!(
-        evidence.warnings().iter().any(|w| w.contains("kubectl's version only")),
+        evidence.warnings().iter().any(|w| w.contains("only kubectl's version")),
         "{:?}",
         evidence.warnings()
     );

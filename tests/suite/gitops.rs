@@ -205,12 +205,12 @@ fn settings_that_nobody_can_know_are_left_as_they_are_and_said() {
     for (change, said) in [
         (
             control_plane("  valuesFrom: [{kind: Secret, name: more}]\n", &narrow),
-            "takes values from what is not here: Secret more",
+            "takes values from missing sources: Secret more",
         ),
         (control_plane("  suspend: true\n", &narrow), "is suspended"),
         (control_plane("  targetNamespace: other\n", &narrow), "is for the namespace other, and not linkerd"),
-        (whole.replace(", namespace: linkerd", ""), "names no namespace"),
-        (whole.replace("2025.4.4", "2039.4.4"), "says 2039.4.4, a version that is not known here"),
+        (whole.replace(", namespace: linkerd", ""), "has no namespace"),
+        (whole.replace("2025.4.4", "2039.4.4"), "says 2039.4.4, an unknown version"),
         (
             format!("{whole}---\n{}", whole.replace("name: control-plane", "name: second")),
             "is one of several",

@@ -152,7 +152,7 @@ fn an_archive_comes_on_standard_output_and_by_default_under_the_nodes_name() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "ip-10-0-1-11.tar.gz\n");
     let again = here(&[]);
     assert_eq!(status(&again), 2);
-    assert!(err(&again).contains("ip-10-0-1-11.tar.gz: the file is there already"), "{}", err(&again));
+    assert!(err(&again).contains("ip-10-0-1-11.tar.gz: the file already exists"), "{}", err(&again));
     let output = here(&["-q", "--force"]);
     assert_eq!(err(&output), "");
 }
@@ -168,7 +168,7 @@ fn mistakes_are_told_before_anything_is_read() {
         (&["-o", "/nonexistent/x.tar.gz"], 2, "/nonexistent/x.tar.gz"),
         (&["-o", &full], 2, "not empty"),
         (&["--node", "Node 1", "-o", "-"], 2, "is not a valid node name"),
-        (&["--conf-dir", "net.d", "-o", "-"], 2, "no absolute directory"),
+        (&["--conf-dir", "net.d", "-o", "-"], 2, "not an absolute path"),
         (&["--root", "/nonexistent", "-o", "-"], 2, "cannot be used multiple times"),
     ] {
         let output = snapshot(&root, args);

@@ -131,12 +131,12 @@ fn evidence_that_names_no_node_is_refused() {
     write(&path("half"), &[("cni/net.d/05-cilium.conflist", CONFLIST)]);
     write(&path("notes"), &[("README.md", "x")]);
     for (given, usage, part) in [
-        (several(&path("net.d")), true, "Say --nodes NAME="),
-        (several(&path("half")), true, "Say --nodes NAME="),
+        (several(&path("net.d")), true, "use --nodes NAME="),
+        (several(&path("half")), true, "use --nodes NAME="),
         (one("Not_A_Node", &path("net.d")), true, "cannot be the name of a node"),
         (one("..", &path("net.d")), true, "cannot be the name of a node"),
         (one("n1", &path("net.d/05-cilium.conflist")), false, "give the whole folder"),
-        (several(&path("notes")), false, "no node evidence"),
+        (several(&path("notes")), false, "neither a node snapshot nor a copy"),
         (one("n1", &path("gone")), false, "No such file"),
     ] {
         let error = open(std::slice::from_ref(&given)).map(|_| ()).expect_err(&format!("{given:?}"));

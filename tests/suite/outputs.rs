@@ -34,7 +34,7 @@ fn a_file_is_named_after_its_cluster_also_where_it_is_the_only_one() {
     let words = ["check", "--manifests", "prod.yaml", "-o", "json=m-{cluster}.json"];
     let output = ran(meshdoctor(&words).current_dir(folder.path()));
     assert_eq!(output.status, 2, "{}", output.err);
-    assert!(output.err.contains("m-{cluster}.json: nothing names the cluster"), "{}", output.err);
+    assert!(output.err.contains("m-{cluster}.json: the cluster has no name"), "{}", output.err);
     let files = std::fs::read_dir(folder.path()).unwrap();
     let names: Vec<String> =
         files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned()).collect();
@@ -48,7 +48,7 @@ fn a_report_that_cannot_be_written_keeps_no_other_from_being_written() {
     let words = ["--bundle", "prod.yaml", "-o", "sarif=gone/x.sarif", "-o", "json", "-o", "junit=j.xml"];
     let output = check(folder.path(), &words);
     assert_eq!(output.status, 3, "{}", output.err);
-    assert!(output.err.contains("cannot write the report to gone/x.sarif: there is no folder gone"));
+    assert!(output.err.contains("cannot write the report to gone/x.sarif: the folder gone does not exist"));
     // One document, that of the run.
     let document: Value = output.document();
     assert_eq!(document["verdict"]["status"], 0, "{document:#}");
@@ -67,10 +67,10 @@ fn a_moment_before_the_evidence_was_made_is_said() {
     };
     let (said, warned) = aside("2001-01-01T00:00:00Z");
     for text in [said, warned] {
-        assert!(text.contains("judged as of 2001-01-01T00:00:00Z, before ReplicaSet shop/web-"), "{text}");
+        assert!(text.contains("is judged at 2001-01-01T00:00:00Z, before ReplicaSet shop/web-"), "{text}");
     }
     let (said, warned) = aside("2026-01-15T12:00:00Z");
-    assert!(!said.contains("judged as of") && !warned.contains("judged as of"), "{said} {warned}");
+    assert!(!said.contains("is judged at") && !warned.contains("is judged at"), "{said} {warned}");
 }
 
 #[test]

@@ -227,9 +227,9 @@ fn a_target_that_is_none_is_refused_with_what_would_be_one() {
         (&["--to", "latest"], "\"latest\" is no release of Linkerd"),
         (&["--to", "2.2"], "what 2.2 brings is not known"),
         (&["--to-kubernetes", "1.35"], "--to"),
-        (&["--to", "2.20", "--to-kubernetes", "new"], "no version of Kubernetes"),
+        (&["--to", "2.20", "--to-kubernetes", "new"], "not a Kubernetes version"),
         (&["--to", "2.20", "--pre"], "cannot be used with"),
-        (&["-o", "plan"], "-o plan is the plan of an upgrade"),
+        (&["-o", "plan"], "-o plan needs an upgrade"),
     ] {
         let mut empty = tempfile::NamedTempFile::with_suffix(".json").unwrap();
         empty.write_all(br#"{"apiVersion": "v1", "kind": "List", "items": []}"#).unwrap();
@@ -286,5 +286,8 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
     let output = ran(meshdoctor(&["check", "--manifests", path, "--to", "2.20"]));
     assert_eq!(output.status, 2);
     let error = output.err;
-    assert!(error.contains("from which release") && error.contains("--linkerd-version"), "{error}");
+    assert!(
+        error.contains("the current Linkerd release is unknown") && error.contains("--linkerd-version"),
+        "{error}"
+    );
 }

@@ -82,10 +82,10 @@ fn what_cannot_be_applied_as_it_is_is_set_aside_and_said() {
         .map(|what| what.as_str().unwrap())
         .collect();
     let expected = [
-        "2 templates of Helm, not rendered",
-        "2 templates, not rendered, at",
-        "what 1 kustomization changes in its objects",
-        "3 objects with a value still to be put in",
+        "2 unrendered Helm templates in",
+        "2 unrendered templates at",
+        "changes that 1 kustomization makes to its objects",
+        "3 objects with a placeholder",
         "1 object encrypted by SOPS",
     ];
     assert_eq!(aside.len(), expected.len(), "{aside:#?}");
@@ -94,15 +94,15 @@ fn what_cannot_be_applied_as_it_is_is_set_aside_and_said() {
         assert!(said.contains(&format!("not checked: {what}")), "{said}");
     }
     assert!(
-        aside[0].contains("/chart: helm template DIR") && aside[1].contains("/jinja.yaml:3: "),
+        aside[0].contains("/chart: use helm template DIR") && aside[1].contains("/jinja.yaml:3: "),
         "{aside:#?}"
     );
-    assert!(aside[2].contains("/base: kustomize build DIR"), "{aside:#?}");
+    assert!(aside[2].contains("/base: use kustomize build DIR"), "{aside:#?}");
     // With nothing else there was nothing to judge, which says why.
     let alone = root.join("jinja.yaml");
     let output = ran(meshdoctor(&["check", "--manifests", alone.to_str().unwrap()]));
     let said = output.err;
-    assert!(output.status == 3 && said.contains("1 template, not rendered"), "{said}");
+    assert!(output.status == 3 && said.contains("1 unrendered template"), "{said}");
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn kinds_that_the_server_does_not_serve_are_no_evidence_that_is_missing() {
         let args = [command, "--bundle", whole.to_str().unwrap(), "-o", target.to_str().unwrap()];
         let said = ran_to(0, meshdoctor(&args)).err;
         assert!(!said.contains("not collected"), "{command}: {said}");
-        let named = said.contains("not served by the API server, so there are none: ciliumnetworkpolicies");
+        let named = said.contains("not served by the API server: ciliumnetworkpolicies");
         assert_eq!(named, command == "collect", "{said}");
     }
 }

@@ -220,7 +220,7 @@ fn a_baseline_leaves_what_is_new() {
     assert_eq!(check(dir, &["--baseline", "base3.json"]).status, 1);
     write(dir, &[deployment("web", "linkerd.io/injekt")]);
     let err = check(dir, &["--baseline", "gone.json"]).err;
-    assert!(err.contains("make the first one: meshdoctor check without it"), "{err}");
+    assert!(err.contains("create the first baseline: meshdoctor check without it"), "{err}");
     // No report, and one that would be written over.
     assert_eq!(check(dir, &["--baseline", "k8s.json"]).status, 2);
     let before = fs::read(dir.join("base.json")).unwrap();

@@ -1,4 +1,4 @@
-//! Argo CD: sources of an `Application`, or of the template of an `ApplicationSet`, that are charts.
+//! Argo CD: chart sources of an `Application`, or of the template of an `ApplicationSet`.
 
 use super::set::Written;
 use super::{Document, Holds, Installed, Set, TEMPLATE, set, tree, whole};
@@ -11,13 +11,13 @@ pub(super) fn sources(set: &Set<'_>, document: &Document<'_>, spec: &str) -> Vec
     sources.iter().filter_map(of).collect()
 }
 
-/// The spec of the Applications that an ApplicationSet makes.
+/// The spec of generated Applications.
 const TEMPLATED: &str = "spec.template.spec";
-/// The most elements of generators that are put into a template.
+/// Maximum number of generator elements to substitute.
 const MOST_ELEMENTS: usize = 200;
 
-/// The charts of an ApplicationSet: one set of sources for each element of its generators, if all of them are lists, and else the
-/// sources as the template has them.
+/// The charts of an ApplicationSet: the sources for each element if all generators are lists, else the sources of the
+/// template.
 pub(super) fn application_set(set: &Set<'_>, document: &Document<'_>) -> Vec<Installed> {
     let elements = elements(document).unwrap_or_default();
     let mut found = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn application_set(set: &Set<'_>, document: &Document<'_>) -> Vec<Ins
     found
 }
 
-/// The elements of the generators, each as its keys and values; `None` if a generator is not a list of texts.
+/// The elements of the generators as keys and values; `None` if a generator is not a list of texts.
 fn elements(document: &Document<'_>) -> Option<Vec<Vec<(String, String)>>> {
     let mut elements = Vec::new();
     for generator in document.items("spec.generators") {
@@ -52,7 +52,7 @@ fn elements(document: &Document<'_>) -> Option<Vec<Vec<(String, String)>>> {
                     serde_yaml::Value::Bool(truth) => truth.to_string(),
                     _ => return None,
                 };
-                // A text that would end the one that it is put into is left as it is.
+                // A text that could end the surrounding one is not substituted.
                 let fits = !value.contains(['\'', '"', '\n', '\\']);
                 fits.then_some((key.as_str()?.to_owned(), value))
             });
@@ -62,7 +62,7 @@ fn elements(document: &Document<'_>) -> Option<Vec<Vec<(String, String)>>> {
     Some(elements)
 }
 
-/// A template with the value of a key in its place: `{{.key}}` of Go templates, `{{key}}` of the older ones.
+/// A template with a key replaced by its value: `{{.key}}` of Go templates, `{{key}}` of older ones.
 fn filled(text: &str, key: &str, value: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -90,14 +90,14 @@ fn of(set: &Set<'_>, document: &Document<'_>, source: &str) -> Option<Installed>
     let helm = format!("{source}.helm");
     for item in document.items(&format!("{helm}.valueFiles")) {
         let Some(path) = document.text(&item) else { continue };
-        // A file of another source, which is a repository; any other is in the chart.
+        // A file in the repository of another source; other files are in the chart.
         let file = path.strip_prefix('$').and_then(|path| set.of_repository(path.split_once('/')?.1));
         match file {
             Some(text) => installed.take(whole(text)),
             None => installed.absent.push(path),
         }
     }
-    // A map of values takes the place of the text.
+    // A map of values overrides the text.
     match document.map(&object, &format!("{helm}.valuesObject")) {
         Some(map) => installed.files.push(map),
         None => {

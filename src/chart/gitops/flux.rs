@@ -1,4 +1,4 @@
-//! Flux: `HelmRelease`, with the chart that it names itself, or by a `HelmChart` or an `OCIRepository` in the set.
+//! Flux: `HelmRelease`, with its own chart or that of a `HelmChart` or `OCIRepository` in the set.
 
 use super::{Document, Installed, Set};
 
@@ -7,7 +7,7 @@ pub(super) fn release(set: &Set<'_>, document: &Document<'_>) -> Option<Installe
     let namespace = document.text("metadata.namespace").unwrap_or_default();
     let version = |path: &str| document.text(path).map(|text| (path.to_owned(), text));
     let (chart, version) = match document.text("spec.chart.spec.chart") {
-        // A path is that of a chart in Git, which nobody's version says anything of.
+        // A path refers to a chart in Git, whose version is unknown.
         Some(chart) => (set.chart(&chart).filter(|name| *name == chart)?, version("spec.chart.spec.version")),
         None => of_reference(set, document, &namespace)?,
     };
@@ -28,7 +28,7 @@ pub(super) fn release(set: &Set<'_>, document: &Document<'_>) -> Option<Installe
     Some(installed)
 }
 
-/// The chart that `chartRef` names, with where its version is said.
+/// The chart of `chartRef`, with the field of its version.
 fn of_reference(
     set: &Set<'_>,
     document: &Document<'_>,
@@ -49,13 +49,13 @@ fn of_reference(
     }
 }
 
-/// Values of a ConfigMap in the set. A Secret is never read.
+/// Values in a ConfigMap of the set. Secrets are never read.
 fn from(set: &Set<'_>, document: &Document<'_>, entry: &str, namespace: &str, installed: &mut Installed) {
     let text = |key: &str| document.text(&format!("{entry}.{key}")).unwrap_or_default();
     let (kind, name) = (text("kind"), text("name"));
     let key =
         Some(text("valuesKey")).filter(|key| !key.is_empty()).unwrap_or_else(|| "values.yaml".to_owned());
-    // One value in its place.
+    // A single value for `targetPath`.
     let single = !text("targetPath").is_empty();
     let found = (kind == "ConfigMap" && !single)
         .then(|| set.object(&kind, namespace, &name))

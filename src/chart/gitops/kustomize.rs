@@ -1,9 +1,9 @@
-//! Charts that kustomize renders (`helmCharts`), that helmfile installs, and that another chart depends on.
+//! Charts rendered by kustomize (`helmCharts`), installed by helmfile, or required by another chart.
 
 use super::set::{self, Written};
 use super::{Document, Installed, Set, Text, whole};
 
-/// `helmCharts` of a kustomization, or `releases` of a helmfile, which has no kind either.
+/// `helmCharts` of a kustomization, or `releases` of a helmfile, which also has no kind.
 pub(super) fn charts(set: &Set<'_>, document: &Document<'_>) -> Vec<Installed> {
     let charts = document.items("helmCharts").into_iter().filter_map(|item| rendered(set, document, &item));
     let releases = document.items("releases").into_iter().filter_map(|item| installed(set, document, &item));
@@ -60,7 +60,7 @@ fn files(set: &Set<'_>, document: &Document<'_>, paths: Vec<String>, installed: 
     }
 }
 
-/// Charts that the chart of this `Chart.yaml` depends on, with their part of the values beside it.
+/// Dependencies of this `Chart.yaml`, with their part of the values file next to it.
 pub(super) fn dependencies(set: &Set<'_>, document: &Document<'_>) -> Vec<Installed> {
     let dependency = |item: String| {
         let field = |key: &str| format!("{item}.{key}");
@@ -73,15 +73,15 @@ pub(super) fn dependencies(set: &Set<'_>, document: &Document<'_>) -> Vec<Instal
             let documents = set.documents(values);
             installed.files.extend(documents.first().and_then(|values| values.map(&values.of.name, &part)));
         }
-        // Whoever installs it gives files of its own.
-        installed.absent.push("values of the chart around it".to_owned());
+        // The installing user may pass more files.
+        installed.absent.push("values of the parent chart".to_owned());
         Some(installed)
     };
     document.items("dependencies").into_iter().filter_map(dependency).collect()
 }
 
 impl<'t> Set<'t> {
-    /// The file that a kustomization makes a key of a ConfigMap of.
+    /// The file from which a kustomization generates a key of a ConfigMap.
     pub(super) fn generated(&self, name: &str, key: &str) -> Option<&'t Text> {
         let texts = self.texts.iter().filter(|text| text.text.contains("configMapGenerator"));
         texts.flat_map(|text| self.documents(text)).find_map(|document| {

@@ -1,4 +1,4 @@
-//! Values that are written one by one, as `helm --set` takes them: `proxy.cores` and what stands behind it.
+//! Individual values, as in `helm --set`: `proxy.cores` and its value.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::chart::given::{Leaf, ValuesFile};
 use crate::chart::held::Spots;
 use crate::yaml::node::Spot;
 
-/// A value, as it is written.
+/// A value, as written.
 pub(super) struct Written {
     pub(super) path: String,
     pub(super) value: String,
-    /// Whether it is a text, whatever it looks like.
+    /// Whether it is always a text.
     pub(super) is_text: bool,
     pub(super) spot: Spot,
 }
@@ -38,7 +38,7 @@ pub(super) fn file(
         .then(|| document.held(object, (String::new(), root), format!("{list}: "), Spots::Each(each)))
 }
 
-/// The names of a path, of which `\.` is part, and whether it goes on into a list.
+/// The parts of a path, with escaped `\.`, and whether it refers to a list item.
 fn names(path: &str) -> (Vec<String>, bool) {
     let mut names = vec![String::new()];
     let mut letters = path.chars();

@@ -194,8 +194,7 @@ fn text_that_is_a_template_or_encrypted_is_no_value() {
             "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      source:\n        chart: linkerd-viz\n        targetRevision: '{{{{version}}}}'\n        helm:\n          values: |\n            {values}\n"
         )
     };
-    let absent =
-        "absent spec.template.spec.source.helm.values of ApplicationSet a, which is not YAML as it stands";
+    let absent = "absent spec.template.spec.source.helm.values of ApplicationSet a, which is not valid YAML";
     let texts = [text("a.yaml", &application("{{ if x }}"))];
     assert_eq!(said(&texts), [is("linkerd-viz", "{{version}}", &[absent])]);
     let encrypted = format!("{}sops: {{version: 3}}\n", application("a: 1"));

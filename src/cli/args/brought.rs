@@ -1,4 +1,4 @@
-//! Flags for checks that users bring.
+//! Flags of the commands for your own checks.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,9 @@ use clap::Args;
 /// `meshdoctor test`.
 #[derive(Debug, Args)]
 pub struct Test {
-    /// Folders of cards, or cards; by default those of --checks. With UPDATE=1 in the environment what the cases say is
-    /// written into the cards.
+    /// Folders with cards, or single cards (default: those of --checks).
+    ///
+    /// With UPDATE=1 in the environment, the results are written into the cards.
     #[arg(value_name = "DIR")]
     pub folders: Vec<PathBuf>,
 }
@@ -16,20 +17,21 @@ pub struct Test {
 /// `meshdoctor new`.
 #[derive(Debug, Args)]
 pub struct New {
-    /// The id of the check: what is wrong, in words with dashes between them, such as workload-without-owner.
+    /// Id of the check: lower-case words for the bad state, joined by dashes, such as workload-without-owner.
     #[arg(value_name = "CHECK")]
     pub check: String,
-    /// The kind of object that it is asked of, as kubectl takes it: pods, servers.policy.linkerd.io. A custom resource of others with its
-    /// version, and its kind with --kind: certificates.v1.cert-manager.io.
+    /// Resource that the check evaluates, as kubectl names it: pods, servers.policy.linkerd.io.
+    ///
+    /// For a custom resource that meshdoctor does not know, add its version and use --kind: certificates.v1.cert-manager.io.
     #[arg(long = "for", value_name = "RESOURCE", default_value = "deployments.apps")]
     pub of: String,
-    /// With --for: the kind of that custom resource as manifests name it, such as Certificate.
+    /// With --for: kind of the custom resource, such as Certificate.
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
-    /// With --kind: its objects live in no namespace.
+    /// With --kind: the resource is cluster-scoped.
     #[arg(long, requires = "kind")]
     pub cluster_scoped: bool,
-    /// The folder that it is written into.
+    /// Folder to write the card to.
     #[arg(long = "dir", value_name = "DIR", default_value = "checks")]
     pub folder: PathBuf,
 }

@@ -10,11 +10,11 @@ use crate::cli::values::{Parameter, cni_version, duration, namespace, parameter,
 use crate::finding::Severity;
 use crate::version::{CniVersion, LinkerdVersion};
 
-/// The stage of the installation that is checked, spelled as `linkerd check` spells it.
+/// The installation stage to check, spelled as `linkerd check` spells it.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Checks")]
 pub struct InstallStage {
-    /// Check whether the cluster can take Linkerd, before it is installed.
+    /// Check whether the cluster can run Linkerd, before it is installed.
     #[arg(long, conflicts_with = "crds")]
     pub pre: bool,
     /// Check the custom resource definitions, before the control plane is installed.
@@ -23,7 +23,7 @@ pub struct InstallStage {
     /// With --pre: the installation will use linkerd-cni, which must be installed and ready.
     #[arg(long, requires = "pre")]
     pub linkerd_cni_enabled: bool,
-    /// With -o linkerd, also print the rows of the data plane. meshdoctor's own reports always include it.
+    /// With -o linkerd, also print the data-plane rows. meshdoctor's own reports always include them.
     #[arg(long, conflicts_with_all = ["pre", "crds"])]
     pub proxy: bool,
 }
@@ -49,8 +49,9 @@ pub struct Check {
     /// Check workloads in all namespaces, as without --namespace.
     #[arg(short = 'A', long, conflicts_with = "namespace", hide = true, help_heading = "Checks")]
     pub all_namespaces: bool,
-    /// The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break, and
-    /// where it is newer than what meshdoctor knows, that it does not know. By default the newest release that meshdoctor knows.
+    /// The linkerd-cni version of the next upgrade, such as v1.6.8: reports what that upgrade would break.
+    ///
+    /// For a version that meshdoctor does not know, the report states so. By default, the newest known release is used.
     #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
     pub to_cni: Option<CniVersion>,
     #[command(flatten)]
@@ -59,44 +60,56 @@ pub struct Check {
     pub rehearsal: Rehearsal,
     #[command(flatten)]
     pub stage: InstallStage,
-    /// The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and
-    /// meshdoctor's release data say.
+    /// The release that all components should run, such as edge-26.8.3 or stable-2.14.10.
+    ///
+    /// By default it is taken from the evidence and meshdoctor's release data.
     #[arg(long, value_name = "VERSION", value_parser = release, help_heading = "Checks")]
     pub expected_version: Option<LinkerdVersion>,
-    /// Exit with 1 when there is a finding of at least this severity; with :observed what is inferred ('likely') does not
-    /// count. By default error, and with --verify warning.
+    /// Exit with 1 if a finding has at least this severity; with :observed, inferred ('likely') findings do not count.
+    ///
+    /// The default is error, and warning with --verify.
     #[arg(long, value_enum, help_heading = "Checks")]
     pub fail_on: Option<FailOn>,
-    /// How bad the findings of a check are here: error, warning or info. Below the severity of its card, the most that they
-    /// may have; else that of every one, also of what is only an info by itself. Repeatable; leave a check out with --skip.
+    /// Override the severity of a check's findings: error, warning or info. Repeatable.
+    ///
+    /// A severity below the one on the check's card is an upper bound; otherwise all findings get it, including those
+    /// that are only info by default. To disable a check, use --skip.
     #[arg(long, value_name = "CHECK=SEVERITY", value_parser = severity, conflicts_with = "verify", help_heading = "Checks")]
     pub severity: Vec<(String, Severity)>,
-    /// A parameter of a check, in the place of what its card says: trust-anchor-expiring.days=30. 'explain CHECK' shows which
-    /// there are. Repeatable.
+    /// Override a check's parameter: trust-anchor-expiring.days=30. Repeatable.
+    ///
+    /// 'explain CHECK' lists the parameters.
     #[arg(long, value_name = "CHECK.NAME=VALUE", value_parser = parameter, conflicts_with = "verify", help_heading = "Checks")]
     pub param: Vec<Parameter>,
-    /// What it means for the exit status when evidence that was asked for could not be had.
+    /// Exit status if requested evidence was unavailable.
     #[arg(long, alias = "on-unknown", value_enum, default_value_t = OnNotChecked::Fail, conflicts_with = "verify", help_heading = "Checks")]
     pub on_not_checked: OnNotChecked,
-    /// Findings that are accepted: a YAML file of waivers, each with check or fingerprint, scope, reason, owner and expiry.
-    /// They stay in the report, marked, and do not count. Waivers that have expired, are unused, accept everything or name no
-    /// check are findings. Repeatable.
+    /// Accept the findings in a YAML file of waivers. Repeatable.
+    ///
+    /// A waiver has a check or fingerprint, scope, reason, owner and expiry. Accepted findings stay in the report, are
+    /// marked, and do not affect the exit status. Waivers that have expired, match nothing, accept everything or name
+    /// an unknown check are findings.
     #[arg(long, value_name = "FILE", conflicts_with = "verify", help_heading = "Checks")]
     pub waivers: Vec<PathBuf>,
-    /// An earlier report (-o json=FILE) of the same cluster: what was found then, at the same subjects and as bad, does not
-    /// count.
+    /// Ignore the findings of an earlier report (-o json=FILE) of the same cluster.
+    ///
+    /// A finding counts if it is new, affects other subjects or is more severe.
     #[arg(long, value_name = "REPORT.json", conflicts_with = "verify", help_heading = "Checks")]
     pub baseline: Option<PathBuf>,
-    /// Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each: fixed, still there,
-    /// or not checked. What the report's run was asked is asked again where no flag says otherwise.
+    /// Recheck the findings of an earlier report (-o json=FILE) with fresh evidence: fixed, still present, or not
+    /// checked.
+    ///
+    /// The options of the earlier run apply unless flags override them.
     #[arg(long, value_name = "REPORT.json", help_heading = "Checks")]
     pub verify: Option<PathBuf>,
-    /// What is told: everything, or with 'observed' what the evidence shows alone. What is inferred is then counted, and neither
-    /// listed nor able to fail the run.
+    /// With 'observed', list only findings that the evidence proves.
+    ///
+    /// Inferred findings are then counted but not listed, and cannot fail the run.
     #[arg(long, value_enum, default_value_t = Told::Likely, conflicts_with = "verify", help_heading = "Checks")]
     pub confidence: Told,
-    /// Look again, for so long at most, until nothing fails the run: 5m, as linkerd check does. What does not go by itself, an
-    /// expired certificate say, ends the waiting at once.
+    /// Retry for up to DURATION (5m) until the checks pass, like linkerd check.
+    ///
+    /// Stops early if a finding cannot resolve itself, for example an expired certificate.
     #[arg(
         long,
         value_name = "DURATION",
@@ -107,24 +120,25 @@ pub struct Check {
     pub wait: Option<Duration>,
     #[command(flatten)]
     pub report: Reports,
-    /// Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else
-    /// PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. It writes to the cluster; see
-    /// docs/deploy.md for the role.
+    /// Also write the report into the cluster, for policy reporters; see docs/deploy.md for the role.
+    ///
+    /// Writes Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io, and an event for each finding that is
+    /// new or fixed.
     #[arg(
         long,
         conflicts_with_all = ["bundle", "manifests", "with", "values", "verify", "to", "pre", "crds", "only", "skip", "namespace", "confidence"],
         help_heading = "Output"
     )]
     pub publish: bool,
-    /// Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder.
+    /// Save the evidence as a bundle: FILE.tar.gz, FILE.tar.zst or a folder.
     #[arg(long, value_name = "PATH", help_heading = "Output")]
     pub save: Option<PathBuf>,
-    /// Let --save overwrite a file that is there.
+    /// Let --save overwrite an existing file.
     #[arg(long, requires = "save", help_heading = "Output")]
     pub force: bool,
     #[command(flatten)]
     pub verbosity: Verbosity,
-    /// Read the release data and other facts that age from this folder instead of the embedded ones.
+    /// Read release data and other facts that age from this folder instead of the embedded ones.
     #[arg(long, value_name = "DIR", help_heading = "Checks")]
     pub knowledge: Option<PathBuf>,
 }
@@ -145,9 +159,9 @@ pub enum FailOn {
 /// `--confidence`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Told {
-    /// What is inferred as well.
+    /// Also inferred findings.
     Likely,
-    /// What the evidence shows alone.
+    /// Only findings that the evidence proves.
     Observed,
 }
 

@@ -9,26 +9,27 @@ use super::FailOn;
 /// `meshdoctor diff`.
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// The earlier report, as check -o json=FILE writes it; or a bundle or folder, which is checked first.
+    /// The earlier report (check -o json=FILE), or a bundle or folder, which is checked first.
     #[arg(value_name = "BEFORE")]
     pub before: PathBuf,
     /// The later report, bundle or folder.
     #[arg(value_name = "AFTER")]
     pub after: PathBuf,
-    /// Exit with 1 when something of at least this severity is new or has become worse, and with 4 when such cannot be
-    /// compared. By default error.
+    /// Exit with 1 if findings of at least this severity are new or worse (default error).
+    ///
+    /// Exits with 4 if such findings cannot be compared.
     #[arg(long, value_enum)]
     pub fail_on: Option<FailOn>,
-    /// The form of the answer.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = DiffFormat::Table)]
     pub output: DiffFormat,
 }
 
-/// The form of `diff`.
+/// Output formats of `diff`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DiffFormat {
-    /// For people.
+    /// A table.
     Table,
-    /// For programs.
+    /// JSON.
     Json,
 }

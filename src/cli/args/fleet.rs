@@ -11,19 +11,19 @@ use crate::cli::values::duration;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Fleet")]
 pub struct Fleet {
-    /// Judge the cluster of every context of the kubeconfig, as with several --context.
+    /// Check the cluster of every kubeconfig context, as with several --context.
     #[arg(long, conflicts_with_all = ["context", "bundle", "live", "bundles"])]
     pub all_contexts: bool,
-    /// Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending.
+    /// Check every bundle and dump in a folder, each as its own cluster, named after its file.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["context", "bundle", "live"])]
     pub bundles: Option<PathBuf>,
-    /// With --bundles: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged.
+    /// With --bundles: treat bundles that are older, and dumps of unknown age, as clusters that could not be checked.
     #[arg(long, value_name = "DURATION", requires = "bundles", value_parser = duration)]
     pub max_age: Option<Duration>,
-    /// With --bundles: the clusters that there must be. One without a bundle could not be judged.
+    /// With --bundles: names of the clusters to expect. A cluster without a bundle counts as not checked.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', requires = "bundles")]
     pub expect: Vec<String>,
-    /// How many clusters are read at a time.
+    /// Number of clusters to read at the same time.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub parallel: u8,
 }

@@ -1,4 +1,4 @@
-//! The flags of what gathers evidence and judges none: `collect` and `node-snapshot`.
+//! Flags of the commands that gather evidence without checking it: `collect` and `node-snapshot`.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,10 @@ use crate::cli::values::{namespace, node};
 /// `meshdoctor collect`.
 #[derive(Debug, Args)]
 pub struct Collect {
-    /// Where to: FILE.tar.gz, FILE.tar.zst or a folder.
+    /// Destination: FILE.tar.gz, FILE.tar.zst or a folder.
     #[arg(short, long, value_name = "PATH", required_unless_present = "dry_run")]
     pub output: Option<PathBuf>,
-    /// Overwrite a file that is there.
+    /// Overwrite an existing file.
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
@@ -24,10 +24,10 @@ pub struct Collect {
     pub connection: Connection,
     #[command(flatten)]
     pub selection: Selection,
-    /// Collect what 'check --pre' needs, before Linkerd is installed; this includes your own permissions.
+    /// Collect the evidence for 'check --pre', before Linkerd is installed; this includes your own permissions.
     #[arg(long, conflicts_with = "crds", help_heading = "Checks")]
     pub pre: bool,
-    /// Collect what 'check --crds' needs, before the control plane is installed.
+    /// Collect the evidence for 'check --crds', before the control plane is installed.
     #[arg(long, help_heading = "Checks")]
     pub crds: bool,
     #[command(flatten)]
@@ -37,39 +37,42 @@ pub struct Collect {
 /// `meshdoctor node-snapshot`.
 #[derive(Debug, Args)]
 pub struct NodeSnapshot {
-    /// Where to: FILE.tar.gz, FILE.tar.zst, a folder, or '-' for a tar.gz on standard output. NODE.tar.gz when not given.
+    /// Destination: FILE.tar.gz, FILE.tar.zst, a folder, or '-' for a tar.gz on standard output (default NODE.tar.gz).
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
-    /// Overwrite a file that is there.
+    /// Overwrite an existing file.
     #[arg(long, conflicts_with = "to_log")]
     pub force: bool,
-    /// Write to standard output as lines of a log, as the pods of 'collect --node-pods' do: what --nodes reads again.
+    /// Write to standard output as log lines, as the pods of 'collect --node-pods' do. --nodes reads them.
     #[arg(long, conflicts_with = "output")]
     pub to_log: bool,
-    /// With --to-log: stay until ended, and do nothing, as the pod of a DaemonSet must.
+    /// With --to-log: keep running afterwards, as the pod of a DaemonSet must.
     #[arg(long, requires = "to_log")]
     pub hold: bool,
-    /// The root of the node's file system, where a pod has it mounted. No link leads out of it. By default /, or /host in a
-    /// pod that has the node's files there.
+    /// Root of the node's file system. Links that lead out of it are not followed.
+    ///
+    /// The default is /, or /host in a pod that mounts the node's files there.
     #[arg(long, value_name = "DIR")]
     pub root: Option<PathBuf>,
-    /// The node's name in the cluster; by default the one that the kubelet was given, else /etc/hostname.
+    /// Name of the node in the cluster; by default the kubelet's node name, else /etc/hostname.
     #[arg(long, value_name = "NAME", env = "NODE_NAME")]
     pub node: Option<String>,
-    /// The directory of CNI configuration, instead of what the container runtime says.
+    /// CNI configuration directory; overrides the container runtime's setting.
     #[arg(long, value_name = "DIR", help_heading = "Directories")]
     pub conf_dir: Option<String>,
-    /// A directory of plugin binaries, instead of what the container runtime says. Repeatable.
+    /// Directory with plugin binaries; overrides the container runtime's setting. Repeatable.
     #[arg(long, value_name = "DIR", help_heading = "Directories")]
     pub bin_dir: Vec<String>,
-    /// Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run
-    /// where the root is /.
+    /// Run no programs.
+    ///
+    /// By default, if the root is /, crictl, journalctl, iptables --version and the version request of linkerd-cni are
+    /// run.
     #[arg(long, conflicts_with = "ask_plugin", help_heading = "Programs")]
     pub no_run: bool,
-    /// Run the linkerd-cni binary of another root than / as well, to ask it for its versions.
+    /// Run the linkerd-cni binary for its versions even if the root is not /.
     #[arg(long, help_heading = "Programs")]
     pub ask_plugin: bool,
-    /// Say nothing on standard error but errors.
+    /// Print only errors on standard error.
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 }
@@ -78,23 +81,24 @@ pub struct NodeSnapshot {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Node pods")]
 pub struct NodePods {
-    /// Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods;
-    /// shows what it would create, and asks.
+    /// Read node files with a short-lived pod on each node, after confirmation.
+    ///
+    /// The pods are deleted afterwards. This needs permission to create and delete pods.
     #[arg(long, conflicts_with = "bundle")]
     pub node_pods: bool,
-    /// Only this node, ready or not. Repeatable; every Linux node when not given.
+    /// Read only this node, ready or not. Repeatable. By default every Linux node is read.
     #[arg(long, value_name = "NAME", value_parser = node, requires = "node_pods")]
     pub node: Vec<String>,
-    /// The image of the pods; it must hold this version of meshdoctor on its PATH.
+    /// Image of the pods; it must contain this version of meshdoctor on its PATH.
     #[arg(long, value_name = "IMAGE", requires = "node_pods")]
     pub node_image: Option<String>,
-    /// The namespace of the pods; it must admit pods that mount files of the node.
+    /// Namespace of the pods; it must admit pods that mount the node's files.
     #[arg(long, value_name = "NAMESPACE", value_parser = namespace, requires = "node_pods", default_value = "kube-system")]
     pub node_namespace: String,
-    /// Create the pods without asking.
+    /// Create the pods without confirmation.
     #[arg(long, requires = "node_pods")]
     pub yes: bool,
-    /// Print the manifests of the pods, and do nothing.
+    /// Print the manifests of the pods, and create nothing.
     #[arg(long, requires = "node_pods")]
     pub dry_run: bool,
 }

@@ -1,4 +1,4 @@
-//! What `check -h` says beneath its flags: examples, and what the exit statuses mean.
+//! The text below the flags in `check -h`: examples and exit statuses.
 
 use std::fmt::Write;
 
@@ -6,26 +6,26 @@ use clap::Command;
 
 use crate::exit;
 
-/// Command lines of `check`, each with what it is for.
+/// Example commands of `check`, each with its purpose.
 const EXAMPLES: [(&str, &str); 9] = [
     ("meshdoctor check", "the cluster of the current kubeconfig context"),
     ("meshdoctor check -n shop --fail-on warning", "one team's workloads, for CI"),
-    ("meshdoctor check --only cni --nodes ./nodes --live", "with node evidence beside the cluster"),
+    ("meshdoctor check --only cni --nodes ./nodes --live", "add node evidence to the cluster"),
     ("meshdoctor check --expected-version edge-26.8.3", "before an upgrade to that release"),
     ("meshdoctor check --save support.tar.gz", "keep the redacted evidence for a ticket"),
-    ("meshdoctor check --bundle support.tar.gz", "the same verdict later, without the cluster"),
-    ("meshdoctor check -o json=before.json -o table", "keep the report as well"),
+    ("meshdoctor check --bundle support.tar.gz", "the same result later, without the cluster"),
+    ("meshdoctor check -o json=before.json -o table", "also keep the report"),
     ("meshdoctor check -o junit=check.xml -o sarif=check.sarif", "for a pipeline"),
-    ("meshdoctor check --verify before.json", "after the repair: what is fixed, what is still there"),
+    ("meshdoctor check --verify before.json", "after the repair: recheck the findings"),
 ];
 
-/// The exit statuses in as few words as a terminal has room for.
+/// The exit statuses, short enough for one terminal line each.
 const STATUSES: [(u8, &str); 6] = [
-    (exit::FINE, "nothing at or above --fail-on; what was asked for was checked"),
+    (exit::FINE, "nothing at or above --fail-on; all requested evidence was read"),
     (exit::FINDINGS, "a finding at or above --fail-on"),
     (exit::USAGE, "wrong usage: an unknown check, namespace, context or flag"),
     (exit::COULD_NOT_RUN, "could not run: no cluster, an unreadable bundle"),
-    (exit::NOT_CHECKED, "nothing failed, but something asked for was not checked"),
+    (exit::NOT_CHECKED, "nothing failed, but requested evidence was unavailable"),
     (exit::INTERRUPTED, "interrupted"),
 ];
 
@@ -44,7 +44,7 @@ const COMMON: [(&str, &str); 22] = [
     ("baseline", "Ignore the findings of an earlier report"),
     ("verify", "Recheck the findings of an earlier report"),
     ("wait", "Retry for up to DURATION until the checks pass"),
-    ("pre", "Check whether the cluster can take Linkerd"),
+    ("pre", "Check whether the cluster can run Linkerd"),
     ("manifests", "Check manifests before they are applied, without a cluster"),
     ("with", "Check the cluster as it would be with these manifests"),
     ("to", "Preview an upgrade to this release of Linkerd"),
@@ -55,12 +55,12 @@ const COMMON: [(&str, &str); 22] = [
     ("quiet", "Print only errors on standard error"),
 ];
 
-/// Command lines of `ticket`, likewise.
+/// Example commands of `ticket`.
 const TICKETS: [(&str, &str); 4] = [
-    ("meshdoctor ticket --dry-run", "what would leave this machine"),
-    ("meshdoctor ticket -o ticket.tar.gz", "of the cluster of the current kubeconfig context"),
-    ("meshdoctor ticket --bundle support.tar.gz -o ticket.tar.gz", "of what was collected before"),
-    ("meshdoctor check --bundle ticket.tar.gz", "what support does with it: the same findings"),
+    ("meshdoctor ticket --dry-run", "list what would be sent"),
+    ("meshdoctor ticket -o ticket.tar.gz", "for the current kubeconfig context"),
+    ("meshdoctor ticket --bundle support.tar.gz -o ticket.tar.gz", "from an existing bundle"),
+    ("meshdoctor check --bundle ticket.tar.gz", "how support opens it: the same findings"),
 ];
 
 /// The text for `check`.

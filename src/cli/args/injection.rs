@@ -12,20 +12,21 @@ use crate::version::LinkerdVersion;
 /// `meshdoctor injection`.
 #[derive(Debug, Args)]
 pub struct Injection {
-    /// What to show: NAMESPACE or NAMESPACE/NAME of something that makes pods. Everything when not given.
+    /// NAMESPACE, or NAMESPACE/NAME of a pod or workload; by default everything.
     #[arg(value_name = "NAMESPACE/NAME", value_parser = target)]
     pub targets: Vec<Target>,
-    /// Show what manifests make: files, folders or '-' for standard input. By themselves, or with --bundle or --live as the
-    /// injector of that cluster treats them. Repeatable.
+    /// Show the pods of manifests: files, folders or '-' for standard input. Repeatable.
+    ///
+    /// With --bundle or --live, the injector settings of that cluster apply.
     #[arg(long, value_name = "PATH", help_heading = "Manifests", conflicts_with_all = ["nodes", "logs"])]
     pub manifests: Vec<PathBuf>,
-    /// The release that injects, where neither cluster nor manifests hold a control plane.
+    /// The Linkerd release, if neither cluster nor manifests contain a control plane.
     #[arg(long, value_name = "RELEASE", help_heading = "Manifests", value_parser = linkerd_version)]
     pub linkerd_version: Option<LinkerdVersion>,
-    /// The namespace of manifests that name none, as with kubectl apply -n; default when not given.
+    /// Namespace for manifests that name none, as with kubectl apply -n (default: default).
     #[arg(long, value_name = "NAMESPACE", help_heading = "Manifests", requires = "manifests", value_parser = namespace)]
     pub into: Option<String>,
-    /// The form of the answer.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = InjectionFormat::Table, help_heading = "Output")]
     pub output: InjectionFormat,
     #[command(flatten)]
@@ -36,11 +37,11 @@ pub struct Injection {
     pub verbosity: Verbosity,
 }
 
-/// The form of the answer of `injection`.
+/// Output formats of `injection`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum InjectionFormat {
-    /// For people.
+    /// A table.
     Table,
-    /// For programs.
+    /// JSON.
     Json,
 }

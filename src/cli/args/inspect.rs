@@ -1,4 +1,4 @@
-//! The flags of what shows how Linkerd sees a mesh: `policy` and `reach`.
+//! Flags of `policy` and `reach`.
 
 use clap::{Args, ValueEnum};
 
@@ -11,18 +11,18 @@ use crate::inspect::reach::{End, Traffic};
 /// `meshdoctor policy`.
 #[derive(Debug, Args)]
 pub struct Policy {
-    /// What to show: NAMESPACE, NAMESPACE/NAME or NAMESPACE/NAME:PORT, of a pod, a workload such as a Deployment, or an
-    /// ExternalWorkload. Everything that is injected when not given.
+    /// NAMESPACE, or NAMESPACE/NAME[:PORT] of a pod, a workload or an ExternalWorkload; by default all injected workloads.
     #[arg(value_name = "NAMESPACE/NAME[:PORT]", value_parser = target)]
     pub targets: Vec<Target>,
-    /// Show instead what clients get on the way to a Service, NAMESPACE/NAME[:PORT], or to an address, ADDRESS:PORT: routes, where
-    /// they send what, time limits, retries, and what is forbidden.
+    /// Show the outbound policy of clients for a Service, NAMESPACE/NAME[:PORT], or an address, ADDRESS:PORT.
+    ///
+    /// Lists routes, their backends, timeouts, retries, and forbidden traffic.
     #[arg(long, value_name = "SERVICE[:PORT]", value_parser = called, conflicts_with = "targets")]
     pub to: Vec<Called>,
-    /// With --to, the namespace of the clients; that of the Service when not given, `default` for addresses.
+    /// With --to: namespace of the clients (default: the Service's, or 'default' for addresses).
     #[arg(long, value_name = "NAMESPACE", value_parser = namespace, requires = "to")]
     pub from: Option<String>,
-    /// The form of the answer.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = PolicyFormat::Table, help_heading = "Output")]
     pub output: PolicyFormat,
     #[command(flatten)]
@@ -33,14 +33,14 @@ pub struct Policy {
     pub verbosity: Verbosity,
 }
 
-/// The form of `policy`.
+/// Output formats of `policy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PolicyFormat {
-    /// For people.
+    /// A table.
     Table,
-    /// For programs.
+    /// JSON.
     Json,
-    /// As the policy controller itself answers proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}, with --to {"outbound":
+    /// The response of the policy controller to proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}, with --to {"outbound":
     /// [{"query": QUERY, "policy": ANSWER}]}.
     Controller,
 }
@@ -51,20 +51,19 @@ pub struct Reach {
     /// The client: a pod or a workload, NAMESPACE/NAME, or NAME with --namespace.
     #[arg(value_name = "FROM", value_parser = end)]
     pub from: Option<End>,
-    /// The called end: a Service, a workload or a pod, NAMESPACE/NAME[:PORT], or NAME[:PORT] with --namespace; or a host,
-    /// HOST:PORT.
+    /// The destination: a Service, workload or pod, NAMESPACE/NAME[:PORT], or NAME[:PORT] with --namespace; or HOST:PORT.
     #[arg(value_name = "TO[:PORT]", value_parser = end)]
     pub to: Option<End>,
-    /// Show who may call whom in a namespace: its workloads, and the ports of its Services.
+    /// Show which workloads of a namespace can connect to which of its Service ports.
     #[arg(long, requires = "namespace", conflicts_with_all = ["from", "to"])]
     pub matrix: bool,
-    /// What is sent. Without it, the answer names the kinds of traffic that fail.
+    /// Kind of traffic. By default, the report names the kinds that fail.
     #[arg(long, value_enum, value_name = "KIND")]
     pub traffic: Option<TrafficArg>,
-    /// The namespace of names that state none, and of --matrix.
+    /// Namespace for names without one, and for --matrix.
     #[arg(short, long, value_name = "NAMESPACE", value_parser = namespace)]
     pub namespace: Option<String>,
-    /// The form of the answer.
+    /// Output format.
     #[arg(short, long, value_enum, default_value_t = ReachFormat::Table, help_heading = "Output")]
     pub output: ReachFormat,
     #[command(flatten)]
@@ -75,7 +74,7 @@ pub struct Reach {
     pub verbosity: Verbosity,
 }
 
-/// What a call of `reach` sends.
+/// The kind of traffic to trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TrafficArg {
     /// HTTP/1.
@@ -99,13 +98,13 @@ impl From<TrafficArg> for Traffic {
     }
 }
 
-/// The form of `reach`.
+/// Output formats of `reach`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ReachFormat {
-    /// For people.
+    /// A table.
     Table,
-    /// For programs.
+    /// JSON.
     Json,
-    /// For a browser: the path of each call.
+    /// An HTML page with the path of each connection.
     Html,
 }

@@ -1,4 +1,4 @@
-//! Flags of the role that is printed.
+//! Flags of `meshdoctor rbac`.
 
 use clap::Args;
 
@@ -16,14 +16,16 @@ pub struct Rbac {
     /// Also print a binding to this service account.
     #[arg(long, value_name = "NAMESPACE/NAME", value_parser = service_account)]
     pub service_account: Option<(String, String)>,
-    /// Grant what is read by name, Secrets and ConfigMaps, in its own namespace alone: by Roles in those of the control plane and of
-    /// linkerd-cni and in kube-system, in the place of a ClusterRole. Lists are of all namespaces as before.
+    /// Use Roles instead of a ClusterRole for Secrets and ConfigMaps that are read by name.
+    ///
+    /// The Roles are in the namespaces of the control plane and of linkerd-cni and in kube-system. Lists still cover all
+    /// namespaces.
     #[arg(long)]
     pub namespaced: bool,
-    /// With --namespaced: the namespace of the control plane.
+    /// With --namespaced: namespace of the control plane.
     #[arg(short = 'L', long, value_name = "NAMESPACE", default_value = "linkerd", requires = "namespaced")]
     pub linkerd_namespace: String,
-    /// With --namespaced: the namespace of linkerd-cni.
+    /// With --namespaced: namespace of linkerd-cni.
     #[arg(long, value_name = "NAMESPACE", default_value = "linkerd-cni", requires = "namespaced")]
     pub cni_namespace: String,
 }

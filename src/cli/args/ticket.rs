@@ -14,13 +14,13 @@ use crate::version::{CniVersion, K8sVersion, LinkerdVersion};
 #[derive(Debug, Args)]
 #[command(after_help = help::of_ticket())]
 pub struct Ticket {
-    /// Where to: FILE.tar.gz, FILE.tar.zst, a folder, or '-' for a tar.gz on standard output.
+    /// Destination: FILE.tar.gz, FILE.tar.zst, a folder, or '-' for a tar.gz on standard output.
     #[arg(short, long, value_name = "PATH", required_unless_present = "dry_run")]
     pub output: Option<PathBuf>,
-    /// Overwrite a file that is there.
+    /// Overwrite an existing file.
     #[arg(long)]
     pub force: bool,
-    /// List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing.
+    /// List the files of the archive, their size and redactions, and write nothing.
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub struct Ticket {
     /// Check only workloads in these namespaces (comma-separated). The control plane is always checked.
     #[arg(short, long, value_name = "NAMESPACE,...", value_delimiter = ',', value_parser = namespace, help_heading = "Checks")]
     pub namespace: Vec<String>,
-    /// Check whether the cluster can take Linkerd, before it is installed.
+    /// Check whether the cluster can run Linkerd, before it is installed.
     #[arg(long, conflicts_with_all = ["crds", "to"], help_heading = "Checks")]
     pub pre: bool,
     /// Check the custom resource definitions, before the control plane is installed.
@@ -41,22 +41,22 @@ pub struct Ticket {
     /// With --pre: the installation will use linkerd-cni, which must be installed and ready.
     #[arg(long, requires = "pre", help_heading = "Checks")]
     pub linkerd_cni_enabled: bool,
-    /// The release of Linkerd that you are about to upgrade to: what that breaks and changes goes into the report.
+    /// Add a preview of an upgrade to this Linkerd release to the report.
     #[arg(long, value_name = "RELEASE", help_heading = "Upgrade")]
     pub to: Option<String>,
-    /// With --to: the Kubernetes that the cluster will run by then, such as 1.35.
+    /// With --to: Kubernetes version at the time of the upgrade, such as 1.35.
     #[arg(long, value_name = "VERSION", requires = "to", value_parser = kubernetes_version, help_heading = "Upgrade")]
     pub to_kubernetes: Option<K8sVersion>,
-    /// With --to: the release that is installed, where the evidence does not tell.
+    /// With --to: the installed release, if the evidence does not contain it.
     #[arg(long, value_name = "RELEASE", requires = "to", value_parser = linkerd_version, help_heading = "Upgrade")]
     pub from: Option<LinkerdVersion>,
-    /// The version of linkerd-cni that you are about to upgrade to, such as v1.6.8.
+    /// The linkerd-cni version of the next upgrade, such as v1.6.8.
     #[arg(long, value_name = "VERSION", value_parser = cni_version, help_heading = "Checks")]
     pub to_cni: Option<CniVersion>,
-    /// The release that everything should run, such as edge-26.8.3 or stable-2.14.10.
+    /// The release that all components should run, such as edge-26.8.3 or stable-2.14.10.
     #[arg(long, value_name = "VERSION", value_parser = release, help_heading = "Checks")]
     pub expected_version: Option<LinkerdVersion>,
-    /// A parameter of a check, in the place of what its card says: trust-anchor-expiring.days=30. Repeatable.
+    /// Override a check's parameter: trust-anchor-expiring.days=30. Repeatable.
     #[arg(long, value_name = "CHECK.NAME=VALUE", value_parser = parameter, help_heading = "Checks")]
     pub param: Vec<Parameter>,
     #[command(flatten)]

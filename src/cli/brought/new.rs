@@ -1,4 +1,4 @@
-//! `meshdoctor new`: a card to start from, for a kind of object. It is a check at once, and its cases say what they expect.
+//! `meshdoctor new`: writes a starter card for a kind of object. The card is a complete check, and its cases pass.
 
 use anyhow::Context;
 
@@ -13,16 +13,16 @@ use crate::demo;
 use crate::item::Kind;
 use crate::nearest::closest;
 
-/// The card, with what hangs on the kind in capitals.
+/// The card, with placeholders in capitals for parts that depend on the kind.
 const TEMPLATE: &str = include_str!("card.md");
-/// The pods of a workload, in a manifest.
+/// Pod spec of a workload, as in a manifest.
 const POD: &str = "{containers: [{name: app, image: registry.example.com/app:1}]}";
 
-/// The kind that a card is written for.
+/// The kind that a card is for.
 struct Of {
-    /// As `for` has it: `pods`, `certificates.v1.cert-manager.io`.
+    /// As in `for`: `pods`, `certificates.v1.cert-manager.io`.
     resource: String,
-    /// The same without a version: `certificates.cert-manager.io`.
+    /// The same without version: `certificates.cert-manager.io`.
     listed: String,
     api_version: String,
     kind: String,
@@ -35,8 +35,8 @@ struct Of {
 pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
     let path = args.folder.join(format!("{}.md", args.check));
     if path.exists() {
-        let cause = format!("{} is there already", path.display());
-        return Err(Stop::usage(cause, "choose another name, or another folder with --dir").into());
+        let cause = format!("{} already exists", path.display());
+        return Err(Stop::usage(cause, "choose another id, or another folder with --dir").into());
     }
     let text = of(args)?.card();
     let folder = args.folder.display().to_string();
@@ -44,14 +44,14 @@ pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
         let next = match error.message.starts_with("rule") {
             true => "choose another kind with --for".to_owned(),
             false if crate::checks::find(&args.check).is_some() => {
-                format!("choose another id: {} shows those that are taken", own("list"))
+                format!("choose another id: {} lists the existing ones", own("list"))
             }
-            false => "ids are words of small letters and digits with dashes between them".to_owned(),
+            false => "use words of lower-case letters and digits, joined by dashes".to_owned(),
         };
         Stop::usage(error.message, next)
     })?;
     let text = with_expectations(brought, text)?;
-    std::fs::create_dir_all(&args.folder).with_context(|| format!("{folder} cannot be made"))?;
+    std::fs::create_dir_all(&args.folder).with_context(|| format!("{folder} cannot be created"))?;
     std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
     let said = format!(
         "{}\nnext      {}\n          {}\n",
@@ -62,13 +62,13 @@ pub(in crate::cli) fn run(args: &New) -> anyhow::Result<u8> {
     output::print(&said)
 }
 
-/// The card with what its cases say.
+/// Inserts the results of the cases into the card.
 fn with_expectations(brought: Brought, mut text: String) -> anyhow::Result<String> {
     let check = brought.register();
     for case in check.cases() {
         let ran = cases::run(check, case, &|name| demo::base(name).map(str::to_owned))?;
         if let Some(why) = ran.wrong.first().filter(|_| case.kind != CaseKind::Unknown) {
-            anyhow::bail!("no card can be written for that kind: {why}");
+            anyhow::bail!("cannot write a card for this kind: {why}");
         }
         if let Some(other) = cases::with_expectation(&text, &case.title, ran.said.trim_end()) {
             text = other;
@@ -82,10 +82,10 @@ fn of(args: &New) -> Result<Of, Stop> {
     let parts: Vec<&str> = said.splitn(3, '.').collect();
     if let Some(kind) = &args.kind {
         let [plural, version, group] = parts[..] else {
-            let cause = format!("--for {said} names no version");
+            let cause = format!("--for {said} has no version");
             return Err(Stop::usage(
                 cause,
-                "with --kind it is RESOURCE.VERSION.GROUP: certificates.v1.cert-manager.io",
+                "with --kind, use RESOURCE.VERSION.GROUP: certificates.v1.cert-manager.io",
             ));
         };
         return Ok(Of {
@@ -103,8 +103,8 @@ fn of(args: &New) -> Result<Of, Stop> {
         let near = closest(said, known.iter().map(String::as_str));
         let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
         return Err(Stop::usage(
-            format!("--for {said} is no kind that meshdoctor knows{near}"),
-            "of a custom resource of others: --for certificates.v1.cert-manager.io --kind Certificate",
+            format!("--for {said} is not a kind that meshdoctor knows{near}"),
+            "for a custom resource, use --for certificates.v1.cert-manager.io --kind Certificate",
         ));
     };
     let info = kind.info();
@@ -153,20 +153,20 @@ impl Of {
             .replace("KIND", &self.kind)
     }
 
-    /// What to do: a label of a pod goes with the pod, so that its workload has to give it.
+    /// The repair step. A pod loses a label when it is replaced, so its workload must set it.
     fn fix(&self) -> String {
         if self.kind == "Pod" {
-            return "  - text: Give the pods of its workload the label, in the manifest of the workload"
-                .to_owned();
+            return "  - text: Add the label to the pod template in the manifest of the workload".to_owned();
         }
         let namespace = if self.namespaced { "-n, \"=object.metadata.namespace\", " } else { "" };
         format!(
-            "  - text: Give it the label, in its manifest as well\n    run: [kubectl, {namespace}label, {}, \"=object.metadata.name\", \"=params.label + '=TEAM'\"]",
+            "  - text: Add the label, also in the manifest\n    run: [kubectl, {namespace}label, {}, \
+             \"=object.metadata.name\", \"=params.label + '=TEAM'\"]",
             self.listed
         )
     }
 
-    /// An object of the kind, as a manifest has it.
+    /// An object of the kind, as in a manifest.
     fn object(&self, name: &str, labels: &str) -> String {
         let namespace = if self.namespaced { ", namespace: shop" } else { "" };
         let template = format!(

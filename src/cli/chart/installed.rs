@@ -1,6 +1,5 @@
-//! The control plane's own chart, as objects of a change have it installed: their values over those that the cluster keeps, where it is
-//! known that they are what the chart would get, and in words where it is not.
-
+//! Values of the control-plane chart in objects of a change, applied on top of those in the cluster. If the resulting
+//! values are unknown, a text states the reason.
 use super::{CONTROL_PLANE, few, laid};
 use crate::chart::gitops::Installed;
 use crate::chart::given::Given;
@@ -10,27 +9,27 @@ use crate::model::Cluster;
 use crate::source::change::Set;
 use crate::version::LinkerdVersion;
 
-const UNLAID: &str = "what values would change of the control plane's settings (linkerd-config)";
-const UPGRADE: &str = "what another release of the control plane changes by itself (--to rehearses it)";
+const UNLAID: &str = "effects of these values on the control-plane settings (linkerd-config)";
+const UPGRADE: &str = "changes of a new control-plane release (preview them with --to)";
 
-/// The release that an object names for a chart; else what it says instead.
+/// The chart release that an object names, or else the reason why it is unknown.
 pub(super) fn release(
     name: &str,
     version: Option<&(String, String)>,
     knowledge: &Knowledge,
 ) -> Result<LinkerdVersion, String> {
-    let Some((_, text)) = version else { return Err("names no version".to_owned()) };
+    let Some((_, text)) = version else { return Err("has no version".to_owned()) };
     let release = chart(&format!("{name}@{text}"), knowledge).ok().and_then(|(_, release)| release);
     release.ok_or_else(|| format!("says {text}"))
 }
 
-/// Whether a version names one chart, and no range of them.
+/// Whether a version is exact, not a range.
 pub(super) fn is_one(version: &(String, String)) -> bool {
     version.1.trim().trim_start_matches(['v', '=']).parse::<semver::Version>().is_ok()
 }
 
-/// What objects of a change make of the settings that the cluster keeps of its control plane, as a change, and in words what of that
-/// cannot be known.
+/// Applies chart values in objects of a change to the stored control-plane settings. Returns the change, and
+/// descriptions of what is unknown.
 pub(in crate::cli) fn over_control_plane(
     installed: &[Installed],
     (today, running): (&Cluster, Option<&LinkerdVersion>),
@@ -52,48 +51,49 @@ pub(in crate::cli) fn over_control_plane(
             if set.count() == 0 {
                 unlaid.push(said(
                     one,
-                    "is laid over nothing: the cluster's linkerd-config is not there or cannot be read",
+                    "cannot be applied: the cluster's linkerd-config is missing or unreadable",
                 ));
             }
-            // Of a version that is no one release it is that of the cluster.
+            // Without an exact version, the release of the cluster applies.
             if let (Ok(to), Some(from)) = (release(&one.chart, one.version.as_ref(), knowledge), running)
                 && !to.same_release(from)
             {
-                upgrade.push(said(one, &format!("has {to} installed where {from} is")));
+                upgrade.push(said(one, &format!("installs {to} over {from}")));
             }
         }
         ref several => {
-            unlaid
-                .extend(several.iter().map(|one| said(one, "is one of several for the same control plane")));
+            unlaid.extend(
+                several.iter().map(|one| said(one, "is one of several objects for the same control plane")),
+            );
         }
     }
     let unknown = few(UNLAID, &unlaid).into_iter().chain(few(UPGRADE, &upgrade));
     (set, unknown.collect())
 }
 
-/// Why the values of an object are not what the control plane would be given.
+/// Reason why the values of an object are not those of the control plane.
 fn unfit(one: &Installed, namespace: &str, knowledge: &Knowledge) -> Option<String> {
     if let Some(idle) = one.idle {
         return Some(idle.to_owned());
     }
     match one.namespace.as_deref() {
-        None => return Some("names no namespace".to_owned()),
+        None => return Some("has no namespace".to_owned()),
         Some(other) if other != namespace => {
-            return Some(format!("is for the namespace {other}, and not {namespace}"));
+            return Some(format!("is for the namespace {other} instead of {namespace}"));
         }
         Some(_) => {}
     }
     if !one.absent.is_empty() {
-        return Some(format!("takes values from what is not here: {}", one.absent.join(", ")));
+        return Some(format!("takes values from missing sources: {}", one.absent.join(", ")));
     }
     let release = release(&one.chart, one.version.as_ref(), knowledge);
     if let (Err(why), true) = (&release, one.version.as_ref().is_some_and(is_one)) {
-        return Some(format!("{why}, a version that is not known here (--knowledge)"));
+        return Some(format!("{why}, an unknown version (update the release data with --knowledge)"));
     }
     let edge = release.ok().and_then(|release| release.edge());
     let (first, through) = knowledge.charts().range();
     edge.filter(|edge| !knowledge.charts().covers(*edge)).map(|edge| {
-        format!("has edge-{edge} installed, and the charts that are known are those of edge-{first} to edge-{through}")
+        format!("installs edge-{edge}, but only charts of edge-{first} to edge-{through} are known")
     })
 }
 

@@ -1,4 +1,4 @@
-//! What `meshdoctor.toml` says, read: its settings with their lines, each of the kind that its flag takes. Nothing is decided here.
+//! Reads `meshdoctor.toml`: its settings with their lines, each with the type of its flag. Applies nothing.
 
 use std::any::TypeId;
 use std::path::Path;
@@ -15,18 +15,18 @@ use super::super::stop::Stop;
 use crate::nearest::closest;
 use crate::page::document_url;
 
-/// The table of severities, which are of `check`.
+/// Table of severities, for `check`.
 const SEVERITY: &str = "severity";
-/// The tables of parameters of checks, which are of `check` as well: `[params.CHECK]`.
+/// Tables of check parameters, for `check`: `[params.CHECK]`.
 const PARAMS: &str = "params";
-/// The largest file that is read.
+/// Maximum file size, in bytes.
 const MOST: u64 = 1 << 20;
-/// What to do about a file that cannot be read.
+/// Next step for a file that cannot be read.
 fn next() -> String {
-    format!("see {} for its form, or run with --no-config", document_url("config.md"))
+    format!("see {} for the format, or run with --no-config", document_url("config.md"))
 }
 
-/// How a value is written.
+/// The form of a value in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Written {
     Text,
@@ -38,20 +38,20 @@ pub(in crate::cli) enum Written {
 /// A setting of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) struct Setting {
-    /// The command that it is for.
+    /// The command of the setting.
     pub(super) command: String,
     /// The flag without its dashes.
     pub(super) flag: String,
-    /// What stands after the flag's `=`; `None` where it stands alone.
+    /// Value after the flag's `=`; `None` for a flag without a value.
     pub(super) value: Option<String>,
-    /// How the file writes it.
+    /// Form of the value in the file.
     pub(in crate::cli) written: Written,
     /// Its line, from 1.
     pub(super) line: usize,
 }
 
 impl Setting {
-    /// The word of the command line: `--fail-on=warning`.
+    /// The word for the command line: `--fail-on=warning`.
     pub(super) fn word(&self) -> String {
         match &self.value {
             Some(value) => format!("--{}={value}", self.flag),
@@ -59,27 +59,27 @@ impl Setting {
         }
     }
 
-    /// Whether it holds beside what the command line says of its flag, as long as that names nothing of the same name.
+    /// Whether it adds to the same flag on the command line, unless that names the same check or parameter.
     pub(super) fn adds(&self) -> bool {
         matches!(self.flag.as_str(), "severity" | "param")
     }
 
-    /// Whether it is what the command line would say with this value, alone or in a list with commas.
+    /// Whether it corresponds to this value on the command line, alone or in a comma-separated list.
     pub(super) fn says(&self, flag: &str, value: &str) -> bool {
         let own = |own: &str| own == value || own.split(',').any(|part| part == value);
         self.flag == flag && self.value.as_deref().is_some_and(own)
     }
 }
 
-/// The settings of a file.
+/// Reads the settings of a file.
 ///
 /// # Errors
-/// It cannot be read, is no TOML, or says something that no command takes; with its line.
+/// The file cannot be read, is not valid TOML, or has a setting that no command accepts; with its line.
 pub(super) fn read(path: &Path) -> Result<Vec<Setting>, Stop> {
     let shown = path.display();
     let unreadable = |error: std::io::Error| Stop::usage(format!("{shown}: {error}"), next());
     if std::fs::metadata(path).map_err(unreadable)?.len() > MOST {
-        return Err(Stop::usage(format!("{shown} is larger than a configuration is"), next()));
+        return Err(Stop::usage(format!("{shown} is too large for a configuration file"), next()));
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
     let line = |at: usize| text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
@@ -90,7 +90,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Setting>, Stop> {
     Reader { path, line: &line, command: Cli::command() }.settings(table.get_ref())
 }
 
-/// Reads one file, against what commands take.
+/// Reads one file; validates it against the commands.
 struct Reader<'a> {
     path: &'a Path,
     line: &'a dyn Fn(usize) -> usize,
@@ -113,10 +113,8 @@ impl Reader<'_> {
         let mut settings = Vec::new();
         for (name, value) in table {
             let DeValue::Table(inner) = value.get_ref() else {
-                let said = format!(
-                    "{} stands in no table: write it under [check] or the command that it is for",
-                    name.get_ref()
-                );
+                let said =
+                    format!("{} is not in a table: move it under [check] or another command", name.get_ref());
                 return Err(self.wrong(name, said));
             };
             match name.get_ref().as_ref() {
@@ -133,7 +131,7 @@ impl Reader<'_> {
         for (check, level) in table {
             let check_name = check.get_ref();
             let DeValue::String(level) = level.get_ref() else {
-                let said = format!("the severity of {check_name} is a text: error, warning or info");
+                let said = format!("the severity of {check_name} must be a text: error, warning or info");
                 return Err(self.wrong(check, said));
             };
             into.push(Setting {
@@ -151,7 +149,7 @@ impl Reader<'_> {
         for (check, set) in table {
             let check_name = check.get_ref();
             let DeValue::Table(set) = set.get_ref() else {
-                let said = format!("parameters stand in a table: [{PARAMS}.{check_name}]");
+                let said = format!("parameters must be in a table: [{PARAMS}.{check_name}]");
                 return Err(self.wrong(check, said));
             };
             for (name, value) in set {
@@ -177,12 +175,12 @@ impl Reader<'_> {
         into: &mut Vec<Setting>,
     ) -> Result<(), Stop> {
         let perhaps = |word: &str, known: Vec<&str>| {
-            closest(word, known).map(|near| format!("; {near} was perhaps meant")).unwrap_or_default()
+            closest(word, known).map(|near| format!("; did you mean {near}?")).unwrap_or_default()
         };
         let Some(of) = self.command.find_subcommand(name) else {
             let commands = self.command.get_subcommands().map(clap::Command::get_name);
             let known = commands.chain([SEVERITY, PARAMS]).collect();
-            return Err(self.wrong(at, format!("there is no command {name}{}", perhaps(name, known))));
+            return Err(self.wrong(at, format!("unknown command {name}{}", perhaps(name, known))));
         };
         for (key, value) in table {
             let flag = key.get_ref().as_ref();
@@ -201,7 +199,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The values that a key gives to its flag, each with its line; none where a flag is switched off.
+    /// The values that a key sets, each with its line; none if it switches a flag off.
     fn values(
         &self,
         arg: &clap::Arg,
@@ -219,9 +217,9 @@ impl Reader<'_> {
         match value.get_ref() {
             DeValue::Boolean(true) if alone => Ok(vec![(None, Written::Truth, self.line(key))]),
             DeValue::Boolean(false) if alone => Ok(Vec::new()),
-            _ if is_flag => Err(self.wrong(key, format!("{name} is true or false"))),
+            _ if is_flag => Err(self.wrong(key, format!("{name} must be true or false"))),
             DeValue::Array(_) if !matches!(arg.get_action(), ArgAction::Append) => {
-                Err(self.wrong(key, format!("{name} takes one value, and no list")))
+                Err(self.wrong(key, format!("{name} takes one value, not a list")))
             }
             DeValue::Array(values) => values.iter().map(|value| one(value, self.line(value))).collect(),
             _ => Ok(vec![one(value, self.line(key))?]),
@@ -232,47 +230,47 @@ impl Reader<'_> {
         Stop::usage(format!("{}:{line}: {said}", self.path.display()), next())
     }
 
-    /// One value, of the type that its flag takes; else what is wanted.
+    /// One value of the type that its flag takes; else a description of the expected value.
     fn one(&self, arg: &clap::Arg, value: &Value<'_>) -> Result<(String, Written), String> {
         let kind = arg.get_value_parser().type_id();
         let is_path = kind == ValueParser::path_buf().type_id();
         let value = value.get_ref();
         if matches!(value, DeValue::Table(_) | DeValue::Array(_)) {
-            return Err("takes texts, numbers, or one list of them".to_owned());
+            return Err("takes texts, numbers, or a list of them".to_owned());
         }
         let (wanted, fits) = if kind == TypeId::of::<u8>() {
-            ("is a whole number: write it without quotes", matches!(value, DeValue::Integer(_)))
+            ("must be a whole number without quotes", matches!(value, DeValue::Integer(_)))
         } else if kind == TypeId::of::<Duration>() {
             (
-                "is a text such as \"30s\", or a whole number of seconds",
+                "must be a text such as \"30s\", or a whole number of seconds",
                 matches!(value, DeValue::String(_) | DeValue::Integer(_)),
             )
         } else if kind == TypeId::of::<Timestamp>() {
             (
-                "is a moment such as 2027-03-31T10:00:00Z",
+                "must be a time such as 2027-03-31T10:00:00Z",
                 matches!(value, DeValue::String(_) | DeValue::Datetime(_)),
             )
         } else {
-            ("is a text: write it in quotes", matches!(value, DeValue::String(_)))
+            ("must be a text in quotes", matches!(value, DeValue::String(_)))
         };
         if !fits {
             return Err(wanted.to_owned());
         }
         let (text, written) = plain(value)?;
-        // Files lie beside the file that names them.
+        // Paths are relative to the folder of the file that names them.
         let beside = self.path.parent().filter(|_| is_path && text != "-");
         Ok((beside.map_or_else(|| text.clone(), |folder| folder.join(&text).display().to_string()), written))
     }
 }
 
-/// A value as the command line writes it, lists and maps as JSON.
+/// A value as on the command line; lists and maps as JSON.
 fn plain(value: &DeValue<'_>) -> Result<(String, Written), String> {
     Ok(match value {
         DeValue::String(text) => (text.to_string(), Written::Text),
         DeValue::Integer(number) => {
             let read = i64::from_str_radix(number.as_str(), number.radix());
             (
-                read.map_err(|_| format!("{} is no number that can be held", number.as_str()))?.to_string(),
+                read.map_err(|_| format!("{} is too large for a number", number.as_str()))?.to_string(),
                 Written::Number,
             )
         }
@@ -297,7 +295,9 @@ fn json(value: &DeValue<'_>) -> Result<serde_json::Value, String> {
         DeValue::Boolean(value) => (*value).into(),
         DeValue::Integer(_) | DeValue::Float(_) => {
             let (text, _) = plain(value)?;
-            text.parse::<serde_json::Number>().map_err(|_| format!("{text} is no number of JSON"))?.into()
+            text.parse::<serde_json::Number>()
+                .map_err(|_| format!("{text} is not a valid JSON number"))?
+                .into()
         }
         DeValue::String(_) | DeValue::Datetime(_) => plain(value)?.0.into(),
     })

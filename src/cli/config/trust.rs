@@ -1,6 +1,6 @@
-//! What a configuration file may set when it was found rather than named. A found file can come from a checked-out pull request or
-//! another user, so it tunes the checks and nothing else: it chooses no cluster, program or credential, writes nothing outside its own
-//! folder, and cannot accept what the default gate refuses. `--config FILE` and `MESHDOCTOR_CONFIG` lift this.
+//! Permissions of a configuration file that was found rather than named. A found file can come from a checked-out pull
+//! request or another user, so it may only tune checks: it cannot choose a cluster, program or credential, write
+//! outside its own folder, or accept what the default gate rejects. `--config FILE` and `MESHDOCTOR_CONFIG` lift this.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -10,14 +10,14 @@ use super::super::args::Cli;
 use super::super::format;
 use super::Setting;
 
-/// What a found file may say of a flag.
+/// Permission of a found file for a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Allowed {
-    /// Every value: the flag decides how the answer looks or how long it may take.
+    /// Every value: the flag affects only presentation or time limits.
     Any,
-    /// Every value. The flag takes part in what fails the run, so the result names the file.
+    /// Every value. The flag affects the exit status, so the result names the file.
     Gate,
-    /// These values only: none of them is looser than the default. The result names the file.
+    /// Only these values: none is looser than the default. The result names the file.
     Strict(&'static [&'static str]),
     /// Paths inside the folder of the file.
     Inside,
@@ -25,26 +25,25 @@ pub(super) enum Allowed {
     InsideGate,
     /// Reports on standard output, and files inside the folder of the file.
     Reports,
-    /// Nothing, because of what the flag decides.
+    /// No value; the text is the reason.
     Nothing(&'static str),
 }
 
 use Allowed::{Any, Gate, Inside, InsideGate, Nothing, Reports, Strict};
 
-const CLUSTER: &str = "it decides which cluster is read, as whom and by which programs";
+const CLUSTER: &str = "it selects the cluster, the user or the programs to run";
 const EVIDENCE: &str = "it replaces or adds evidence of the cluster";
-const MORE_ACCESS: &str = "it makes the run use more of your rights in the cluster";
+const MORE_ACCESS: &str = "it makes the run use more of your permissions in the cluster";
 const WRITES_CLUSTER: &str = "it writes to the cluster";
-const NODE_PODS: &str = "it decides about privileged pods on nodes";
+const NODE_PODS: &str = "it controls privileged pods on nodes";
 const WRITES: &str = "it writes or overwrites files";
-const ON_NODE: &str = "it decides which files and programs of the node are used";
+const ON_NODE: &str = "it selects files and programs of the node";
 const HIDES: &str = "it hides warnings";
-const OTHER_QUESTION: &str = "it replaces the findings that decide by those of a file";
-const FACTS: &str = "it replaces the facts that checks and redaction rest on";
-const GRANTS: &str = "it grants rights to an account";
+const OTHER_QUESTION: &str = "it replaces the findings by those of a file";
+const FACTS: &str = "it replaces facts that checks and redaction use";
+const GRANTS: &str = "it grants permissions to an account";
 
-/// Commands, a flag of theirs, and what a found file may say of it. An empty list of commands means all others. A flag without a
-/// row is refused.
+/// Commands, a flag, and its permission. An empty list of commands means all others. A flag without a row is rejected.
 pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     // The connection.
     (&[], "kubeconfig", Nothing(CLUSTER)),
@@ -85,7 +84,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "into", Gate),
     (&[], "linkerd-version", Gate),
     (&[], "kubernetes-version", Gate),
-    // What is checked, and what of it counts.
+    // Selected checks and the gate.
     (&[], "checks", InsideGate),
     (&[], "only", Gate),
     (&[], "skip", Gate),
@@ -113,7 +112,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "expected-version", Gate),
     (&[], "verify", Nothing(OTHER_QUESTION)),
     (&[], "knowledge", Nothing(FACTS)),
-    // Answers.
+    // Output.
     (&["collect", "ticket", "node-snapshot"], "output", Nothing(WRITES)),
     (&["check", "demo"], "output", Reports),
     (&["list", "explain", "version", "diff", "policy", "reach", "injection"], "output", Any),
@@ -124,7 +123,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&["demo"], "cured", Any),
     (&["reach"], "matrix", Any),
     (&["reach"], "traffic", Any),
-    // What writes.
+    // Writing.
     (&[], "publish", Nothing(WRITES_CLUSTER)),
     (&[], "save", Nothing(WRITES)),
     (&[], "force", Nothing(WRITES)),
@@ -149,28 +148,28 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&["node-snapshot"], "no-run", Any),
 ];
 
-/// What a found file may say of a flag of a command; `None` of a flag without a row.
+/// Permission for a flag of a command; `None` for a flag without a row.
 pub(super) fn allowed(command: &str, flag: &str) -> Option<Allowed> {
     let of_flag = || ROWS.iter().filter(|(_, name, _)| *name == flag);
     let own = of_flag().find(|(commands, ..)| commands.contains(&command));
     own.or_else(|| of_flag().find(|(commands, ..)| commands.is_empty())).map(|(.., allowed)| *allowed)
 }
 
-/// Whether a flag takes part in what fails a run.
+/// Whether a flag affects the exit status.
 pub(super) fn is_of_gate(command: &str, flag: &str) -> bool {
     matches!(allowed(command, flag), Some(Gate | Strict(_) | InsideGate))
 }
 
-/// A file that was found, and how the run that it adds to was called.
+/// A file that was found, and the run that it applies to.
 pub(super) struct Found<'a> {
     /// The file.
     pub(super) path: &'a Path,
-    /// `check --verify`, where the default gate is stricter.
+    /// `check --verify`, which has a stricter default gate.
     pub(super) verifies: bool,
 }
 
 impl Found<'_> {
-    /// Why a setting is refused that adds to this command; `None` if it is allowed.
+    /// Reason why a setting for this command is rejected; `None` if it is allowed.
     pub(super) fn refuses(&self, command: &str, setting: &Setting) -> Option<String> {
         let value = setting.value.as_deref().unwrap_or_default();
         match allowed(command, &setting.flag) {
@@ -179,7 +178,7 @@ impl Found<'_> {
                 let loose = self.verifies && setting.flag == "fail-on" && value == "error";
                 (loose || !values.contains(&value)).then(|| "it accepts more than the default".to_owned())
             }
-            // Standard input is the caller's.
+            // The caller controls standard input.
             Some(Inside | InsideGate) if value == "-" => None,
             Some(Inside | InsideGate) => {
                 let paths = match delimiter(&setting.flag) {
@@ -191,11 +190,12 @@ impl Found<'_> {
             }
             Some(Reports) => format::output(value).ok()?.file.and_then(|file| self.refuses_report(&file)),
             Some(Nothing(why)) => Some(why.to_owned()),
-            None => Some("it is not known to be harmless".to_owned()),
+            None => Some("it is not known to be safe".to_owned()),
         }
     }
 
-    /// Why a report may not be written there. Hidden files and folders configure other tools: `.git`, `.github`.
+    /// Reason why a report may not be written to this path. Hidden files and folders configure other tools: `.git`,
+    /// `.github`.
     fn refuses_report(&self, file: &Path) -> Option<String> {
         let shown = file.display();
         let Some(inside) = self.below(file) else {
@@ -209,7 +209,7 @@ impl Found<'_> {
         other.then(|| format!("{shown} exists and is not a regular file"))
     }
 
-    /// Where a path leads below the folder of the file, with every link followed; `None` if that is elsewhere or unknown.
+    /// Resolves a path below the folder of the file, following every link; `None` if it is elsewhere or unknown.
     fn below(&self, path: &Path) -> Option<PathBuf> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = std::fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
@@ -217,14 +217,14 @@ impl Found<'_> {
     }
 }
 
-/// Between the values that one word gives to a flag.
+/// Separator of the values in one word of a flag.
 fn delimiter(flag: &str) -> Option<char> {
     let command = Cli::command();
     let all = command.get_subcommands().flat_map(clap::Command::get_arguments).chain(command.get_arguments());
     all.filter(|arg| arg.get_long() == Some(flag)).find_map(clap::Arg::get_value_delimiter)
 }
 
-/// A path without links; names that do not exist yet stay as they are. `None` if a link leads nowhere or `..` follows such a name.
+/// A path without links; names that do not exist yet are kept. `None` if a link is broken or `..` follows such a name.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let mut missing = Vec::new();
     let mut known =
@@ -245,12 +245,12 @@ fn resolved(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Why a found file is not used whatever it says: another user can write it.
+/// Reason why a found file is never used: another user can write it.
 #[cfg(unix)]
 pub(super) fn foreign(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
     let own = rustix::process::geteuid().as_raw();
-    // A link by itself can belong to another user than the file that it leads to.
+    // A link can belong to another user than its target.
     for meta in [std::fs::symlink_metadata(path), std::fs::metadata(path)].into_iter().flatten() {
         if meta.uid() != own && meta.uid() != 0 {
             return Some(format!("it belongs to another user (uid {}, this is uid {own})", meta.uid()));
@@ -271,7 +271,7 @@ pub(super) fn foreign(_: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Every flag that a file can set, by command.
+    /// All flags that a file can set, by command.
     fn flags() -> Vec<(String, String)> {
         let command = Cli::command();
         let global: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();

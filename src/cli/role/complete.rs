@@ -1,6 +1,6 @@
-//! What may follow on a command line of `kubectl meshdoctor`, in the form in which kubectl takes it from a plugin's
-//! completion program: one candidate a line, what it means behind a tab, and a last line that says what the shell may add.
-//! The tree of our commands knows almost all of it; ids of checks and forms of reports come from their tables.
+//! Completions for `kubectl meshdoctor`, in the format that kubectl expects of a plugin: one candidate per line, its
+//! description after a tab, and a last line with a directive for the shell. Most come from the command tree; check ids
+//! and formats come from their tables.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use crate::{checks, demo};
 
 /// The shell may offer files.
 const FILES: &str = ":0";
-/// Nothing else fits.
+/// No other candidates.
 const NOTHING_ELSE: &str = ":4";
-/// Nothing else fits, and what is offered may be continued.
+/// No other candidates, and a candidate may be continued.
 const CONTINUED: &str = ":6";
 
 /// Candidates for the last word.
@@ -34,14 +34,14 @@ pub(super) fn answer(mut command: Command, line: &[String]) -> String {
     text + directive + "\n"
 }
 
-/// Where on a command line one is.
+/// The position on a command line.
 struct Place<'a> {
     command: &'a Command,
     /// The flag whose value comes next.
     flag: Option<&'a Arg>,
-    /// How many words that are no flags came before, in this command.
+    /// Number of words before it that are not flags, in this command.
     positionals: usize,
-    /// No flags any more.
+    /// After `--`: no more flags.
     literal: bool,
 }
 
@@ -68,12 +68,12 @@ impl<'a> Place<'a> {
         place
     }
 
-    /// The flag that a whole word without a value names.
+    /// The flag that a complete word without a value names.
     fn flag(&self, word: &str) -> Option<&'a Arg> {
         let mut flags = self.command.get_arguments();
         match word.strip_prefix("--") {
             Some(name) => flags.find(|arg| arg.get_long() == Some(name)),
-            // A value may stand behind the letter at once.
+            // A value may follow the letter directly.
             None if word.chars().count() == 2 => flags.find(|arg| arg.get_short() == word.chars().nth(1)),
             None => None,
         }
@@ -114,7 +114,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// What the value of an argument may be; `before` stands before each in the same word.
+/// Candidates for the value of an argument; `before` precedes each in the same word.
 fn values(arg: &Arg, command: &Command, last: &str, before: &str) -> (Vec<(String, String)>, &'static str) {
     let possible = arg.get_possible_values();
     if !possible.is_empty() && arg.get_action().takes_values() {
@@ -125,7 +125,7 @@ fn values(arg: &Arg, command: &Command, last: &str, before: &str) -> (Vec<(Strin
     let name = arg.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str());
     match (arg.get_id().as_str(), command.get_name()) {
         ("only" | "skip", _) => {
-            // A list: the last of its words is the one that is completed.
+            // In a list, only the last item is completed.
             let (whole, last) = last
                 .rsplit_once(',')
                 .map_or((String::new(), last), |(whole, last)| (format!("{whole},"), last));
@@ -164,7 +164,7 @@ fn starting<'a>(
         .collect()
 }
 
-/// Help in a few words: its first sentence, on one line.
+/// Short description: the first sentence of the help, on one line.
 fn first_sentence(help: Option<&clap::builder::StyledStr>) -> String {
     let text = help.map(ToString::to_string).unwrap_or_default();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");

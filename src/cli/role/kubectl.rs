@@ -1,6 +1,6 @@
-//! `kubectl meshdoctor`: our command under kubectl's name. kubectl hands everything after the name to a plugin, its own
-//! flags too. Those that say where the cluster is and who asks are taken here as kubectl takes them; the others are refused
-//! with the way to say the same.
+//! `kubectl meshdoctor`: the command as a kubectl plugin. kubectl passes all arguments to the plugin, including its own
+//! flags. Flags for the connection and the user work as in kubectl; other kubectl flags are rejected with an
+//! alternative.
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
@@ -8,20 +8,20 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use super::super::args::{self, Cli, ConnectionOverrides};
 use super::Role;
 
-/// The commands that talk to a cluster.
+/// The commands that contact a cluster.
 const CONNECTING: [&str; 2] = ["check", "collect"];
 
 pub(super) fn command() -> Command {
     CONNECTING.into_iter().fold(super::command().bin_name(Role::Kubectl.typed()), |command, name| {
         command.mut_subcommand(name, |subcommand| {
-            // What is said of the flags together is not what is said of the command.
+            // The description of the flags is not that of the command.
             let about = subcommand.get_about().cloned().unwrap_or_default();
             ConnectionOverrides::augment_args(subcommand).about(about)
         })
     })
 }
 
-/// Puts what only the role takes where everything else finds it.
+/// Copies flags of this role to the fields that the commands read.
 pub(super) fn heed(cli: &mut Cli, matches: &ArgMatches) -> Result<(), clap::Error> {
     let connection = match &mut cli.command {
         args::Command::Check(check) => &mut check.connection,
@@ -34,10 +34,10 @@ pub(super) fn heed(cli: &mut Cli, matches: &ArgMatches) -> Result<(), clap::Erro
     Ok(())
 }
 
-/// Flags of kubectl that say who asks, and that are not taken.
+/// Flags of kubectl for the user that are not accepted.
 const IN_KUBECONFIG: [&str; 4] = ["--as-uid", "--as-user-extra", "--password", "--username"];
 
-/// Flags of kubectl that have nothing to say to meshdoctor.
+/// Flags of kubectl without a meaning for meshdoctor.
 const NO_USE: [&str; 10] = [
     "--cache-dir",
     "--kuberc",
@@ -51,19 +51,20 @@ const NO_USE: [&str; 10] = [
     "--user-agent",
 ];
 
-/// What to say of a flag that kubectl has and meshdoctor has not: the cause, and what to do.
+/// The error for a flag of kubectl that meshdoctor does not have: cause and next step.
 pub(super) fn refusal(error: &clap::Error) -> Option<(String, String)> {
     let ContextValue::String(flag) = error.get(ContextKind::InvalidArg)? else { return None };
     let flag = flag.split_once('=').map_or(flag.as_str(), |(flag, _)| flag);
     let next = match flag {
         flag if IN_KUBECONFIG.contains(&flag) => in_kubeconfig(),
-        flag if NO_USE.contains(&flag) => "leave it out: it has no meaning here".to_owned(),
+        flag if NO_USE.contains(&flag) => "omit it: it has no effect here".to_owned(),
         _ => return None,
     };
-    Some((format!("{} does not take {flag}, which is a flag of kubectl", Role::Kubectl.typed()), next))
+    Some((format!("{} does not accept {flag}, a flag of kubectl", Role::Kubectl.typed()), next))
 }
 
 fn in_kubeconfig() -> String {
-    "put it into a kubeconfig (kubectl config set-credentials), and name that: --kubeconfig, --context, --user"
+    "store it in a kubeconfig (kubectl config set-credentials), and select that with --kubeconfig, \
+     --context, --user"
         .to_owned()
 }

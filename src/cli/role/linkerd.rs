@@ -1,6 +1,5 @@
-//! `linkerd meshdoctor`, and what `linkerd check` runs: the words that the Linkerd CLI passes to its extensions, as
-//! `EXTENSIONS.md` of linkerd2 asks for them. Flags come as Go writes them, always `--name=value`, and a later release may
-//! send more of them.
+//! `linkerd meshdoctor` and the calls of `linkerd check`: flags that the Linkerd CLI passes to its extensions, as
+//! specified in `EXTENSIONS.md` of linkerd2. Flags are in Go's format, `--name=value`; later releases may pass more.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,15 +12,15 @@ use super::super::output;
 use super::{Asked, Role, cli, flags, go_booleans};
 use crate::exit;
 
-/// What tells a call by `linkerd check` from a person: it asks for JSON in exactly this way, whatever it prints.
+/// Identifies a call by `linkerd check`: it always requests JSON in this form.
 const CALLED: &str = "--output=json";
 
-/// The namespace that `linkerd check` names when nobody named one.
+/// The default namespace that `linkerd check` passes.
 const DEFAULT_NAMESPACE: &str = "linkerd";
 
-/// A run that `linkerd check` asks for gets at least this long, however short its `--wait` is: that bounds how long its own rows are
-/// tried again, it is five minutes where nobody says anything, and every extension is waited for in turn. A cluster that is
-/// read in two seconds must not be left half read by `--wait 1s`.
+/// Minimum time of a run by `linkerd check`, whatever its `--wait`: that limits retries of its own rows, is five
+/// minutes by default, and applies to each extension in turn. A cluster that takes two seconds to read must not be cut
+/// off by `--wait 1s`.
 const AT_LEAST: Duration = Duration::from_secs(60);
 
 pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
@@ -37,7 +36,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
     let called = words.iter().any(|word| word == CALLED) && second == "check";
     let (words, ignored) = if called { known(words, &command) } else { (words.to_vec(), Vec::new()) };
     for flag in ignored {
-        output::say(&format!("warning: {flag} is not known to this version of meshdoctor, and ignored"));
+        output::say(&format!("warning: ignoring {flag}, which this version of meshdoctor does not know"));
     }
     let words = go_booleans(&go_lists(&words), &command);
     let (mut cli, matches) = cli(command, &words)?;
@@ -45,13 +44,13 @@ pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
     Ok(Asked::Command(Box::new(cli)))
 }
 
-/// Our command, with what every extension takes.
+/// The command, with the flags that every extension accepts.
 fn command() -> Command {
     let api_addr = || {
         Arg::new("api-addr")
             .long("api-addr")
             .value_name("HOST:PORT")
-            .help("Ignored: meshdoctor talks to nobody but the API server")
+            .help("Ignored: meshdoctor contacts only the API server")
             .help_heading("Connection")
     };
     let nothing = |name: &'static str, about: &'static str| Command::new(name).about(about);
@@ -60,22 +59,22 @@ fn command() -> Command {
         .mut_subcommand("check", |check| {
             check.arg(api_addr()).mut_arg("output", |output| {
                 output.help(
-                    "The form of the report: table, short, json (rows as linkerd check prints them), report (JSON of \
-                     meshdoctor itself) or yaml; FORMAT=FILE writes it to a file. Repeatable",
+                    "Format of the report: table, short, json (rows of linkerd check), report (JSON of \
+                     meshdoctor) or yaml; FORMAT=FILE writes it to a file. Repeatable",
                 )
             })
         })
         .mut_subcommand("collect", |collect| collect.arg(api_addr()))
-        .subcommand(nothing("install", "Say that nothing has to be installed in the cluster"))
-        .subcommand(nothing("uninstall", "Say that nothing is installed in the cluster"))
+        .subcommand(nothing("install", "Print that nothing has to be installed in the cluster"))
+        .subcommand(nothing("uninstall", "Print that nothing is installed in the cluster"))
 }
 
-/// Puts what only the role takes where everything else finds it.
+/// Copies flags of this role to the fields that the commands read.
 fn heed(cli: &mut Cli, matches: &ArgMatches, called: bool) {
     let Some((_, matches)) = matches.subcommand() else { return };
     let given = |name: &str| matches.try_get_one::<String>(name).ok().flatten();
     if given("api-addr").is_some_and(|address| !address.is_empty()) {
-        output::say("warning: --api-addr is ignored; meshdoctor talks to nobody but the API server");
+        output::say("warning: ignoring --api-addr; meshdoctor contacts only the API server");
     }
     if let args::Command::Check(check) = &mut cli.command
         && called
@@ -85,8 +84,8 @@ fn heed(cli: &mut Cli, matches: &ArgMatches, called: bool) {
     }
 }
 
-/// The words of a call by `linkerd check` without those that it would send to any extension and that say nothing to this
-/// one, and the names of flags that nobody here knows.
+/// The arguments of a call by `linkerd check` without flags that have no meaning for this extension, and the names of
+/// unknown flags.
 fn known(words: &[OsString], command: &Command) -> (Vec<OsString>, Vec<String>) {
     let flags = flags(words, command);
     let mut ignored = Vec::new();
@@ -98,7 +97,7 @@ fn known(words: &[OsString], command: &Command) -> (Vec<OsString>, Vec<String>) 
             continue;
         };
         let (name, value) = flag.split_once('=').unwrap_or((flag, ""));
-        // Nobody can tell whether somebody asked for it or nobody said anything; labels find the control plane.
+        // The default cannot be distinguished from an explicit value, so labels find the control plane.
         let default = name == "linkerd-namespace" && value == DEFAULT_NAMESPACE;
         if default || flag.ends_with('=') {
             continue;
@@ -111,7 +110,7 @@ fn known(words: &[OsString], command: &Command) -> (Vec<OsString>, Vec<String>) 
     (kept, ignored)
 }
 
-/// Lists of groups as Go writes them: `--as-group=[a,b]` is `--as-group=a --as-group=b`, `--as-group=[]` is nothing.
+/// Lists of groups in Go's format: `--as-group=[a,b]` becomes `--as-group=a --as-group=b`, `--as-group=[]` nothing.
 fn go_lists(words: &[OsString]) -> Vec<OsString> {
     let list = |word: &OsString| -> Option<Vec<String>> {
         word.to_str()?.strip_prefix("--as-group=[")?.strip_suffix(']').map(fields)
@@ -125,7 +124,7 @@ fn go_lists(words: &[OsString]) -> Vec<OsString> {
         .collect()
 }
 
-/// The fields of a line of CSV: those with a comma or a quote in them are in quotes, in which quotes are doubled.
+/// The fields of a CSV line: those with a comma or quote are quoted, with doubled quotes.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
@@ -145,18 +144,18 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// The answer by which `linkerd check` knows an extension that is always to be run. The name must be that of the file.
+/// The metadata by which `linkerd check` recognizes an extension that always runs. The name must be that of the file.
 fn metadata(words: &[OsString]) -> anyhow::Result<u8> {
     let file = words.first().and_then(|word| Path::new(word).file_name()).unwrap_or_default();
     let name = serde_json::Value::from(file.to_string_lossy());
     output::print(&format!("{{\"name\":{name},\"checks\":\"always\"}}\n"))
 }
 
-/// Manifests for `kubectl apply` or `kubectl delete`: a comment, as there are none.
+/// Manifests for `kubectl apply` or `kubectl delete`: only a comment, since there are none.
 fn nothing_to(word: &str) -> anyhow::Result<u8> {
     use std::io::IsTerminal;
     let sentence = format!(
-        "There is nothing to {word}: meshdoctor keeps nothing in the cluster. Try: {}",
+        "Nothing to {word}: meshdoctor has no components in the cluster. Try: {}",
         crate::command::own("check")
     );
     if !std::io::stdout().is_terminal() {

@@ -1,6 +1,5 @@
-//! The name by which the command was called. The same binary is an extension of `linkerd` or of `kubectl` when a link of
-//! that name leads to it; what is different then is decided here and in the files of the roles: flags that the other
-//! command passes on, and texts that name the command as it is typed. What is judged is never different.
+//! The name under which the command runs. The same binary is an extension of `linkerd` or a plugin of `kubectl` if a
+//! link has that name. The role changes only accepted flags and the command name in texts, never the checks.
 
 mod complete;
 mod kubectl;
@@ -16,38 +15,38 @@ use clap::{ArgAction, Command, CommandFactory, FromArgMatches};
 use super::args::Cli;
 use crate::command::Called;
 
-/// What the command is called as.
+/// The role of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// `meshdoctor`, or whatever else somebody named it.
+    /// `meshdoctor`, or any other name.
     Own,
     /// `linkerd meshdoctor`; `linkerd check` runs it too.
     Linkerd,
     /// `kubectl meshdoctor`.
     Kubectl,
-    /// What `kubectl` runs to complete the words after `kubectl meshdoctor`.
+    /// Run by `kubectl` to complete words after `kubectl meshdoctor`.
     KubectlCompletion,
 }
 
 static CALLED: OnceLock<Role> = OnceLock::new();
 
-/// What the command was called as.
+/// The role from the name of the command.
 pub(super) fn current() -> Role {
     CALLED.get().copied().unwrap_or(Role::Own)
 }
 
-/// A command line, understood.
+/// A parsed command line.
 pub(super) enum Asked {
-    /// It asks for a command.
+    /// A command to run.
     Command(Box<Cli>),
-    /// It asked for something that only the role has, and was answered.
+    /// A request that the role has already handled.
     Answered(anyhow::Result<u8>),
 }
 
-/// Understands a command line, the name first, as the role takes it.
+/// Parses a command line, the name first, for the role.
 ///
 /// # Errors
-/// It asks for help, or it is wrong.
+/// Help was requested, or the command line is invalid.
 pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
     let name = words.first().map_or(OsStr::new(""), OsString::as_os_str);
     let role = *CALLED.get_or_init(|| Role::of(name));
@@ -70,7 +69,7 @@ pub(super) fn parse(words: &[OsString]) -> Result<Asked, clap::Error> {
     }
 }
 
-/// The command line, with the help texts that `-h` shows.
+/// The command line, with the help texts of `-h`.
 fn command() -> Command {
     ["color", "checks", "config", "no_config"]
         .into_iter()
@@ -78,12 +77,12 @@ fn command() -> Command {
         .mut_subcommand("check", super::args::help::shortened)
 }
 
-/// Whether a file of settings adds to the command line: not where `linkerd check` runs the command, with flags of its own.
+/// Whether a configuration file applies: not in calls by `linkerd check`, which passes its own flags.
 pub(super) fn takes_a_file(words: &[OsString]) -> bool {
     matches!(Role::of(words.first().map_or(OsStr::new(""), OsString::as_os_str)), Role::Own | Role::Kubectl)
 }
 
-/// What to say of a command line that is wrong in a way only the role knows of: the cause, and what to do.
+/// The error for a command line that is invalid only in this role: cause and next step.
 pub(super) fn refusal(error: &clap::Error) -> Option<(String, String)> {
     (current() == Role::Kubectl && error.kind() == ErrorKind::UnknownArgument)
         .then(|| kubectl::refusal(error))
@@ -101,7 +100,7 @@ impl Role {
         }
     }
 
-    /// The name that commands are rendered with.
+    /// The name for rendered commands.
     fn called(self) -> Called {
         match self {
             Role::Own => Called::Own,
@@ -110,20 +109,20 @@ impl Role {
         }
     }
 
-    /// What is typed to call it.
+    /// The words to type.
     fn typed(self) -> &'static str {
         self.called().words()
     }
 }
 
-/// What clap makes of the words, with what it knows besides our own structs.
+/// Matches of clap, including flags that the structs do not have.
 fn cli(mut command: Command, words: &[OsString]) -> Result<(Cli, clap::ArgMatches), clap::Error> {
     let matches = command.try_get_matches_from_mut(words)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     Ok((cli, matches))
 }
 
-/// The flags of the subcommand that the words name, and those of every command.
+/// The flags of the named subcommand, and global flags.
 fn flags<'a>(words: &[OsString], command: &'a Command) -> Vec<&'a clap::Arg> {
     let mut plain =
         words.iter().skip(1).filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-'));
@@ -132,7 +131,7 @@ fn flags<'a>(words: &[OsString], command: &'a Command) -> Vec<&'a clap::Arg> {
     subcommand.map(Command::get_arguments).into_iter().flatten().chain(global).collect()
 }
 
-/// Switches as commands written in Go take them: `--live=true` is `--live`, `--live=false` is nothing.
+/// Boolean flags in Go's format: `--live=true` becomes `--live`, `--live=false` nothing.
 fn go_booleans(words: &[OsString], command: &Command) -> Vec<OsString> {
     let flags = flags(words, command);
     let is_switch = |name: &str| {

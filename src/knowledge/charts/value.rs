@@ -1,4 +1,4 @@
-//! A value of a chart, as a line of `charts.yaml` says it: its kind, since and until which edge, and whether anything reads it.
+//! A chart value, as in a line of `charts.yaml`: type, range of edges, and whether any template reads it.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
@@ -6,24 +6,24 @@ use serde::de::{Deserializer, Error};
 use super::Known;
 use crate::version::EdgeTag;
 
-/// A value that a chart takes.
+/// A value of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChartValue {
-    /// What it has to be.
+    /// Its type.
     pub kind: ValueKind,
     pub(super) since: Option<EdgeTag>,
     pub(super) until: Option<EdgeTag>,
     unread: Option<Unread>,
 }
 
-/// A value that the chart has and no template reads.
+/// Edges whose chart has the value although no template reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unread {
     Always,
     Until(EdgeTag),
 }
 
-/// What a chart takes a value for.
+/// Type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// `true` or `false`.
@@ -36,11 +36,11 @@ pub enum ValueKind {
     Text,
     /// A list.
     List,
-    /// A map that takes any key.
+    /// A map with any keys.
     Open,
     /// Requests and limits: `cpu`, `memory` and `ephemeral-storage`, each with `request` and `limit`.
     Resources,
-    /// Nothing is known of it: it has no default.
+    /// Unknown: it has no default.
     Any,
 }
 
@@ -54,7 +54,7 @@ impl ChartValue {
         }
     }
 
-    /// Whether no template of a release reads it; without a release, of none.
+    /// Whether no template of a release reads it; without a release, of any.
     pub fn is_unread(&self, release: Option<EdgeTag>) -> bool {
         match (self.unread, release) {
             (None, _) | (Some(Unread::Until(_)), None) => false,
@@ -66,7 +66,7 @@ impl ChartValue {
 
 const MEASURES: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
 
-/// Whether the charts read this of requests and limits.
+/// Whether the charts read this path of requests and limits.
 pub(super) fn is_of_resources(rest: &str) -> bool {
     match rest.split_once('.') {
         None => MEASURES.contains(&rest),
@@ -74,7 +74,7 @@ pub(super) fn is_of_resources(rest: &str) -> bool {
     }
 }
 
-/// What the charts read in the place of `limits.cpu`, which is how Kubernetes writes it.
+/// The path that the charts read instead of `limits.cpu`, which is Kubernetes' format.
 pub(super) fn meant_of_resources(at: &str, rest: &str) -> String {
     let turned = rest.split_once('.').map(|(which, measure)| (which.trim_end_matches('s'), measure));
     match turned {

@@ -1,16 +1,17 @@
-//! Which release the version of a chart is of: since 2024 it is the date of an edge, before that each chart counted by itself.
+//! The release of a chart version: since 2024 the version is the date of an edge; before that each chart had its own
+//! numbers.
 
 use semver::{Version, VersionReq};
 
 use super::Charts;
 use crate::version::{Channel, EdgeTag, LinkerdVersion};
 
-/// The year of the first versions that are dates.
+/// Year of the first date versions.
 const DATED: u64 = 2024;
 
 impl Charts {
-    /// The release that a version of a chart is of, as its `Chart.yaml` or a range says it: of a range the newest, where no version
-    /// that may still come is in it. `None` where that is no one release that is known.
+    /// The release of a chart version or range; for a range the newest, if it excludes future versions. `None` if it is
+    /// not exactly one known release.
     pub fn release_of(&self, chart: &str, version: &str) -> Option<LinkerdVersion> {
         let version = version.trim().trim_start_matches(['v', '=']);
         if let Ok(version) = version.parse::<Version>() {
@@ -21,15 +22,15 @@ impl Charts {
             return self.versions.get(chart)?.get(&version).cloned();
         }
         let range = VersionReq::parse(version).ok()?;
-        // Dates go on.
+        // Date versions continue.
         let goes_on = (DATED..DATED + 100)
             .any(|year| (1..=12).any(|month| range.matches(&Version::new(year, month, 1))));
         let newest = || self.versions.get(chart)?.iter().rev().find(|(version, _)| range.matches(version));
         (!goes_on).then(newest)?.map(|(_, release)| release.clone())
     }
 
-    /// The version of a chart that is of a release: of an edge its date, or what the chart counted before that; of a vendor's release
-    /// its own number. `None` where that is not known.
+    /// The chart version of a release: for an edge its date or the older number, for a vendor's release its own number.
+    /// `None` if unknown.
     pub fn version_of(&self, chart: &str, release: &LinkerdVersion) -> Option<String> {
         const FIRST_DATED: (u16, u16, u16) = (24, 3, 1);
         if release.channel() == Channel::Enterprise {
@@ -61,7 +62,7 @@ mod tests {
             ("linkerd-viz", "30.8.5", Some("stable-2.13.5")),
             ("linkerd-control-plane", "1.x", Some("stable-2.14.10")),
             ("linkerd-control-plane", "~1.12.0", Some("stable-2.13.7")),
-            // What comes next is in these as well.
+            // Future versions are included.
             ("linkerd-control-plane", "*", None),
             ("linkerd-control-plane", ">=1.16.0", None),
             ("linkerd-control-plane", "2025.x", None),

@@ -1,4 +1,4 @@
-//! What is wrong with which releases: defects, and edges that upstream advises against.
+//! Defects of releases, and edges that upstream advises against.
 
 use serde::Deserialize;
 
@@ -11,15 +11,15 @@ use crate::version::{Contains, EdgeTag, LinkerdVersion, Minor, MinorTable, Relea
 pub struct Defect {
     /// Name of the row.
     pub id: String,
-    /// What goes wrong.
+    /// The problem.
     pub what: String,
     from: EdgeTag,
     from_stable: Option<Release>,
     /// The first edge without it.
     pub until: EdgeTag,
-    /// The first minor that is sure not to have it.
+    /// The first minor that certainly does not have it.
     pub fixed_in_minor: Minor,
-    /// Where this is known from.
+    /// Source of the information.
     pub source: String,
 }
 
@@ -29,15 +29,15 @@ pub struct Defect {
 pub struct NotRecommended {
     /// Which.
     pub edges: Vec<EdgeTag>,
-    /// What is wrong with them.
+    /// The problem.
     pub why: String,
-    /// The edge to run instead, or a later one.
+    /// The edge to use instead, or a later one.
     #[serde(rename = "use")]
     pub instead: EdgeTag,
 }
 
 impl Defect {
-    /// Whether `version` has the defect. A vendor's build of a minor in the range may carry the fix: unknown.
+    /// Whether `version` has the defect. A vendor's build of an affected minor may have the fix: unknown.
     pub fn affects(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
         let range = ReleaseRange {
             from: Some(self.from),

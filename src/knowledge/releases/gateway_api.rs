@@ -1,4 +1,4 @@
-//! Which releases of Gateway API a release of Linkerd works with.
+//! Gateway API releases that a Linkerd release supports.
 
 use serde::Deserialize;
 
@@ -10,16 +10,16 @@ pub struct GatewayApi {
     pub minimum: semver::Version,
     /// Newest supported.
     pub maximum: semver::Version,
-    /// The one that Linkerd's documentation says to install, where that is not the newest.
+    /// The release that Linkerd's documentation recommends, if it is not the newest.
     #[serde(default)]
     pub recommended: Option<semver::Version>,
-    /// Version of HTTPRoute that has to be served.
+    /// HTTPRoute version that must be served.
     pub http_route: String,
-    /// Version of GRPCRoute that has to be served.
+    /// GRPCRoute version that must be served.
     pub grpc_route: String,
-    /// Version of TLSRoute and TCPRoute that is read; none where neither is.
+    /// TLSRoute and TCPRoute version in use, if any.
     pub tls_route: Option<String>,
-    /// The channel in which the newest supported release serves all of that.
+    /// The channel in which the newest supported release serves all of these.
     #[serde(default)]
     pub channel: GatewayChannel,
 }
@@ -28,10 +28,10 @@ pub struct GatewayApi {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GatewayChannel {
-    /// What is stable.
+    /// Stable kinds and versions.
     #[default]
     Standard,
-    /// That, and kinds and versions that are not.
+    /// Also experimental kinds and versions.
     Experimental,
 }
 
@@ -46,12 +46,12 @@ impl GatewayChannel {
 }
 
 impl GatewayApi {
-    /// The release to bring where what is there is too old.
+    /// The release to install if the existing one is too old.
     pub fn to_bring(&self) -> &semver::Version {
         self.recommended.as_ref().unwrap_or(&self.maximum)
     }
 
-    /// How a release of Gateway API stands to the range; what is before or after a release of a number counts as that.
+    /// Position of a Gateway API release relative to the range; prereleases count as their release.
     pub fn compare(&self, bundle: &semver::Version) -> std::cmp::Ordering {
         let numbers = |version: &semver::Version| (version.major, version.minor, version.patch);
         let (bundle, minimum, maximum) = (numbers(bundle), numbers(&self.minimum), numbers(&self.maximum));

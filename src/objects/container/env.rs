@@ -1,4 +1,4 @@
-//! The environment of a container: of its variables those are kept that checks read, without what may be secret in them.
+//! The environment of a container: only variables that checks read, redacted.
 
 use std::borrow::Cow;
 
@@ -9,20 +9,20 @@ use crate::certificates::BundlePrint;
 use crate::objects::meta::Text;
 use crate::redact;
 
-/// The variable in which a proxy gets its trust anchors. Of its value only a [`BundlePrint`] is kept.
+/// Variable with the proxy's trust anchors. Only a [`BundlePrint`] of its value is kept.
 pub const TRUST_ANCHORS: &str = "LINKERD2_PROXY_IDENTITY_TRUST_ANCHORS";
-/// The variable in which a proxy gets its own identity, with its account and namespace to be filled in.
+/// Variable with the proxy's own identity, with placeholders for account and namespace.
 pub const LOCAL_NAME: &str = "LINKERD2_PROXY_IDENTITY_LOCAL_NAME";
-/// The variable in which a proxy gets the identity of what collects its traces.
+/// Variable with the identity of the trace collector.
 pub const COLLECTOR_NAME: &str = "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_NAME";
 
-/// One environment variable that is set by value.
+/// An environment variable.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct EnvVar {
     /// Variable name.
     pub name: String,
-    /// Its value; `None` when it comes from a reference.
+    /// Its value; `None` if it is a reference.
     pub value: Option<String>,
 }
 
@@ -40,7 +40,7 @@ const KEPT: &[&str] = &[
     "DEST_CNI_BIN_DIR",
 ];
 
-/// Reads of an environment only what is kept of it.
+/// Deserializes only the kept parts of an environment.
 pub(super) fn kept<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EnvVar>, D::Error> {
     #[derive(Deserialize, Default)]
     #[serde(default)]
@@ -75,7 +75,7 @@ pub(super) fn kept<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Env
             while let Some(variable) = items.next_element::<Variable<'de>>()? {
                 if KEPT.contains(&&*variable.name) {
                     let value = variable.value.and_then(|Text(value)| match &*variable.name {
-                        // What somebody blotted out says nothing of what stood there.
+                        // A redacted value is unknown.
                         TRUST_ANCHORS if value.contains("REDACTED") || value.contains("***") => None,
                         TRUST_ANCHORS => {
                             Some(BundlePrint::kept(&value, |pem| redact::setting(TRUST_ANCHORS, pem)))

@@ -1,18 +1,18 @@
-//! Parts of containers that were copied lately: the environment and the probes of a proxy are the same, byte for byte, in ten
-//! thousand pods, and so is what passes of them.
+//! Cache of recently redacted parts of containers: environment and probes of a proxy are identical in thousands of
+//! pods.
 
 use std::ptr;
 
 use super::super::memo::Memo;
 use super::{Place, Rule};
 
-/// A shorter part is as soon copied as looked up.
+/// Shorter parts are copied as fast as looked up.
 const SHORTEST: usize = 64;
 
-/// What passed of a part.
+/// A cached result.
 #[derive(Default)]
 struct Passed {
-    /// By which rule, and standing where.
+    /// Its rule and position.
     by: Option<(&'static Rule, Place)>,
     text: Vec<u8>,
     touched: bool,
@@ -22,12 +22,12 @@ thread_local! {
     static LATELY: Memo<Passed> = Memo::of(128);
 }
 
-/// Where nothing is known of a part, its key decides as well.
+/// For unknown parts, the key also matters.
 fn is_worth_it(raw: &str, rule: &Rule) -> bool {
     raw.len() >= SHORTEST && !matches!(rule, Rule::Other)
 }
 
-/// Appends to `out` what passed of the same part lately; whether anything of it was replaced or dropped.
+/// Appends the cached result of a part to `out`; returns whether anything of it was replaced or dropped.
 pub(super) fn copied(raw: &str, rule: &'static Rule, place: Place, out: &mut Vec<u8>) -> Option<bool> {
     if !is_worth_it(raw, rule) {
         return None;
@@ -41,7 +41,7 @@ pub(super) fn copied(raw: &str, rule: &'static Rule, place: Place, out: &mut Vec
     })
 }
 
-/// Keeps what passed of a part.
+/// Caches the result of a part.
 pub(super) fn keep(raw: &str, rule: &'static Rule, place: Place, text: &[u8], touched: bool) {
     if is_worth_it(raw, rule) {
         LATELY

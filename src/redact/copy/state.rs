@@ -1,5 +1,5 @@
-//! What is written of a copy and what is known so far of the object: its keys, whose it says it is, the container that is being
-//! read. It writes what it is told; what passes is for [`super::Part`] to say.
+//! Output of a copy, and known facts about the object: its keys, its owner, the current container. [`super::Part`]
+//! decides what is written.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 
 use super::super::component::Owner;
 
-/// An object with more keys in one place is for the tree, which finds a key that stands there twice faster.
+/// Objects with more keys in one place use the tree, which detects duplicate keys faster.
 const MAX_KEYS: usize = 200;
-/// What of labels tells whose a pod is.
+/// Labels that identify the owner of a pod.
 pub(super) const TELLING: [&str; 5] = [
     "linkerd.io/control-plane-ns",
     "linkerd.io/control-plane-component",
@@ -18,40 +18,40 @@ pub(super) const TELLING: [&str; 5] = [
     "linkerd.io/extension",
 ];
 
-/// The copy, and what is known so far.
+/// The output and known facts.
 #[derive(Default)]
 pub(super) struct Copy<'de> {
     pub(super) out: Vec<u8>,
     pub(super) touched: bool,
-    /// The keys of all objects that are open, one after the other.
+    /// Keys of all open objects, one after another.
     pub(super) keys: Vec<Cow<'de, str>>,
-    /// Where the object lives.
+    /// Namespace of the object.
     pub(super) namespace: String,
-    /// What the metadata that is being read says.
+    /// Facts from the current metadata.
     pub(super) marks: Marks,
-    /// How many lists of containers have passed.
+    /// Number of container lists so far.
     pub(super) lists: usize,
-    /// The name of the container that is being read.
+    /// Name of the current container.
     pub(super) name: String,
-    /// The name of the variable that is being read.
+    /// Name of the current variable.
     pub(super) variable: String,
-    /// The word of a command before this one.
+    /// The previous word of a command.
     pub(super) before: String,
     pub(super) said: Said,
 }
 
-/// What the object says of itself.
+/// Version and kind of the object.
 #[derive(Default)]
 pub(super) struct Said {
     pub(super) version: bool,
     pub(super) kind: bool,
 }
 
-/// What metadata says of whose a pod is.
+/// Facts in metadata that identify the owner of a pod.
 #[derive(Default)]
 pub(super) struct Marks {
     pub(super) labels: Vec<(&'static str, String)>,
-    /// A key that the injector leaves.
+    /// An annotation key of the injector.
     pub(super) injected: bool,
     pub(super) namespace: Option<String>,
 }
@@ -65,19 +65,19 @@ impl Marks {
         let label = |name: &str| {
             self.labels.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
         };
-        // Any key that begins so is as good as another.
+        // Any key with this prefix has the same effect.
         let key = self.injected.then_some("linkerd.io/");
         Owner::of(label, key.into_iter(), namespace)
     }
 }
 
-/// Only a tree tells.
+/// Only a tree can decide.
 pub(super) fn unfit<E: Error>() -> E {
     E::custom("out of order")
 }
 
 impl<'de> Copy<'de> {
-    /// Notes a key of the object whose first key is at `base`.
+    /// Records a key of the object whose first key is at `base`.
     pub(super) fn once<E: Error>(&mut self, base: usize, key: Cow<'de, str>) -> Result<(), E> {
         let before = &self.keys[base..];
         if before.len() >= MAX_KEYS || before.contains(&key) {
@@ -92,7 +92,7 @@ impl<'de> Copy<'de> {
             self.out.push(b',');
         }
         match key {
-            // It stood there without an escape.
+            // It had no escapes in the input.
             Cow::Borrowed(key) => self.plain(key),
             Cow::Owned(key) => self.escaped(&key)?,
         }
@@ -115,7 +115,7 @@ impl<'de> Copy<'de> {
     }
 }
 
-/// A key, as it stands in the text where nothing in it is escaped.
+/// A key as in the text, if it has no escapes.
 pub(super) struct Key;
 
 impl<'de> DeserializeSeed<'de> for Key {

@@ -1,8 +1,8 @@
-//! Characters that hide what a text says: invisible ones go, full-width ones become what they look like.
+//! Normalizes characters that disguise text: removes invisible ones, and converts full-width ones.
 
 use std::borrow::Cow;
 
-/// A text as it reads.
+/// A text as it is displayed.
 pub(super) fn visible(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || text.chars().all(|c| plain(c) == Some(c)) {
         return Cow::Borrowed(text);

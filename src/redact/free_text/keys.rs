@@ -1,26 +1,26 @@
-//! What a key, an option or the name of an element says of the value behind it.
+//! Rules for values after a key, an option or an element name.
 
 use super::words::{camel, is_words, lower};
 use crate::knowledge::{FreeText, KeyValue};
 use crate::redact::keys;
 use crate::redact::memo::Memo;
 
-/// What may follow a key.
+/// Rule for the text after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Announced {
-    /// The key announces a secret: nothing.
+    /// The key announces a secret: keep nothing.
     Secret,
-    /// The key is not known: words alone, and no value.
+    /// The key is unknown: keep words, but no value.
     Unknown,
-    /// The key is made of words of messages: words, times, addresses and small numbers.
+    /// The key consists of words of messages: keep words, times, addresses and small numbers.
     Usual,
-    /// A name as well.
+    /// Also keep a name.
     Name,
-    /// A number of any length as well.
+    /// Also keep a number of any length.
     Number,
 }
 
-/// What may follow this key, as it is written: with its dashes, dots and capitals.
+/// The rule for this key, with its dashes, dots and capitals.
 pub(super) fn announced(known: &FreeText, key: &str) -> Announced {
     let key = key.trim_matches(['-', '.', '/', '$', '@', '*', '?', '%', '+']);
     let plain = lower(key);
@@ -37,7 +37,7 @@ pub(super) fn announced(known: &FreeText, key: &str) -> Announced {
 }
 
 thread_local! {
-    /// What was found of names and words.
+    /// Cache for names and words.
     static SENSITIVE: Memo<bool> = Memo::of(1024);
 }
 
@@ -53,7 +53,7 @@ fn announces(known: &FreeText, name: &str) -> bool {
     keys::is_secret_in_text(name) || !refers(&plain) && known.is_sensitive(&plain, words)
 }
 
-/// Whether a name is that of a reference to a secret, not of its content.
+/// Whether a name refers to a secret instead of its content.
 fn refers(plain: &str) -> bool {
     ["name", "names", "ref", "refs", "namespace", "path", "file", "files", "dir", "mount", "volume"]
         .iter()

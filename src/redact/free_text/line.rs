@@ -1,5 +1,5 @@
-//! Reads free text token by token and writes what passes of it. A token is what stands between blanks, quotes, brackets and
-//! the like; whether it passes depends on what it is made of and on the words before it.
+//! Redacts free text token by token. Tokens are separated by blanks, quotes, brackets and similar; a token is kept
+//! depending on its form and the preceding words.
 
 use super::keys::{Announced, announced, is_sensitive};
 use super::places::{
@@ -11,16 +11,16 @@ use super::words::{is_host, is_image, is_name, is_path, is_reference, is_url, is
 use crate::knowledge::{FreeText, Knowledge};
 use crate::redact::marker::{Marker, stand_in};
 
-/// A word that announces a secret keeps numbers and names away from so many tokens behind it.
+/// Number of tokens after a secret-announcing word in which numbers and names are replaced.
 const NEAR: u8 = 5;
-/// A longer token is not one of a message.
+/// Maximum length of a kept token.
 const LONGEST: usize = 512;
 
-/// What passes of a text.
+/// The redacted text.
 pub(super) fn lines(text: &str) -> String {
     let known = Knowledge::embedded().free_text();
     let mut out = String::with_capacity(text.len());
-    // The indent of the key whose value is on the lines below it.
+    // Indent of a key whose value is on the following lines.
     let mut below: Option<usize> = None;
     let mut near = 0;
     for (at, line) in text.split('\n').enumerate() {
@@ -51,7 +51,7 @@ pub(super) fn lines(text: &str) -> String {
     out
 }
 
-/// Writes a marker in place of a piece of text, between the blanks around it. What is a marker stays.
+/// Writes a marker instead of a piece of text, between surrounding blanks. Existing markers stay.
 fn replaced(out: &mut String, piece: &str) {
     let inner = piece.trim();
     let start = piece.len() - piece.trim_start().len();
@@ -68,14 +68,14 @@ fn is_mark(byte: u8) -> bool {
     byte.is_ascii_punctuation()
 }
 
-/// What the value of a key may be.
+/// Rule for the value of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// A sentence.
     Prose,
-    /// The value of a key that is known.
+    /// The value of a known key.
     Value(Announced),
-    /// Behind an option of one letter: words alone.
+    /// After a one-letter option: only words.
     Option,
 }
 
@@ -85,21 +85,21 @@ struct Scan<'a> {
     at: usize,
     out: &'a mut String,
     place: Place,
-    /// The last token, where it can be a key, as it is written.
+    /// The last token as written, if it can be a key.
     key: Option<&'a str>,
-    /// The last word that passed.
+    /// The last kept word.
     before: &'a str,
-    /// Whether the last token passed as a name, and the word before it.
+    /// Whether the last token was kept as a name, and the word before it.
     named: bool,
     /// Whether a preposition follows a name, so that another name may follow.
     then: bool,
-    /// How many tokens are still near a word that announces a secret.
+    /// Number of remaining tokens near a secret-announcing word.
     near: u8,
     /// Whether a token of this run of characters was replaced.
     glued: bool,
-    /// Whether a quote stands directly before.
+    /// Whether a quote directly precedes.
     quoted: bool,
-    /// Whether the line ends where the value of a secret would begin.
+    /// Whether the line ends before the value of a secret.
     open: bool,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// After something that does not pass.
+    /// Resets the state after a replaced token.
     fn hidden(&mut self) {
         self.glued = true;
         self.key = Some("");
@@ -189,7 +189,7 @@ impl<'a> Scan<'a> {
         if let Some(marker) = rest.find("REDACTED(").filter(|at| *at < end) {
             end = marker;
         }
-        // The address of IPv6 in a URL.
+        // An IPv6 address in a URL.
         if rest[..end].ends_with("://")
             && let Some(close) = rest[end..].strip_prefix('[').and_then(|rest| rest.find(']'))
         {
@@ -197,7 +197,7 @@ impl<'a> Scan<'a> {
             end = behind + rest[behind..].find(separates).unwrap_or(rest.len() - behind);
         }
         let token = &rest[..end];
-        // A quote ends a token, and an apostrophe does not.
+        // A quote ends a token, an apostrophe does not.
         let token = match token.find('\'') {
             Some(at) if !is_apostrophe(token, at) => &token[..at],
             _ => token,
@@ -229,7 +229,7 @@ impl<'a> Scan<'a> {
         self.hide(whole);
     }
 
-    /// A key with its value directly behind a colon.
+    /// A key with its value directly after a colon.
     fn pair(&mut self, key: &'a str) {
         let shows = is_words(self.known, key, true);
         let class = announced(self.known, key);
@@ -247,7 +247,7 @@ impl<'a> Scan<'a> {
         self.glued = true;
     }
 
-    /// Signs that are no token: only few pass at once.
+    /// Punctuation: only few characters are kept in sequence.
     fn signs(&mut self, signs: &str) {
         if signs.starts_with(':') && signs.len() == 1 {
             return self.assigned(1);
@@ -292,7 +292,7 @@ impl<'a> Scan<'a> {
         self.hidden();
     }
 
-    /// Whether a name may stand here.
+    /// Whether a name is allowed here.
     fn names(&self) -> bool {
         let before = lower(self.before);
         let kind = before.split_once('.').map_or(&*before, |(kind, _)| kind);
@@ -310,7 +310,7 @@ impl<'a> Scan<'a> {
         said && (!self.quoted || !self.known.needs_more(kind) || self.goes_on())
     }
 
-    /// Whether a sentence goes on behind the quoted token here.
+    /// Whether a sentence continues after the quoted token here.
     fn goes_on(&self) -> bool {
         let rest = self.rest();
         let close = rest.find(['"', '\'', '`']).unwrap_or(rest.len());
@@ -364,7 +364,7 @@ impl<'a> Scan<'a> {
             || self.names() && is_reference(token)
     }
 
-    /// An id where one belongs: of a sandbox or a container in quotes, of an object in brackets or behind its kind.
+    /// An id in an expected position: of a sandbox or container in quotes, of an object in brackets or after its kind.
     fn is_id(&self, token: &str) -> bool {
         let before = lower(self.before);
         let bracket = self.out.ends_with('(') && self.named;
@@ -376,7 +376,7 @@ impl<'a> Scan<'a> {
                 && matches!(&*before, "sandbox" | "container")
     }
 
-    /// The value of the last token, behind `signs` bytes of `=`, `:` or the end of a tag.
+    /// The value of the last token, after `signs` bytes of `=`, `:` or the end of a tag.
     fn assigned(&mut self, signs: usize) {
         let sign = &self.line[self.at..self.at + signs];
         let key = self.key.take();
@@ -390,7 +390,7 @@ impl<'a> Scan<'a> {
         let blank = self.rest().starts_with([' ', '\t']) || self.rest().is_empty();
         let glued = sign != ":" || !blank;
         let Some(key) = key else {
-            // A sign behind nothing that could be a key: `("":`.
+            // A sign without a preceding key: `("":`.
             return;
         };
         let class = if key.is_empty() { Announced::Unknown } else { announced(self.known, key) };
@@ -398,7 +398,7 @@ impl<'a> Scan<'a> {
             Announced::Secret => self.secret(glued),
             Announced::Unknown if glued => self.take(Until::Blank),
             Announced::Unknown => self.near = NEAR,
-            // Behind a colon and a blank a sentence goes on, or a name follows its kind.
+            // After a colon and a blank, a sentence continues or a name follows its kind.
             Announced::Usual if !glued => {}
             class => {
                 self.glued = false;

@@ -1,8 +1,8 @@
-//! Free text: messages of events and conditions, last words of containers, journals, logs, errors. It passes by what is known
-//! to be harmless: words of messages (`free-text.yaml`), numbers, times, addresses, versions, and names in places for names.
-//! Structure stays; every other token becomes a marker. What a key announces passes by the key.
+//! Redacts free text: messages of events and conditions, termination messages, journals, logs, errors. Keeps tokens
+//! known to be harmless: words of messages (`free-text.yaml`), numbers, times, addresses, versions, and names in places
+//! for names. Structure stays; every other token becomes a marker. Values of keys follow the rules of the key.
 //!
-//! Shapes of secrets ([`super::text`]) are looked for first: they span lines, and tokens keep their hash.
+//! Shapes of secrets ([`super::text`]) come first: they span lines, and tokens keep their hash.
 
 mod characters;
 mod keys;
@@ -17,15 +17,15 @@ use std::borrow::Cow;
 use super::memo::Memo;
 use super::text;
 
-/// A result that still changes is judged again, at most so often.
+/// Maximum number of rounds until the result is stable.
 const ROUNDS: usize = 4;
 
 thread_local! {
-    /// Texts of which everything passes.
+    /// Cache of texts that are kept unchanged.
     static CLEAN: Memo<()> = Memo::of(2048);
 }
 
-/// What passes of a text that another program wrote.
+/// Redacts the text of another program.
 pub fn free_text(input: &str) -> Cow<'_, str> {
     if CLEAN.with(|known| known.get(input).is_some()) {
         return Cow::Borrowed(input);
@@ -43,7 +43,7 @@ pub fn free_text(input: &str) -> Cow<'_, str> {
     current
 }
 
-/// As [`free_text`], for the bytes of a file.
+/// Like [`free_text`], for the bytes of a file.
 pub fn free_bytes(input: &[u8]) -> Cow<'_, [u8]> {
     match String::from_utf8_lossy(input) {
         Cow::Borrowed(plain) => match free_text(plain) {
@@ -54,7 +54,7 @@ pub fn free_bytes(input: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// One round; `None` if everything passes.
+/// One round; `None` if nothing changes.
 fn judged(input: &str) -> Option<String> {
     let visible = characters::visible(input);
     let shaped = text::text(&visible);

@@ -1,11 +1,11 @@
-//! Tokens that are harmless in a message of Kubernetes, Flux or multus though they are not words: names that it made, accounts,
-//! files, revisions.
+//! Harmless tokens in messages of Kubernetes, Flux or multus that are not words: generated names, accounts, files,
+//! revisions.
 
 use super::typed::{Numbers, is_hex, is_typed, is_uid};
 use super::words::{is_generated_name, is_name, is_words};
 use crate::knowledge::FreeText;
 
-/// Names that Kubernetes made, alone, in a namespace or with it: `web-5d4f7b9c66-x7k2p_shop`.
+/// Names that Kubernetes generated, alone or with a namespace: `web-5d4f7b9c66-x7k2p_shop`.
 pub(super) fn is_generated(known: &FreeText, token: &str) -> bool {
     match token.split_once(['/', '_']) {
         Some((one, other)) => {
@@ -15,7 +15,7 @@ pub(super) fn is_generated(known: &FreeText, token: &str) -> bool {
     }
 }
 
-/// A pod and the network that it is attached to, as multus writes them: `shop/web-1:k8s-pod-network`.
+/// A pod and its network, in the format of multus: `shop/web-1:k8s-pod-network`.
 pub(super) fn is_attachment(known: &FreeText, token: &str) -> bool {
     token.split_once(':').is_some_and(|(pod, network)| {
         pod.contains('/')
@@ -24,7 +24,7 @@ pub(super) fn is_attachment(known: &FreeText, token: &str) -> bool {
     })
 }
 
-/// What stands between the brackets of a regular expression: `-a-z0-9`.
+/// Content of brackets in a regular expression: `-a-z0-9`.
 pub(super) fn is_range(token: &str) -> bool {
     let mut rest = token;
     while let Some(more) =
@@ -54,7 +54,7 @@ pub(super) fn is_account(known: &FreeText, token: &str, before: &str) -> bool {
         || token.contains(".serviceaccount.identity.") && is_name(token.trim_start_matches("*."))
 }
 
-/// A file of a dump or a bundle, and a place in it: `cluster/pods.json:12`.
+/// A file of a dump or bundle, and a position in it: `cluster/pods.json:12`.
 pub(super) fn is_file(known: &FreeText, token: &str) -> bool {
     let (file, line) = token.split_once(':').unwrap_or((token, ""));
     let Some((path, "json" | "yaml" | "yml" | "txt" | "log" | "conf" | "conflist" | "gz" | "tar")) =
@@ -66,7 +66,7 @@ pub(super) fn is_file(known: &FreeText, token: &str) -> bool {
         && path.split('/').all(|part| part.is_empty() || is_name(part) || is_words(known, part, true))
 }
 
-/// A place in the source of a program: `pod_workers.go:1298`.
+/// A position in the source of a program: `pod_workers.go:1298`.
 pub(super) fn is_source_file(token: &str) -> bool {
     let (file, line) = token.split_once(':').unwrap_or((token, ""));
     let name = file.strip_suffix(".go").or_else(|| file.strip_suffix(".rs"));

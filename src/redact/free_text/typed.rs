@@ -1,20 +1,20 @@
-//! Tokens of messages that are harmless by their form: numbers, quantities, durations, times, addresses, versions.
+//! Tokens that are harmless by their form: numbers, quantities, durations, times, addresses, versions.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// A plain number of more digits passes only behind a key for numbers.
+/// Plain numbers with more digits are kept only after a key for numbers.
 const DIGITS: usize = 10;
-/// A number of as many digits may be a one-time password or a PIN.
+/// A number with this many digits may be a one-time password or PIN.
 const SHORT: usize = 4;
 
-/// Which numbers pass.
+/// Numbers to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
     /// Any.
     Any,
-    /// Those of messages: ports, counts, process ids.
+    /// Those in messages: ports, counts, process ids.
     Usual,
-    /// None that could be a PIN.
+    /// None that may be a PIN.
     Small,
 }
 
@@ -41,7 +41,7 @@ fn is_number(token: &str, numbers: Numbers) -> bool {
         })
 }
 
-/// Dates, times of day, both joined, with or without a zone: digits between signs, in the places of a time.
+/// Dates, times of day, or both, with or without a zone: digits between separators.
 fn is_time(token: &str) -> bool {
     let zone = token.strip_suffix('Z').unwrap_or(token);
     let (date, time) = match zone.split_once(['T', '_']) {
@@ -117,11 +117,11 @@ fn is_address(token: &str) -> bool {
     let host = token.split_once('/').map_or(token, |(host, length)| {
         if length.len() <= 3 && length.bytes().all(|byte| byte.is_ascii_digit()) { host } else { "" }
     });
-    // `::` alone separates the parts of names of modules.
+    // `::` alone separates parts of module names.
     host.parse::<IpAddr>().is_ok() && host.len() > 2 || token.parse::<SocketAddr>().is_ok()
 }
 
-/// The first word of a line of klog: `E0115`.
+/// First word of a klog line: `E0115`.
 fn is_klog(token: &str) -> bool {
     let bytes = token.as_bytes();
     bytes.len() == 5
@@ -129,7 +129,7 @@ fn is_klog(token: &str) -> bool {
         && bytes[1..].iter().all(u8::is_ascii_digit)
 }
 
-/// An id as Kubernetes gives objects.
+/// A uid of a Kubernetes object.
 pub(super) fn is_uid(token: &str) -> bool {
     let parts: Vec<&str> = token.split('-').collect();
     parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12]) && parts.iter().all(|part| is_hex(part))

@@ -1,4 +1,4 @@
-//! Where a value that is replaced ends: with its quote, a blank, or where another key begins.
+//! Finds the end of a replaced value: its closing quote, a blank, or the start of another key.
 
 use crate::redact::marker::Marker;
 
@@ -35,12 +35,12 @@ pub(super) fn separates(c: char) -> bool {
         )
 }
 
-/// Where a value without quotes ends.
+/// End of a value without quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Until {
-    /// With the next blank.
+    /// The next blank.
     Blank,
-    /// Where another key and its value begin, or with the line.
+    /// The start of another key with a value, or the end of the line.
     Pair,
 }
 
@@ -64,7 +64,7 @@ impl Until {
     }
 }
 
-/// A value without the signs that end what is around it.
+/// A value without trailing punctuation of its context.
 pub(super) fn without_signs(value: &str) -> &str {
     let mut value = value;
     while let Some(less) = value.strip_suffix(['"', '\'', '`', '\\', '.', ',', ';', ')', '}', ']', '>']) {
@@ -82,7 +82,7 @@ fn blank(text: &str) -> usize {
     text.find([' ', '\t']).unwrap_or(text.len())
 }
 
-/// Where the quote closes that a value begins with: one that no letter follows. Without one it ends with the line.
+/// The closing quote of a value: one without a following letter. Without one, the value ends with the line.
 pub(super) fn closing(value: &str, start: usize) -> usize {
     let quote = value[..start].chars().next_back().unwrap_or('"');
     let mut from = start;

@@ -1,4 +1,4 @@
-//! Tokens of messages that are harmless by what they are made of: words, names, hosts, paths, images.
+//! Tokens that are harmless by their content: words, names, hosts, paths, images.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use crate::knowledge::FreeText;
 
 /// Letters of the suffixes that Kubernetes generates.
 const SUFFIX: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
-/// Names have no more parts.
+/// Maximum number of parts of a name.
 const PARTS: usize = 16;
-/// A part of a name without dashes is not longer.
+/// Maximum length of a name part without dashes.
 const PART: usize = 24;
 
 /// A word in lower case.
@@ -46,8 +46,8 @@ fn first_char(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// Whether a token is made of words of messages: `not`, `linkerd-proxy`, `CreateContainerError`, `linkerd_reconnect`.
-/// `digits`: whether numbers may be among them.
+/// Whether a token consists of words of messages: `not`, `linkerd-proxy`, `CreateContainerError`, `linkerd_reconnect`.
+/// `digits`: whether it may contain numbers.
 pub(super) fn is_words(known: &FreeText, token: &str, digits: bool) -> bool {
     if known.has(&lower(token)) {
         return true;
@@ -102,7 +102,7 @@ fn is_word(known: &FreeText, part: &str, digits: bool) -> bool {
 
 /// Whether a token can be the name of an object: short parts in lower case, none of them random.
 pub(super) fn is_name(token: &str) -> bool {
-    // The beginning of a name that is generated.
+    // The prefix of a generated name.
     let token = token.strip_suffix('-').unwrap_or(token);
     let parts: Vec<&str> = token.split(['-', '.', '_']).collect();
     token.len() <= 253
@@ -130,7 +130,7 @@ fn is_suffix(part: &str) -> bool {
     part.bytes().all(|byte| SUFFIX.contains(&byte))
 }
 
-/// Whether a token is the name of a ReplicaSet or of its pod: what Kubernetes puts behind a name makes it one anywhere.
+/// Whether a token is the name of a ReplicaSet or its pod, recognizable by Kubernetes' suffix.
 pub(super) fn is_generated_name(known: &FreeText, token: &str) -> bool {
     let token = token.strip_suffix('-').unwrap_or(token);
     let Some((owner, last)) = token.rsplit_once('-') else { return false };
@@ -144,7 +144,7 @@ pub(super) fn is_generated_name(known: &FreeText, token: &str) -> bool {
     of_set || of_words || hash(last) && is_name(owner)
 }
 
-/// A name, one in a namespace, or that of a pod as the kubelet writes it (`web-1_shop`).
+/// A name, one with a namespace, or that of a pod in the kubelet's format (`web-1_shop`).
 pub(super) fn is_reference(token: &str) -> bool {
     match token.split_once('/') {
         Some((namespace, name)) => is_name(namespace) && is_name(name),
@@ -152,7 +152,7 @@ pub(super) fn is_reference(token: &str) -> bool {
     }
 }
 
-/// Whether a token is a host that is no secret: one of the cluster, of its nodes or a public one.
+/// Whether a token is a non-secret host: of the cluster, its nodes, or a public one.
 pub(super) fn is_host(known: &FreeText, token: &str) -> bool {
     let (host, port) = token.rsplit_once(':').unwrap_or((token, ""));
     let host = host.strip_suffix('.').unwrap_or(host);
@@ -166,7 +166,7 @@ pub(super) fn is_host(known: &FreeText, token: &str) -> bool {
             || (within || host.contains(".svc.")) && is_name(host.trim_start_matches("*.")))
 }
 
-/// Whether a token names an image: `cr.l5d.io/linkerd/proxy:edge-26.8.3`. Of hosts that are not public only behind a word
+/// Whether a token is an image: `cr.l5d.io/linkerd/proxy:edge-26.8.3`. With other than public hosts, only after a word
 /// for images.
 pub(super) fn is_image(known: &FreeText, token: &str, named: bool) -> bool {
     let token = ["docker-pullable://", "docker://"]
@@ -191,7 +191,7 @@ pub(super) fn is_image(known: &FreeText, token: &str, named: bool) -> bool {
         && (tag.is_empty() || is_name(tag.trim_start_matches('v')))
 }
 
-/// Whether a token is a path on a node or of an API, without anything random in it.
+/// Whether a token is a path on a node or of an API, without random parts.
 pub(super) fn is_path(known: &FreeText, token: &str) -> bool {
     let Some(path) = token.strip_prefix('/') else { return false };
     let first = path.split('/').next().unwrap_or_default();
@@ -208,8 +208,7 @@ pub(super) fn is_path(known: &FreeText, token: &str) -> bool {
         })
 }
 
-/// Whether a token is an address with a scheme of a host in the cluster or a public one, and nothing but words and names of
-/// objects follows the host.
+/// Whether a token is a URL of a host in the cluster or a public one, followed only by words and object names.
 pub(super) fn is_url(known: &FreeText, token: &str) -> bool {
     let Some((scheme, rest)) = token.split_once("://") else { return false };
     let rest = rest.split_once('?').map_or(rest, |(rest, query)| if query.contains('&') { "" } else { rest });

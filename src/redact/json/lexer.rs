@@ -1,5 +1,4 @@
-//! Finds in the bytes of a JSON file what does not pass: a lexical pass rather than a parse, so that half-written files are
-//! treated like whole ones.
+//! Finds the parts of a JSON file to redact, lexically, so that truncated files are handled like complete ones.
 
 use std::ops::Range;
 
@@ -9,13 +8,12 @@ use super::literal::{decode, hides_secret};
 use crate::redact::keys;
 use crate::redact::marker::Marker;
 
-/// Plugins for whose sake a file is kept that nobody loads.
+/// Plugins whose mention makes an unused file relevant.
 const SPOKEN_OF: [&[u8]; 3] = [b"linkerd-cni", b"multus", b"cilium"];
-/// Words outside of quotes up to this length are punctuation of some other language.
+/// Words outside quotes up to this length are punctuation of another format.
 const MARKS: usize = 3;
 
-/// The ranges of texts that go, and the places of digits that go one by one. `keys` are those whose texts are known to be
-/// names and the like.
+/// Ranges of texts to replace, and positions of single digits to replace. `keys` contain names and similar.
 pub(super) fn found(input: &[u8], keys: &'static [String]) -> (Vec<Range<usize>>, Vec<usize>) {
     let mut lexer = Lexer {
         input,
@@ -31,12 +29,12 @@ pub(super) fn found(input: &[u8], keys: &'static [String]) -> (Vec<Range<usize>>
     (lexer.hits, lexer.digits)
 }
 
-/// What is known of a value by the key before it.
+/// Classification of a value by its key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Behind {
-    /// The key announces a secret, or stands below one that does.
+    /// The key announces a secret, or is below one that does.
     Secret,
-    /// The key is known to hold names and the like.
+    /// The key is known to contain names and similar.
     Known,
     /// Any other.
     Other,
@@ -46,14 +44,14 @@ struct Lexer<'a> {
     input: &'a [u8],
     at: usize,
     keys: &'static [String],
-    /// Whether strict parsers refuse the file.
+    /// Whether the file is invalid JSON.
     broken: bool,
-    /// For each open bracket: what its values stand behind.
+    /// Class of the values in each open bracket.
     open: Vec<Behind>,
-    /// What the last key says, when its value has not come yet.
+    /// Class of the last key, until its value.
     pending: Option<Behind>,
     hits: Vec<Range<usize>>,
-    /// Digits of numbers behind a secret key; replaced one for one, since a marker would need quotes.
+    /// Digits of numbers after a secret key; replaced individually, since a marker would need quotes.
     digits: Vec<usize>,
 }
 
@@ -87,7 +85,7 @@ impl Lexer<'_> {
         self.pending.or(self.open.last().copied()).unwrap_or(Behind::Other)
     }
 
-    /// What a key says of its value. Settings of the kernel (`net.ipv4.ip_forward`) are numbers.
+    /// Class of a key. Kernel settings (`net.ipv4.ip_forward`) are numbers.
     fn said_by(&self, key: &str) -> Behind {
         let known = self.keys.iter().any(|known| known.eq_ignore_ascii_case(key));
         if self.open.last() == Some(&Behind::Secret) || keys::is_secret(key) && !known {
@@ -99,7 +97,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A string literal: a key if a colon follows, else a value. One that never closes ends with its line.
+    /// A string literal: a key if a colon follows, else a value. An unclosed one ends with its line.
     fn literal(&mut self) {
         let start = self.at + 1;
         let mut end = start;
@@ -133,7 +131,7 @@ impl Lexer<'_> {
         self.pending = None;
     }
 
-    /// A number, `true`, or in a broken file any other word.
+    /// A number, `true`, or any other word of an invalid file.
     fn bare(&mut self) {
         let start = self.at;
         let stop = |byte: u8| {

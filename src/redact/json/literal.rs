@@ -1,21 +1,21 @@
-//! What a string literal of JSON means, and whether its escapes hide a secret.
+//! Decodes string literals of JSON, and detects secrets hidden by escapes.
 
 use std::borrow::Cow;
 
 use crate::redact::text;
 
-/// Does an escape (`\u0065yJ...`) hide a secret from the scan of the raw bytes?
+/// Whether an escape (`\u0065yJ...`) hides a secret from the scan of the raw bytes.
 pub(super) fn hides_secret(content: &[u8]) -> bool {
     if !content.contains(&b'\\') {
         return false;
     }
     let plain = decode(content);
     let Cow::Owned(clean) = text::text(&plain) else { return false };
-    // Visible to the scan of the raw bytes as well: let that replace just the secret.
+    // Also visible to the scan of the raw bytes, which replaces only the secret.
     decode(&text::bytes(content)) != clean
 }
 
-/// The text of a literal; escapes that are not valid stay as they are.
+/// Text of a literal; invalid escapes stay.
 pub(super) fn decode(content: &[u8]) -> String {
     let lossy = String::from_utf8_lossy(content);
     if !lossy.contains('\\') {

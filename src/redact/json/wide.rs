@@ -1,4 +1,4 @@
-//! UTF-16, which Windows' editors write: read as text, and written back in the same encoding.
+//! UTF-16, as written by Windows editors: decoded as text, and encoded again.
 
 /// Text in two-byte units.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ impl Wide {
         let units = input.chunks(2).map(|pair| match (pair, self.big_endian) {
             ([high, low], true) => u16::from_be_bytes([*high, *low]),
             ([low, high], false) => u16::from_le_bytes([*low, *high]),
-            // An odd last byte cannot be a character of its own.
+            // An odd last byte is not a character.
             _ => 0xFFFD,
         });
         char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()

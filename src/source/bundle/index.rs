@@ -1,5 +1,5 @@
-//! Where each object of a list lies in a bundle, so that one of them can be had by its name without reading the list for
-//! each. It holds places, never objects.
+//! Positions of the objects of each list in a bundle, so that one object can be read by name without reading the whole
+//! list. Stores positions, never objects.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use crate::archive::Tree;
 use crate::fetched::{Fetched, Why};
 use crate::source::json::MAX_OBJECT;
 
-/// The places of one list.
+/// Positions of the objects of one list.
 #[derive(Debug)]
 pub(super) struct Index {
-    /// By namespace and name; of two objects of one name the first.
+    /// By namespace and name; if a name occurs twice, the first one.
     places: BTreeMap<(Option<String>, String), Place>,
-    /// How reading the list ended.
+    /// Outcome of reading the list.
     fetched: Fetched,
 }
 
-/// Where an object lies.
+/// Position of an object.
 #[derive(Debug)]
 struct Place {
     path: String,
@@ -27,7 +27,7 @@ struct Place {
 }
 
 impl Index {
-    /// Of what `each` gives: file, offset in it, and object.
+    /// File, offset and object, as `each` returns them.
     pub(super) fn of(each: impl FnOnce(&mut dyn FnMut(&str, u64, &[u8])) -> Fetched) -> Index {
         #[derive(Deserialize, Default)]
         #[serde(default)]
@@ -50,7 +50,7 @@ impl Index {
         Index { places, fetched }
     }
 
-    /// One object, out of the files of the bundle.
+    /// Reads one object from the files of the bundle.
     pub(super) fn pick(
         &self,
         tree: &Tree,
@@ -66,7 +66,7 @@ impl Index {
                     Fetched::Complete
                 }
                 Some(Err(error)) => missing(format!("{}: {error}", place.path)),
-                None => missing(format!("{}: it is not there", place.path)),
+                None => missing(format!("{}: the file is missing", place.path)),
             };
         }
         match &self.fetched {

@@ -1,4 +1,4 @@
-//! What a bundle says of itself.
+//! The manifest of a bundle.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -12,13 +12,13 @@ use crate::item::{Item, Namespaces};
 use crate::request::Request;
 use crate::source::Uncollected;
 
-/// The name of the manifest.
+/// File name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
 /// The schema tag of this version.
 pub const SCHEMA: &str = "meshdoctor.bundle/1";
-/// What every version's schema tag begins with.
+/// Common prefix of the schema tags of all versions.
 const FAMILY: &str = "meshdoctor.bundle/";
-/// The largest manifest that is read, in bytes.
+/// Maximum size of a manifest, in bytes.
 pub(crate) const MAX_MANIFEST: u64 = 16 << 20;
 
 /// The manifest of a bundle.
@@ -27,42 +27,42 @@ pub(crate) const MAX_MANIFEST: u64 = 16 << 20;
 pub struct Manifest {
     /// [`SCHEMA`].
     pub schema: String,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
-    /// The moment that the evidence is of, and that a report judges at.
+    /// Time of the evidence; a report judges at this time.
     pub captured_at: Timestamp,
-    /// Which cluster.
+    /// The cluster.
     #[serde(default)]
     pub cluster: ClusterRecord,
-    /// Where the control plane and linkerd-cni were looked for.
+    /// Namespaces of the control plane and of linkerd-cni.
     pub namespaces: NamespacesRecord,
-    /// What the API server's `/version` said.
+    /// Response of the API server's `/version`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_version: Option<serde_json::Value>,
-    /// The version of the operator's `linkerd` command.
+    /// Version of the operator's `linkerd` command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cli_version: Option<String>,
-    /// The commands of extensions beside it, where it was run.
+    /// Extension commands on PATH, if the command was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cli_extensions: Option<Vec<String>>,
-    /// Every item that was asked for.
+    /// Every requested item.
     pub items: Vec<ItemRecord>,
-    /// What was read, and left out because no finding needs it: a ticket is small. Whoever judges it has not been given these.
+    /// Evidence that was read but left out because no finding needs it (tickets only).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
     /// Every node with evidence.
     #[serde(default)]
     pub nodes: Vec<NodeRecord>,
-    /// What the evidence held of kinds that no check reads, where that was known.
+    /// Kinds that no check reads, as far as the evidence contained them.
     #[serde(default, skip_serializing_if = "Uncollected::is_empty")]
     pub uncollected: Uncollected,
-    /// What the border did.
+    /// Result of the redaction.
     #[serde(default)]
     pub redaction: RedactionRecord,
-    /// What it takes to ask the same again.
+    /// Options to request the same evidence again.
     #[serde(default)]
     pub rerun: Rerun,
-    /// Of a ticket: what was asked, where that was not everything. Whoever judges it is asked the same.
+    /// Tickets only: the options of the run, if they were not the defaults; a rerun applies them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
 }
@@ -76,14 +76,14 @@ pub struct Tool {
     pub version: String,
 }
 
-/// Which cluster was looked at.
+/// Identity of the cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClusterRecord {
-    /// The kubeconfig context, or another name that the operator knows it by.
+    /// Kubeconfig context, or another name that the operator uses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The uid of the namespace `kube-system`, which tells clusters apart.
+    /// Uid of the namespace `kube-system`, which identifies the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
 }
@@ -92,9 +92,9 @@ pub struct ClusterRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NamespacesRecord {
-    /// The control plane's.
+    /// Namespace of the control plane.
     pub control_plane: String,
-    /// The CNI plugin's.
+    /// Namespace of the CNI plugin.
     pub cni: String,
 }
 
@@ -104,21 +104,21 @@ impl From<&Namespaces> for NamespacesRecord {
     }
 }
 
-/// An item that was asked for, and how that ended.
+/// A requested item, with its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ItemRecord {
-    /// As cards write it: `pods`, `configmaps/control-plane/linkerd-config`.
+    /// As in cards: `pods`, `configmaps/control-plane/linkerd-config`.
     pub item: String,
-    /// The namespace that a named object was looked for in.
+    /// Namespace of a named object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// How it ended.
+    /// The outcome.
     #[serde(flatten)]
     pub fetched: Fetched,
-    /// How many objects came.
+    /// Number of objects.
     #[serde(default)]
     pub objects: usize,
-    /// Where they are.
+    /// Their files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }
@@ -126,12 +126,12 @@ pub struct ItemRecord {
 /// An item that was read and left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// As cards write it.
+    /// As in cards.
     pub item: String,
-    /// The namespace that a named object was looked for in.
+    /// Namespace of a named object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// How many objects came.
+    /// Number of objects.
     #[serde(default)]
     pub objects: usize,
 }
@@ -141,25 +141,25 @@ pub struct LeftOut {
 pub struct NodeRecord {
     /// Its name.
     pub node: String,
-    /// The folder of its files.
+    /// Folder of its files.
     pub folder: String,
-    /// How many files.
+    /// Number of files.
     pub files: usize,
 }
 
-/// What the border did.
+/// Result of the redaction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RedactionRecord {
-    /// Objects and node files in which something was replaced or dropped.
+    /// Number of objects and node files with replaced or dropped values.
     pub touched: usize,
 }
 
 impl Manifest {
-    /// Reads a manifest; `None` if the text is no manifest of ours at all.
+    /// Reads a manifest; `None` if the text is not a manifest of a bundle.
     ///
     /// # Errors
-    /// It is one, and cannot be read: of a newer version, or damaged.
+    /// It is a manifest, but damaged or of a newer version.
     pub fn parse(text: &[u8]) -> Option<Result<Manifest, String>> {
         #[derive(Deserialize)]
         struct Tag {
@@ -167,23 +167,23 @@ impl Manifest {
         }
         let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
         let Ok(tag) = serde_json::from_slice::<Tag>(text) else {
-            // Cut off or damaged, it still shows what it was.
+            // If it is cut off or damaged, it can still be recognized.
             let ours = text.windows(FAMILY.len()).any(|window| window == FAMILY.as_bytes());
             let error = serde_json::from_slice::<serde::de::IgnoredAny>(text).err();
-            return ours
-                .then(|| Err(error.map_or_else(|| "it names no schema".to_owned(), |e| e.to_string())));
+            return ours.then(|| Err(error.map_or_else(|| "it has no schema".to_owned(), |e| e.to_string())));
         };
         let version = tag.schema.strip_prefix(FAMILY)?;
         if tag.schema != SCHEMA {
             return Some(Err(format!(
-                "a bundle of format {version}, and this version of meshdoctor reads format 1: use a newer meshdoctor"
+                "the bundle has format {version}, but this version of meshdoctor reads only format 1: use a \
+                 newer meshdoctor"
             )));
         }
         Some(serde_json::from_slice(text).map_err(|error| error.to_string()))
     }
 }
 
-/// The folder of an item's files.
+/// Folder of an item's files.
 pub(crate) fn folder(item: &Item) -> Option<String> {
     if let Some(asked) = item.asked() {
         return match item {
@@ -196,7 +196,7 @@ pub(crate) fn folder(item: &Item) -> Option<String> {
     Some(format!("cluster/{group}/{}/{}", info.version, info.plural))
 }
 
-/// The file of an object that was asked for by name, or of an answer that is one object.
+/// File of an object that was requested by name, or of a response that is one object.
 pub(crate) fn named_file(request: &Request) -> Option<String> {
     let place = request.namespace.as_deref();
     let (place, name) = match &request.item {
@@ -207,7 +207,7 @@ pub(crate) fn named_file(request: &Request) -> Option<String> {
     Some(format!("{}/{}/{}.json", folder(&request.item)?, segment(place), segment(&name)))
 }
 
-/// A name as one part of a path: what is not a letter, digit, `-`, `_` or `.` becomes `%XX`.
+/// A name as one part of a path: characters other than letters, digits, `-`, `_` and `.` become `%XX`.
 pub(crate) fn segment(name: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if name.bytes().all(plain) && name.bytes().any(|byte| byte != b'.') {

@@ -1,19 +1,19 @@
-//! Our own format, version 1: what `collect` saw, redacted, with how each question ended.
+//! The bundle format, version 1: redacted evidence with the outcome of each request.
 //!
 //! A folder, or the same as `.tar.gz`, `.tar.zst` or `.tar`:
 //!
 //! ```text
-//! manifest.json                                    what was asked, and how each item ended
+//! manifest.json                                    requests, and the outcome of each item
 //! cluster/core/v1/pods/0001.json                   pages: a PodList of at most 500 objects each
 //! cluster/apps/v1/deployments/0001.json
-//! cluster/core/v1/configmaps/linkerd/linkerd-config.json   objects that were asked for by name
+//! cluster/core/v1/configmaps/linkerd/linkerd-config.json   objects that were requested by name
 //! cluster/apiregistration.k8s.io/v1/apiservices/named/x.json
 //! nodes/<node>/...                                 node snapshots
 //! ```
 //!
-//! Every page is a Kubernetes List, which kubectl and jq read. The manifest comes first in an archive, so that a
-//! truncated one still says what is missing. This module knows files and pages; what the objects mean is not its
-//! business, and nothing is redacted here: the border does that, before the writer and after the reader.
+//! Every page is a Kubernetes List, which kubectl and jq read. In an archive, the manifest comes first, so that a
+//! truncated archive still shows what is missing. This module handles files and pages only; redaction happens before
+//! the writer and after the reader.
 
 mod index;
 pub(crate) mod manifest;

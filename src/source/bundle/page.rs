@@ -1,23 +1,22 @@
-//! The pages of a list as this program writes them, read quickly: a page is taken as one text, and each object decoded from where
-//! it begins, so that nobody searches for its end first. Whatever looks otherwise is left to [`super::super::json`], which knows
-//! every form and says what is wrong with it.
+//! Fast reader for list pages in the exact format that this program writes: each object is decoded in place, without
+//! searching for its end first. Any other format is left to [`super::super::json`], which accepts every format and
+//! reports errors.
 
 use crate::archive::spool::Blob;
 
-/// A larger page is none of ours: those end with the object that makes them larger than 2 MiB.
+/// Maximum page size: pages end with the object that makes them larger than 2 MiB.
 const MAX_PAGE: u64 = 4 << 20;
 
-/// What was taken of a page.
+/// Result of reading a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Taken {
-    /// How many of its objects, from the first on.
+    /// Number of objects read, from the first on.
     pub(super) objects: usize,
-    /// Whether those are all, and the page ends behind them as it should.
+    /// Whether these are all, and the page ends correctly after them.
     pub(super) whole: bool,
 }
 
-/// Hands the text of a page to `take` from the beginning of each object on, as long as it takes them; `buffer` is for the bytes,
-/// whatever it held.
+/// Calls `take` with the text from the start of each object, until it declines; `buffer` is reused for the bytes.
 pub(super) fn take(blob: &Blob, buffer: &mut Vec<u8>, take: &mut dyn FnMut(&str) -> Option<usize>) -> Taken {
     let mut taken = Taken::default();
     if blob.len() > MAX_PAGE || blob.reader().and_then(|mut page| page.at(0, blob.len(), buffer)).is_err() {
@@ -37,7 +36,7 @@ pub(super) fn take(blob: &Blob, buffer: &mut Vec<u8>, take: &mut dyn FnMut(&str)
     taken
 }
 
-/// What follows the head of a list that is written as ours are: kind, version, no metadata, items.
+/// The text after the head of a list in this format: kind, version, no metadata, items.
 fn items(page: &str) -> Option<&str> {
     let (kind, rest) = page.strip_prefix("{\"kind\":\"")?.split_once("\",\"apiVersion\":\"")?;
     let (version, rest) = rest.split_once("\",\"metadata\":{},\"items\":[\n")?;
@@ -54,7 +53,7 @@ mod tests {
 
     const HEAD: &str = "{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{},\"items\":[\n";
 
-    /// Takes objects of one digit, `{1}`; anything else it leaves.
+    /// Accepts objects of one digit, `{1}`, and declines others.
     fn taken(page: &[u8]) -> Taken {
         let mut spool = Spool::new();
         spool.write_all(page).unwrap();

@@ -1,5 +1,5 @@
-//! Reads a bundle back: each item is answered as it ended when it was collected, and what the bundle no longer holds
-//! (a truncated archive, a damaged page) is said, with the file and the line.
+//! Reads a bundle: each item has the outcome that it had at collection time. Damage (a truncated archive, a broken
+//! page) is reported with file and line.
 
 mod nodes;
 
@@ -27,16 +27,16 @@ use crate::source::{ObjectSink, Origin, Source, Uncollected};
 /// A bundle.
 #[derive(Debug)]
 pub struct Bundle {
-    /// Its path as it was given.
+    /// Path, as given.
     pub name: String,
     tree: Tree,
     manifest: Manifest,
     records: BTreeMap<Request, usize>,
-    /// Where the objects of each list lie of which one was asked for by its name.
+    /// Positions of the objects of lists from which an object was requested by name.
     indexes: Mutex<BTreeMap<Kind, Arc<Index>>>,
 }
 
-/// A request, apart from how the card wrote it: a namespace counts, and not the scope that stood for it.
+/// A request independent of its form in the card: the namespace matters, not the scope that it came from.
 fn asked(item: &Item, namespace: Option<&str>) -> Request {
     let (item, namespace) = match item {
         Item::Named { kind, name, .. } => {
@@ -55,10 +55,10 @@ fn asked(item: &Item, namespace: Option<&str>) -> Request {
 }
 
 impl Bundle {
-    /// A tree whose top is a bundle's; `None` if it is no bundle.
+    /// A bundle in a tree; `None` if the tree is not a bundle.
     ///
     /// # Errors
-    /// It is one, of a newer version or without a sound manifest.
+    /// It is a bundle of a newer version, or its manifest is damaged.
     pub fn open(tree: Tree, name: &str) -> Option<Result<Bundle, LoadError>> {
         let unreadable =
             |reason: String| LoadError::Unreadable { path: format!("{name}: {MANIFEST}"), reason };
@@ -69,9 +69,9 @@ impl Bundle {
         };
         let namespaces = [&manifest.namespaces.control_plane, &manifest.namespaces.cni];
         if let Some(name) = namespaces.into_iter().find(|name| !is_label(name)) {
-            return Some(Err(unreadable(format!("Kubernetes accepts no namespace named {}", quoted(name)))));
+            return Some(Err(unreadable(format!("{} is not a valid namespace name", quoted(name)))));
         }
-        // Items that a later version asks for are none that this one will.
+        // Items of later versions are ignored.
         let records = manifest
             .items
             .iter()
@@ -87,7 +87,7 @@ impl Bundle {
     /// The bundle at a path: a folder, or an archive of one.
     ///
     /// # Errors
-    /// It is not there, or no bundle.
+    /// The path does not exist, or is not a bundle.
     pub fn load(path: &Path) -> Result<Bundle, LoadError> {
         let name = path.display().to_string();
         let open = |error| LoadError::Open { path: name.clone(), error };
@@ -102,20 +102,20 @@ impl Bundle {
         };
         let none = || LoadError::Unreadable {
             path: name.clone(),
-            reason: format!("no bundle: it has no {MANIFEST}"),
+            reason: format!("not a bundle: it has no {MANIFEST}"),
         };
         Bundle::open(tree, &name).ok_or_else(none)?
     }
 
-    /// What it says of itself.
+    /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// Where the control plane and linkerd-cni were looked for when it was captured.
+    /// Namespaces of the control plane and linkerd-cni at collection time.
     pub fn namespaces(&self) -> Namespaces {
         let record = &self.manifest.namespaces;
-        // Extensions are found by the labels of their namespaces, which the bundle holds.
+        // Extensions are found by the labels of their namespaces, which are in the bundle.
         Namespaces {
             control_plane: record.control_plane.clone(),
             cni: record.cni.clone(),
@@ -123,24 +123,25 @@ impl Bundle {
         }
     }
 
-    /// What is wrong with it as a whole, for a warning.
+    /// Problems of the whole bundle, for a warning.
     pub fn trouble(&self) -> Vec<String> {
         let all = self.tree.trouble.iter().chain(&self.tree.notes);
         all.map(|(path, why)| self.place(path, why)).collect()
     }
 
-    /// What it was made without, where that was chosen: whoever judges it again sees less than who made it.
+    /// What was left out on purpose, so that a rerun sees less than the original run.
     pub fn without(&self) -> Option<String> {
         let left_out = self.manifest.left_out.len();
         (left_out > 0).then(|| {
             format!(
-                "{}: a ticket: {left_out} lists and objects that no finding needs are left out, so checks that read them are not checked here; report.txt in it is the report on everything",
+                "{}: this ticket omits {left_out} lists and objects that no finding needs, so checks that \
+                 read them are not checked; see report.txt in it for the full report",
                 self.name
             )
         })
     }
 
-    /// Answers a request, save for node files: each object, and how it ended.
+    /// Answers a request, except for node files: each object, and the outcome.
     pub fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
         self.found(request, &mut |found| {
             if let Found::Whole { json, .. } = found {
@@ -150,7 +151,7 @@ impl Bundle {
         })
     }
 
-    /// The same, for who decodes while reading.
+    /// The same, for callers that decode while reading.
     pub(in crate::source) fn fill(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         self.found(request, &mut |found| match found {
             Found::Begun(text) => sink.begun(text),
@@ -183,14 +184,14 @@ impl Bundle {
                 _ => return self.placed(record, take),
             }
         }
-        // Not asked for by name, but the whole list was.
+        // The object was not requested by name, but the whole list was.
         if let Item::Named { kind, name, .. } = &request.item
             && let Some(record) = self.record(&Request::of(Item::List(*kind)))
         {
             let key = (request.namespace.as_deref(), name.as_str());
             return self.index(*kind, record).pick(&self.tree, key, &mut |json| _ = whole(&mut *take, json));
         }
-        // What the cluster does not hold, the run that was saved may have had none of to look at.
+        // Objects that the cluster does not have may be missing from the saved run.
         let reason = request.item.asked().map_or(Why::NotCaptured, Asked::absent);
         Fetched::Missing { reason }
     }
@@ -199,7 +200,7 @@ impl Bundle {
         self.records.get(asked).and_then(|at| self.manifest.items.get(*at))
     }
 
-    /// Everything that a record names, and its outcome; with what is damaged now.
+    /// The objects of a record, its outcome, and new damage.
     fn placed(&self, record: &ItemRecord, take: Take<'_>) -> Fetched {
         let mut damage = Vec::new();
         if self.tree.corrupt {
@@ -211,13 +212,13 @@ impl Bundle {
         let mut buffer = Vec::new();
         for path in &record.files {
             if !read.insert(path) {
-                damage.push(self.malformed(path, "the manifest names it twice"));
+                damage.push(self.malformed(path, "it is listed twice in the manifest"));
                 continue;
             }
             let Some(blob) = self.tree.files.get(path) else {
                 let why = self.tree.trouble.iter().find(|(of, _)| of.is_empty());
                 let why = why.map_or_else(String::new, |(_, why)| format!(": {why}"));
-                damage.push(self.malformed(path, &format!("it is not there{why}")));
+                damage.push(self.malformed(path, &format!("the file is missing{why}")));
                 continue;
             };
             let begun = match quick {
@@ -236,24 +237,24 @@ impl Bundle {
                 Ok(()) => {}
                 Err((offset, why)) => {
                     damage.push(self.malformed(&located(path, blob, offset), &why));
-                    // How many are gone is told by where it broke.
+                    // The position of the damage shows how many objects are lost.
                     count = record.objects;
                 }
             }
             count += objects.count;
             for offset in objects.too_large {
-                damage.push(self.malformed(&located(path, blob, offset), "an object too large to read"));
+                damage.push(self.malformed(&located(path, blob, offset), "an object is too large"));
             }
         }
         if damage.is_empty() && count != record.objects {
             let place = record.files.first().map_or(MANIFEST, String::as_str);
-            let lost = format!("the manifest counts {} objects, and {count} are there", record.objects);
+            let lost = format!("the manifest lists {} objects, but only {count} exist", record.objects);
             damage.push(self.malformed(place, &lost));
         }
         with(record.fetched.clone(), damage)
     }
 
-    /// Where the objects of a list lie: read once, however many of them are asked for by their names.
+    /// Positions of the objects of a list: read once, for any number of requests by name.
     fn index(&self, kind: Kind, record: &ItemRecord) -> Arc<Index> {
         let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
         let index = indexes.entry(kind).or_insert_with(|| Arc::new(self.indexed(record)));
@@ -309,7 +310,7 @@ impl Source for Bundle {
     }
 }
 
-/// An outcome to which damage came.
+/// An outcome with damage added.
 fn with(fetched: Fetched, damage: Vec<Why>) -> Fetched {
     if damage.is_empty() {
         return fetched;
@@ -330,18 +331,18 @@ fn scan(blob: &Blob, objects: &mut Objects<'_>) -> Result<(), (u64, String)> {
     json::scan(reader, objects).map_err(|broken| (broken.offset, broken.why.to_string()))
 }
 
-/// What is found in a bundle.
+/// An object in a bundle.
 enum Found<'a> {
-    /// The text from the beginning of an object on; see [`ObjectSink::begun`].
+    /// The text from the start of an object; see [`ObjectSink::begun`].
     Begun(&'a str),
-    /// A whole object, with its file and its place in it.
+    /// A complete object, with its file and position.
     Whole { path: &'a str, offset: u64, json: &'a [u8] },
 }
 
-/// Takes what is found; of what has only begun it says how long it is, once it is taken.
+/// Consumes objects; for the start of an object, returns its length if it was consumed.
 type Take<'a> = &'a mut dyn FnMut(Found<'_>) -> Option<usize>;
 
-/// Passes objects on, counted, but for the first, which are known already.
+/// Passes objects on and counts them, except for the first ones, which are already known.
 struct Objects<'a> {
     take: &'a mut dyn FnMut(u64, &[u8]),
     known: usize,

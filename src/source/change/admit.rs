@@ -1,5 +1,5 @@
-//! Who admits the pods of a changed cluster: the API server, which mounts a token, and the injector of the control plane that
-//! the set leaves there.
+//! Admission of pods in a changed cluster: the API server mounts a token, then the injector of the resulting control
+//! plane adds the proxy.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::source::Source;
 use crate::version::LinkerdVersion;
 
 impl<S: Source> Change<'_, S> {
-    /// Who admits pods, once the set is applied.
+    /// Admission after the set is applied.
     pub(super) async fn admitting(&self) -> Admitting<'_> {
         let slim = |kind: Kind, values: Vec<Value>| values.into_iter().map(move |value| (kind, value));
         let namespaces = self.laid(Kind::Namespace).await.0;
@@ -55,7 +55,7 @@ impl<S: Source> Change<'_, S> {
     }
 }
 
-/// Who admits pods: the injector of a control plane.
+/// Admission of pods by the injector of a control plane.
 pub(super) struct Admitting<'a> {
     namespaces: Vec<Namespace>,
     configurations: Vec<WebhookConfiguration>,
@@ -66,29 +66,29 @@ pub(super) struct Admitting<'a> {
     knowledge: &'a Knowledge,
 }
 
-/// What becomes of a pod where it is admitted.
+/// Result of the admission of a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fate {
-    /// It gets a proxy: who asks for it, and how.
+    /// It gets a proxy.
     Injected {
-        /// Where that stands.
+        /// Source of the setting.
         level: Level,
         /// `enabled` or `ingress`.
         value: String,
     },
-    /// It stays as it is; says why.
+    /// It is not injected, for this reason.
     Left(String),
-    /// Nobody can tell; says why.
+    /// Unknown, for this reason.
     Unknown(String),
 }
 
 impl Admitting<'_> {
-    /// The release of the injector.
+    /// Release of the injector.
     pub(super) fn release(&self) -> Option<&LinkerdVersion> {
         self.release.as_ref()
     }
 
-    /// The annotations of namespaces.
+    /// Annotations of namespaces.
     pub(super) fn annotations(&self) -> BTreeMap<String, BTreeMap<String, String>> {
         let of = |namespace: &Namespace| {
             (namespace.metadata.name.to_string(), namespace.metadata.annotations.to_map())
@@ -96,17 +96,17 @@ impl Admitting<'_> {
         self.namespaces.iter().map(of).collect()
     }
 
-    /// A pod as it comes out of admission.
+    /// A pod after admission.
     pub(super) fn admitted(&self, pod: Value, made_by: Option<MadeBy<'_>>) -> Value {
         self.decided(pod, made_by).0
     }
 
-    /// A pod as it comes out of admission, and what was decided of it.
+    /// A pod after admission, and the decision.
     pub(super) fn decided(&self, mut pod: Value, made_by: Option<MadeBy<'_>>) -> (Value, Fate) {
         token(&mut pod);
         let (namespace, name) = key(&pod, Kind::Pod);
         let Some(slim) = read::<Pod>(Kind::Pod, pod.clone()) else {
-            return (pod, Fate::Unknown("its specification cannot be read".to_owned()));
+            return (pod, Fate::Unknown("its spec cannot be read".to_owned()));
         };
         let webhook = webhook(&self.configurations, &self.control_plane).map(|(_, webhook)| webhook);
         let admission = Admission::new(&self.namespaces, webhook, self.values.as_ref());
@@ -114,7 +114,7 @@ impl Admitting<'_> {
             Decision::Inject { level, value } => Fate::Injected { level, value: value.to_owned() },
             Decision::Skip(skip) => return (pod, Fate::Left(skip.to_string())),
             Decision::Unknown => {
-                return (pod, Fate::Unknown(format!("nothing is known of the namespace {namespace}")));
+                return (pod, Fate::Unknown(format!("the namespace {namespace} is unknown")));
             }
         };
         let (Some(release), Some(home)) = (&self.release, admission.namespace(&namespace)) else {
@@ -134,7 +134,7 @@ impl Admitting<'_> {
     }
 }
 
-/// The values of a release that nobody changed, as far as the injector is concerned, where no control plane states any.
+/// Default values of a release for the injector, if no control plane sets them.
 fn defaults(release: &LinkerdVersion, knowledge: &Knowledge) -> Option<Values> {
     let native = knowledge.native_sidecar().default_native(release, knowledge);
     Values::read(&format!(
@@ -143,7 +143,7 @@ fn defaults(release: &LinkerdVersion, knowledge: &Knowledge) -> Option<Values> {
     ))
 }
 
-/// The token that the API server mounts, before it calls a webhook.
+/// The token volume that the API server adds before it calls a webhook.
 fn token(pod: &mut Value) {
     let spec = &mut pod["spec"];
     if spec["automountServiceAccountToken"] == json!(false) {
@@ -166,7 +166,7 @@ fn read_template(spec: &Value) -> Option<crate::objects::PodSpec> {
     serde_json::from_value(spec.clone()).ok()
 }
 
-/// An object as checks read it.
+/// An object in the form that checks read.
 pub(super) fn read<T: Object>(kind: Kind, mut value: Value) -> Option<T> {
     redact::object(kind.info().kind, rule(kind), &mut value);
     let mut object: T = serde_json::from_value(value).ok()?;

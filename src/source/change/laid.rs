@@ -1,5 +1,5 @@
-//! One object laid over another: what the set says holds, and of the object that is there stays what nobody writes into a
-//! manifest: its identity, its status, and what controllers filled in.
+//! Overlays an object of the set on the existing one: fields of the set replace existing ones, and identity, status and
+//! fields filled in by controllers stay.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use crate::item::Kind;
 /// Metadata that the API server keeps.
 const IDENTITY: [&str; 5] = ["uid", "creationTimestamp", "resourceVersion", "generation", "managedFields"];
 
-/// An object of the set in the place of the one that is there, if one is.
+/// An object of the set in place of the existing one, if any.
 pub(super) fn over(kind: Kind, before: Option<&Value>, new: &Value, at: Timestamp) -> Value {
     let mut after = new.clone();
     let Some(metadata) = after["metadata"].as_object_mut() else { return after };
@@ -47,8 +47,7 @@ pub(super) fn over(kind: Kind, before: Option<&Value>, new: &Value, at: Timestam
     after
 }
 
-/// A namespace has its name as a label, and labels and annotations that people gave it by hand: those that the set does not
-/// name stay, as they do when a manifest is applied.
+/// A namespace has its name as a label. Labels and annotations that the set does not name stay, as with kubectl apply.
 fn namespace(before: Option<&Value>, after: &mut Value) {
     for field in ["labels", "annotations"] {
         let mut all = before.and_then(|b| b["metadata"][field].as_object().cloned()).unwrap_or_default();
@@ -63,7 +62,7 @@ fn namespace(before: Option<&Value>, after: &mut Value) {
     }
 }
 
-/// Fields that the API server fills in, where the set leaves them open.
+/// Defaults of the API server, for fields that the set omits.
 fn kept(before: Option<&Value>, after: &mut Value, within: &str, fields: &[&str]) {
     let Some(before) = before else { return };
     if !after[within].is_object() {
@@ -78,7 +77,7 @@ fn kept(before: Option<&Value>, after: &mut Value, within: &str, fields: &[&str]
     }
 }
 
-/// What cert-manager and the like write into the webhooks of a configuration.
+/// CA bundles that cert-manager and similar tools inject into webhook configurations.
 fn webhooks(before: Option<&Value>, after: &mut Value) {
     let known = before.and_then(|before| before["webhooks"].as_array()).cloned().unwrap_or_default();
     for webhook in after["webhooks"].as_array_mut().into_iter().flatten() {
@@ -93,10 +92,10 @@ fn webhooks(before: Option<&Value>, after: &mut Value) {
     }
 }
 
-/// As many pods as the set asks for, where today there are as many as today's object asks for; a new one comes up.
+/// Replica counts as requested by the set, if the current ones match the current object; new workloads become ready.
 fn replicas(before: Option<&Value>, after: &mut Value) {
     let wanted = |object: &Value| object["spec"]["replicas"].as_u64().unwrap_or(1);
-    // Where the set leaves the number open somebody else may set it: an autoscaler.
+    // If the set omits the number, something else may set it, such as an autoscaler.
     if let Some(before) = before {
         kept(Some(before), after, "spec", &["replicas"]);
     }
@@ -114,7 +113,7 @@ fn replicas(before: Option<&Value>, after: &mut Value) {
     }
 }
 
-/// A DaemonSet that is new runs on every node.
+/// A new DaemonSet runs on every node.
 pub(super) fn scheduled(daemon_set: &mut Value, nodes: usize) {
     if daemon_set.get("status").is_some_and(|status| status.get("desiredNumberScheduled").is_some()) {
         return;
@@ -123,7 +122,7 @@ pub(super) fn scheduled(daemon_set: &mut Value, nodes: usize) {
     daemon_set["status"] = fields.into_iter().map(|field| (field.to_owned(), json!(nodes))).collect();
 }
 
-/// The version that is stored now is among those that ever were.
+/// The current storage version is added to the stored versions.
 fn definition(after: &mut Value) {
     let versions = after["spec"]["versions"].as_array().into_iter().flatten();
     let storage =
@@ -137,7 +136,7 @@ fn definition(after: &mut Value) {
     after["status"]["storedVersions"] = Value::Array(stored);
 }
 
-/// What is written in clear is kept encoded.
+/// `stringData` is stored encoded in `data`.
 fn secret(after: &mut Value) {
     use base64::Engine;
     let Some(Value::Object(clear)) = after.as_object_mut().and_then(|map| map.remove("stringData")) else {

@@ -1,9 +1,8 @@
-//! What a set of manifests makes of a cluster: a source over another one in which the objects of the set stand in the place of
-//! those that are there, as if they were applied, and in which workloads whose templates differ have the pods that they will
-//! make. What only time shows (status, restarts, events, nodes' files) stays what it was: nothing is foreseen of it but what the
-//! policy controller says of routes, rate limits and EgressNetworks.
+//! A source that shows a cluster as if a set of manifests were applied: objects of the set replace existing ones, and
+//! workloads whose templates differ get new pods. Runtime state (status, restarts, events, node files) is unchanged,
+//! except for the status that the policy controller writes for routes, rate limits and EgressNetworks.
 //!
-//! Objects are laid over one another in [`laid`], pods are made in [`pods`], statuses are told in [`statuses`]. Nothing is judged here.
+//! [`laid`] overlays objects, [`pods`] creates pods, [`statuses`] predicts statuses. Nothing is checked here.
 
 mod admit;
 mod laid;
@@ -38,14 +37,14 @@ type Key = (String, String);
 #[derive(Debug, Clone, Default)]
 pub struct Set {
     objects: BTreeMap<Kind, BTreeMap<Key, Value>>,
-    /// What could not be read of it.
+    /// Parts of it that could not be read.
     trouble: BTreeMap<Kind, Vec<Why>>,
-    /// What was set aside of it, in words.
+    /// Parts of it that were set aside, in words.
     set_aside: Vec<String>,
 }
 
 impl Set {
-    /// Everything that was given; what names no namespace is of `into`, or else of `default`.
+    /// All given objects; those without a namespace belong to `into`, or else to `default`.
     pub async fn of(given: &Captured, into: Option<&str>) -> Set {
         let mut set = Set { set_aside: given.set_aside().to_vec(), ..Set::default() };
         for kind in Kind::every() {
@@ -83,7 +82,7 @@ impl Set {
         Set { objects: BTreeMap::from([(kind, of_kind)]), ..Set::default() }
     }
 
-    /// Adds the objects of another set that it has none of itself.
+    /// Adds the objects of another set that are not in this one.
     pub fn add(&mut self, other: Set) {
         for (kind, objects) in other.objects {
             let own = self.objects.entry(kind).or_default();
@@ -93,12 +92,12 @@ impl Set {
         }
     }
 
-    /// Says of something that it is no part of the set, and why.
+    /// Records that something is not part of the set, and why.
     pub fn set_aside(&mut self, said: impl IntoIterator<Item = String>) {
         self.set_aside.extend(said);
     }
 
-    /// How many objects it has of kinds that are read.
+    /// Number of objects of kinds that are read.
     pub fn count(&self) -> usize {
         self.objects.values().map(BTreeMap::len).sum()
     }
@@ -112,48 +111,48 @@ impl Set {
     }
 }
 
-/// Of an object whether it is deleted by a change: what a selector takes and the set does not name.
+/// Whether a change deletes an object: the selector matches it and the set does not name it.
 #[derive(Debug, Clone, Default)]
 pub struct Prune(pub Option<LabelSelector>);
 
-/// A cluster as a set of manifests would leave it.
+/// A cluster with a set of manifests applied.
 #[derive(Debug)]
 pub struct Change<'a, S> {
     base: &'a S,
     set: &'a Set,
     prune: Prune,
     knowledge: &'a Knowledge,
-    /// The release that injects, where nothing in cluster or set says it.
+    /// The injecting release, if neither cluster nor set contains it.
     release: Option<LinkerdVersion>,
     at: Timestamp,
 }
 
 impl<'a, S: Source> Change<'a, S> {
-    /// Lays a set over a cluster, at a moment.
+    /// Overlays a set on a cluster, at a given time.
     pub fn new(base: &'a S, set: &'a Set, knowledge: &'a Knowledge, at: Timestamp) -> Change<'a, S> {
         Change { base, set, prune: Prune::default(), knowledge, release: None, at }
     }
 
-    /// With what is deleted beside.
+    /// Adds the selector for deletions.
     #[must_use]
     pub fn pruning(self, prune: Prune) -> Change<'a, S> {
         Change { prune, ..self }
     }
 
-    /// With the release that injects, where nothing in cluster or set says it.
+    /// Sets the injecting release, if neither cluster nor set contains it.
     #[must_use]
     pub fn injecting(self, release: Option<LinkerdVersion>) -> Change<'a, S> {
         Change { release, ..self }
     }
 
-    /// What the base has of a kind, and how that ended.
+    /// The objects of a kind in the base, and the outcome.
     async fn base_list(&self, kind: Kind) -> (Vec<Value>, Fetched) {
         let mut found = Objects::default();
         let ended = self.base.fetch(&Request::of(Item::List(kind)), &mut found).await;
         (found.0, ended)
     }
 
-    /// The objects of a kind as they would be, pods aside, and how reading them ended.
+    /// The changed objects of a kind, except for pods, and the outcome.
     async fn list(&self, kind: Kind) -> (Vec<Value>, Fetched) {
         let (mut after, ended) = self.laid(kind).await;
         if self.restates(kind) {
@@ -162,7 +161,7 @@ impl<'a, S: Source> Change<'a, S> {
         (after, ended)
     }
 
-    /// The same, with the statuses of today.
+    /// The same, with the current statuses.
     async fn laid(&self, kind: Kind) -> (Vec<Value>, Fetched) {
         let (before, ended) = self.base_list(kind).await;
         let gone = self.namespaces_gone(kind).await;
@@ -192,7 +191,7 @@ impl<'a, S: Source> Change<'a, S> {
         (after, ended)
     }
 
-    /// Whether the set, or what could not be read of it, makes a difference to the list of a kind.
+    /// Whether the set, or unreadable parts of it, affects the list of a kind.
     fn touches(&self, kind: Kind) -> bool {
         let told = self.set.objects.contains_key(&kind) || self.set.trouble.contains_key(&kind);
         told || self.prune.0.is_some()
@@ -201,13 +200,13 @@ impl<'a, S: Source> Change<'a, S> {
     /// Whether an object that the set does not name is deleted.
     fn prunes(&self, kind: Kind, object: &Value) -> bool {
         let Some(selector) = &self.prune.0 else { return false };
-        // What a controller made goes with what made it.
+        // Owned objects are deleted with their owner.
         let owned = object["metadata"]["ownerReferences"].as_array().is_some_and(|owners| !owners.is_empty());
         let kept = matches!(kind, Kind::Node | Kind::Event | Kind::Endpoints | Kind::EndpointSlice);
         !owned && !kept && selector.matches(&labels(object).into())
     }
 
-    /// The namespaces that are deleted, with everything in them.
+    /// Namespaces that are deleted with all their objects.
     async fn namespaces_gone(&self, kind: Kind) -> BTreeSet<String> {
         if self.prune.0.is_none() || !kind.info().namespaced {
             return BTreeSet::new();
@@ -218,16 +217,16 @@ impl<'a, S: Source> Change<'a, S> {
         gone.map(|object| key(object, Kind::Namespace).1).collect()
     }
 
-    /// How a list ended of which both have a part.
+    /// Outcome of a list with objects from both base and set.
     fn ended(&self, kind: Kind, base: Fetched, some: bool) -> Fetched {
         let trouble = self.set.trouble.get(&kind).cloned().unwrap_or_default();
         let in_set = self.set.objects.contains_key(&kind);
         let mut reasons = match base {
-            // What the set has is there, and only it can be seen.
+            // Only the objects of the set are visible.
             Fetched::Missing { reason: Why::NotCaptured | Why::NotOffered } if in_set => {
                 vec![Why::PerhapsMore]
             }
-            // The kind is defined by the set, or the server will refuse its objects.
+            // The set defines the kind, or the API server will reject its objects.
             Fetched::Missing { reason: Why::NotServed } if in_set => Vec::new(),
             Fetched::Missing { reason } if !in_set && trouble.is_empty() => {
                 return Fetched::Missing { reason };
@@ -236,7 +235,7 @@ impl<'a, S: Source> Change<'a, S> {
             Fetched::Complete => Vec::new(),
             Fetched::Partial { reasons } => reasons,
         };
-        // What is broken says more than that there may be more.
+        // Broken parts matter more than possibly missing ones.
         reasons.splice(0..0, trouble);
         match reasons.first() {
             None => Fetched::Complete,
@@ -259,7 +258,7 @@ impl<'a, S: Source> Change<'a, S> {
         }
     }
 
-    /// A named object of the control plane, as it would be.
+    /// A named object of the control plane, after the change.
     async fn of_control_plane(&self, kind: Kind, namespace: &str, name: &str) -> Option<Value> {
         let item = Item::Named { kind, scope: Scope::ControlPlane, name: name.to_owned() };
         let request = Request { item, namespace: Some(namespace.to_owned()) };
@@ -307,13 +306,13 @@ impl<S: Source> Source for Change<'_, S> {
     }
 }
 
-/// Keeps objects as values.
+/// Stores objects as values.
 #[derive(Default)]
 struct Objects(Vec<Value>);
 
 impl ObjectSink for Objects {
     fn object(&mut self, json: &[u8]) {
-        // What is broken is said by whoever sanitizes it.
+        // The sanitizer reports broken objects.
         self.0.extend(serde_json::from_slice(json).ok());
     }
 

@@ -1,6 +1,5 @@
-//! The pods that there would be: those of workloads that a set leaves alone stay as they are, those of workloads whose
-//! templates it changes are what the new template and the injector make of them. A pod that is made again keeps its node and
-//! what the kubelet says of it, so that trouble that nobody touches is not taken for cured.
+//! The pods after a change: pods of unchanged workloads stay, and pods of workloads with a changed template are created
+//! from it and injected. A recreated pod keeps its node and its status, so that unrelated problems do not seem fixed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,26 +13,26 @@ use crate::model::injected::MadeBy;
 use crate::objects::{Job, PodTemplate, Workload};
 use crate::source::Source;
 
-/// What makes pods, and is judged by its template.
+/// Kinds that create pods and are judged by their template.
 const MAKERS: [Kind; 4] = [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::Job];
 
-/// So many pods of a new workload are thought of; more would be found alike.
+/// Number of pods to create for a new workload; more would give the same findings.
 const MOST: u64 = 3;
 
 /// A workload by kind, namespace and name.
 type Maker = (Kind, Key);
 
-/// What the set does to workloads.
+/// Effect of the set on workloads.
 #[derive(Default)]
 struct Makers {
-    /// Those that make their pods again, as they will be.
+    /// Workloads that recreate their pods, after the change.
     again: BTreeMap<Maker, Value>,
-    /// Those that go.
+    /// Deleted workloads.
     gone: BTreeSet<Maker>,
 }
 
 impl<S: Source> Change<'_, S> {
-    /// The pods as they would be.
+    /// The pods after the change.
     pub(super) async fn pods(&self) -> (Vec<Value>, Fetched) {
         let (before, ended) = self.base_list(Kind::Pod).await;
         let makers = self.makers().await;
@@ -63,7 +62,7 @@ impl<S: Source> Change<'_, S> {
             }
             match maker.and_then(|maker| makers.again.get(&maker).map(|workload| (maker, workload))) {
                 None => after.push(pod),
-                // A finished pod is not made again.
+                // A finished pod is not recreated.
                 Some(_) if is_finished(&pod) => {}
                 Some((maker, workload)) => {
                     after.push(self.made(&admitting, &maker, workload, Some(&pod), 0));
@@ -94,7 +93,7 @@ impl<S: Source> Change<'_, S> {
         }));
         let ended = self.ended(Kind::Pod, ended, !after.is_empty());
         let ended = match ended {
-            // Pods that the set's workloads make are some of those that there are.
+            // Some existing pods belong to workloads of the set.
             Fetched::Missing { reason: crate::fetched::Why::NotCaptured } if !after.is_empty() => {
                 Fetched::Partial { reasons: vec![crate::fetched::Why::PerhapsMore] }
             }
@@ -103,7 +102,7 @@ impl<S: Source> Change<'_, S> {
         (after, ended)
     }
 
-    /// What the set does to each workload.
+    /// Effect of the set on each workload.
     async fn makers(&self) -> Makers {
         let mut makers = Makers::default();
         for kind in MAKERS {
@@ -129,7 +128,7 @@ impl<S: Source> Change<'_, S> {
         makers
     }
 
-    /// The Deployment that each ReplicaSet is of.
+    /// The Deployment of each ReplicaSet.
     async fn replica_sets(&self) -> BTreeMap<Key, String> {
         let (sets, _) = self.base_list(Kind::ReplicaSet).await;
         let above = |set: &Value| {
@@ -144,7 +143,7 @@ impl<S: Source> Change<'_, S> {
         nodes.iter().map(|node| key(node, Kind::Node).1).collect()
     }
 
-    /// A pod of a workload: one that is there, made again, or a new one.
+    /// A pod of a workload: an existing one, recreated, or a new one.
     fn made(
         &self,
         admitting: &Admitting<'_>,
@@ -171,7 +170,7 @@ impl<S: Source> Change<'_, S> {
             "ownerReferences": [{"apiVersion": api_version, "kind": info.kind, "name": name, "controller": true}],
         });
         if *kind == Kind::Deployment {
-            // A Deployment makes its pods through a ReplicaSet, which is not there yet.
+            // A Deployment creates pods through a ReplicaSet that does not exist yet.
             if !metadata["labels"].is_object() {
                 metadata["labels"] = json!({});
             }
@@ -199,11 +198,11 @@ impl<S: Source> Change<'_, S> {
     }
 }
 
-/// Adds the status of what is new in a pod: it runs. What the kubelet said of the rest stays.
+/// Adds a running status for new parts of a pod. The kubelet's status for other parts stays.
 fn running(mut pod: Value, moment: String) -> Value {
     let fresh = pod["status"].get("phase").is_none();
     if !fresh && pod["status"]["phase"] != json!("Running") {
-        // What waits today may wait for ever: nobody knows that the change helps.
+        // A pod that waits today may wait forever: the change may not help.
         return pod;
     }
     let names = |containers: &Value, native: bool| -> Vec<(String, bool)> {
@@ -248,21 +247,21 @@ fn is_finished(pod: &Value) -> bool {
     matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"))
 }
 
-/// Kind and name of what controls an object.
+/// Kind and name of the controlling owner.
 fn controller(object: &Value) -> Option<(String, String)> {
     let owners = object["metadata"]["ownerReferences"].as_array()?;
     let owner = owners.iter().find(|owner| owner["controller"] == json!(true)).or_else(|| owners.first())?;
     Some((owner["kind"].as_str()?.to_owned(), owner["name"].as_str()?.to_owned()))
 }
 
-/// The workload that a pod is of.
+/// The workload of a pod.
 fn maker_of(pod: &Value, replica_sets: &BTreeMap<Key, String>) -> Option<Maker> {
     let (namespace, _) = key(pod, Kind::Pod);
     let (kind, name) = controller(pod)?;
     let kind = match kind.as_str() {
         "ReplicaSet" => {
             let deployment = replica_sets.get(&(namespace.clone(), name.clone())).cloned();
-            // Without the ReplicaSets: by the hash that its pods have.
+            // If the ReplicaSets are missing, identify them by the pod's hash label.
             let hash = pod["metadata"]["labels"]["pod-template-hash"].as_str();
             let name =
                 deployment.or_else(|| Some(name.strip_suffix(hash?)?.strip_suffix('-')?.to_owned()))?;
@@ -276,14 +275,14 @@ fn maker_of(pod: &Value, replica_sets: &BTreeMap<Key, String>) -> Option<Maker> 
     Some((kind, (namespace, name)))
 }
 
-/// A workload's template as checks read it: two of them that are equal make equal pods.
+/// A workload's template in the form that checks read: equal templates create equal pods.
 fn template(kind: Kind, workload: &Value) -> Option<PodTemplate> {
     let mut template = match kind {
         Kind::Job => read::<Job>(kind, workload.clone())?.spec.template,
         _ => read::<Workload>(kind, workload.clone())?.spec.template,
     };
     let spec = &mut template.spec;
-    // What the API server fills in.
+    // Defaults of the API server.
     if spec.service_account_name.is_empty() {
         spec.service_account_name = "default".into();
     }

@@ -1,6 +1,6 @@
-//! What the policy controller will write anew into the status of routes, rate limits and EgressNetworks once a set is applied: of what
-//! is new or written otherwise, and of what refers to something that comes or goes. What it will take says so; of what it will
-//! refuse no status is left, so that whoever judges it tells why. A status that today is another than the objects say stays as it is.
+//! Predicts the status that the policy controller writes for routes, rate limits and EgressNetworks after a set is
+//! applied, for new or changed objects and for objects that refer to added or removed ones. Accepted objects get that
+//! status; for rejected ones the status is removed, so that checks report the reason. A stale status stays as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,12 +18,12 @@ use crate::objects::{
 };
 use crate::source::Source;
 
-/// What has such a status.
+/// Kinds with such a status.
 fn stated() -> impl Iterator<Item = Kind> + Clone {
     ROUTES.into_iter().chain([Kind::HTTPLocalRateLimitPolicy, Kind::EgressNetwork])
 }
 
-/// What statuses are told from.
+/// Inputs of the prediction.
 #[derive(Default)]
 struct World {
     servers: Vec<Server>,
@@ -35,7 +35,7 @@ struct World {
     grpc_routes: Vec<Route>,
     tls_routes: Vec<Route>,
     tcp_routes: Vec<Route>,
-    /// The kinds of which some may be left out.
+    /// Kinds whose list may be incomplete.
     partial: BTreeSet<Kind>,
 }
 
@@ -80,13 +80,13 @@ impl World {
 }
 
 impl<S: Source> Change<'_, S> {
-    /// Whether objects of a kind may get another status by the set.
+    /// Whether the set may change the status of a kind.
     pub(super) fn restates(&self, kind: Kind) -> bool {
         stated().any(|of| of == kind)
             && stated().chain([Kind::Server, Kind::Service]).any(|kind| self.touches(kind))
     }
 
-    /// Writes what the policy controller will say into objects of a kind.
+    /// Writes the predicted status into objects of a kind.
     pub(super) async fn restate(&self, kind: Kind, objects: &mut [Value]) {
         if objects.is_empty() {
             return;
@@ -119,7 +119,7 @@ impl<S: Source> Change<'_, S> {
             let place = key(object, kind);
             let at = (place.0.as_str(), place.1.as_str());
             let known = base.get(&place);
-            // What stays as it is written gets another status only with what it refers to.
+            // An unchanged object gets a new status only if an object that it refers to changes.
             let same = known.is_some_and(|known| known["spec"] == object["spec"]);
             match kind {
                 Kind::EgressNetwork if networks_after.is_none() || same && networks_before.is_none() => {}
@@ -152,7 +152,7 @@ impl<S: Source> Change<'_, S> {
     }
 }
 
-/// What is said of a route at each parent; nothing where it is not there.
+/// Status of a route at each parent; none for missing parents.
 fn answers<'a>(statuses: &Statuses<'a>, kind: Kind, at: (&str, &str)) -> Option<Vec<ParentAnswer<'a>>> {
     let mut of_kind = statuses.objects().routes().into_iter().filter(|(known, _)| known.kind() == kind);
     let (kind, routes): (RouteKind, &'a [Route]) = of_kind.next()?;
@@ -240,7 +240,7 @@ fn taken() -> Condition {
     Condition::new("Accepted", "True", "Accepted", "")
 }
 
-/// What of conditions tells them apart.
+/// The parts of conditions to compare.
 fn words(conditions: &[Condition]) -> Vec<(&str, &str, &str)> {
     conditions.iter().map(|it| (it.kind.as_str(), it.status.as_str(), it.reason.as_str())).collect()
 }

@@ -1,5 +1,5 @@
-//! What admission makes of everything that makes pods: each template as the pod that it would become, with what the injector
-//! decides and what it adds. Nothing is judged here.
+//! Admission of everything that creates pods: each template as the resulting pod, with the injector's decision. Nothing
+//! is checked here.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,24 @@ use crate::model::injected::MadeBy;
 use crate::source::Source;
 use crate::version::LinkerdVersion;
 
-/// What makes pods.
+/// Kinds that create pods.
 pub const MAKERS: [Kind; 6] =
     [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::CronJob, Kind::Job, Kind::Pod];
 
-/// Everything that makes pods, and who admits them.
+/// All objects that create pods, and their admission.
 #[derive(Debug)]
 pub struct Templates {
-    /// The release of the injector, where it is known.
+    /// Release of the injector, if known.
     pub release: Option<LinkerdVersion>,
-    /// The makers, by kind, namespace and name.
+    /// The objects, by kind, namespace and name.
     pub all: Vec<Template>,
-    /// The annotations of namespaces.
+    /// Annotations of namespaces.
     pub namespaces: BTreeMap<String, BTreeMap<String, String>>,
-    /// Kinds that could not be read, or not all of them.
+    /// Kinds that could not be read completely.
     pub gaps: Vec<(Kind, Why)>,
 }
 
-/// Something that makes pods.
+/// An object that creates pods.
 #[derive(Debug)]
 pub struct Template {
     /// Its kind.
@@ -39,18 +39,18 @@ pub struct Template {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// Its own annotations, which no pod gets, but for those of a pod.
+    /// Its own annotations; pods do not inherit them.
     pub own: BTreeMap<String, String>,
-    /// The annotations that its pods have before they are admitted.
+    /// Annotations of its pods before admission.
     pub annotations: BTreeMap<String, String>,
-    /// What becomes of its pods.
+    /// Result of the admission of its pods.
     pub fate: Fate,
-    /// A pod of it, as it comes out of admission.
+    /// One of its pods, after admission.
     pub pod: Value,
 }
 
 impl<S: Source> Change<'_, S> {
-    /// What admission makes of everything that makes pods; of the set alone, where only that is asked for.
+    /// Runs the admission for all objects that create pods, or only for those of the set.
     pub async fn templates(&self, of_set: bool) -> Templates {
         let admitting = self.admitting().await;
         let mut templates = Templates {
@@ -66,11 +66,11 @@ impl<S: Source> Change<'_, S> {
                 Fetched::Partial { reasons } => reasons,
                 Fetched::Missing { reason } => vec![reason],
             };
-            // What else the cluster has is no matter of a set; what is broken in it is.
+            // Other objects of the cluster do not belong to the set; broken ones do.
             let told = |why: &Why| !of_set || matches!(why, Why::Malformed { .. });
             templates.gaps.extend(reasons.into_iter().filter(told).map(|why| (kind, why)));
             let asked = |object: &&Value| !of_set || self.set.get(kind, &key(object, kind)).is_some();
-            // What another of these makes is told there.
+            // Pods of another of these objects are listed there.
             let owned =
                 |object: &&Value| object["metadata"]["ownerReferences"].as_array().is_none_or(Vec::is_empty);
             let made = objects.iter().filter(asked).filter(owned);
@@ -79,7 +79,7 @@ impl<S: Source> Change<'_, S> {
         templates
     }
 
-    /// The pods that nothing makes, and those of the set.
+    /// Pods without an owner, and those of the set.
     async fn bare(&self) -> (Vec<Value>, Fetched) {
         let (mut pods, ended) = self.base_list(Kind::Pod).await;
         pods.retain(|pod| self.set.get(Kind::Pod, &key(pod, Kind::Pod)).is_none());
@@ -109,7 +109,7 @@ fn template(admitting: &Admitting<'_>, kind: Kind, object: &Value) -> Template {
         "spec": template["spec"],
     });
     let annotations = texts(&template["metadata"]["annotations"]);
-    // A CronJob makes Jobs, and those are what its pods name.
+    // A CronJob creates Jobs, and its pods name the Job.
     let maker = if kind == Kind::CronJob { Kind::Job } else { kind };
     let made_by = MadeBy { kind: &maker.info().kind.to_ascii_lowercase(), name: &name };
     let (pod, fate) = admitting.decided(pod, (kind != Kind::Pod).then_some(made_by));

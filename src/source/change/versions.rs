@@ -1,4 +1,4 @@
-//! What is under manifests that are judged by themselves: nothing but the version of the Kubernetes that they are for.
+//! The base for manifests without a cluster: only a Kubernetes version.
 
 use super::super::{ObjectSink, Origin, Source};
 use crate::fetched::{Fetched, Why};
@@ -6,7 +6,7 @@ use crate::item::Item;
 use crate::request::Request;
 use crate::version::K8sVersion;
 
-/// A Kubernetes of that version, if one was named, of which nothing else is known.
+/// A cluster with the given Kubernetes version, if any, and no other evidence.
 #[derive(Debug, Clone, Default)]
 pub struct Versions(pub Option<K8sVersion>);
 
@@ -18,7 +18,7 @@ impl Source for Versions {
     async fn fetch(&self, request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         let why = Why::NotInManifests;
         match (&request.item, &self.0) {
-            // Some of them may be in the manifests.
+            // Some of the objects may be in the manifests.
             (Item::List(_), _) => Fetched::Partial { reasons: vec![why] },
             (Item::ServerVersion, Some(version)) => {
                 let version = serde_json::json!({"gitVersion": version.to_string()});

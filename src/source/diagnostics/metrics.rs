@@ -1,22 +1,23 @@
-//! The output of `linkerd diagnostics proxy-metrics`: text of Prometheus, one pod after the other, of which few series are kept.
+//! Parses the output of `linkerd diagnostics proxy-metrics`: Prometheus text of one pod after another, of which a few
+//! series are kept.
 
 use super::Unread;
 use crate::item::diagnostic::{Answer, Denied, ProxyMetrics};
 use crate::knowledge::{Knowledge, MetricMeaning};
 use crate::names::is_subdomain;
 
-/// How the output of `proxy-metrics` and `controller-metrics` begins.
+/// Beginning of the output of `proxy-metrics` and `controller-metrics`.
 const METRICS: &str = "#\n# POD ";
-/// How many different denials of one proxy are kept.
+/// Maximum number of different denials to keep per proxy.
 const MOST_DENIED: usize = 100;
 
-/// Whether a text begins as output of `proxy-metrics` and `controller-metrics` does.
+/// Whether a text begins like output of `proxy-metrics` and `controller-metrics`.
 pub fn begins_metrics(head: &[u8]) -> bool {
     let head: Vec<u8> = head.iter().copied().filter(|byte| *byte != b'\r').take(METRICS.len()).collect();
     head == METRICS.as_bytes()
 }
 
-/// The metrics of pods, one after the other.
+/// Parses the metrics of all pods.
 pub(super) fn read(text: &str) -> Result<Vec<Answer>, Unread> {
     let mut proxies: Vec<Reading> = Vec::new();
     for line in text.lines() {
@@ -32,7 +33,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Answer>, Unread> {
         let Some(reading) = proxies.last_mut() else { continue };
         if line.starts_with("# CONTAINER ") {
             return Err(Unread::Of(
-                "linkerd diagnostics controller-metrics: counters without the time in which they grew, of which none is read",
+                "linkerd diagnostics controller-metrics is not used: its counters lack the period in which \
+                 they grew",
             ));
         }
         if let Some(error) = line.strip_prefix("# ERROR") {
@@ -44,14 +46,14 @@ pub(super) fn read(text: &str) -> Result<Vec<Answer>, Unread> {
     Ok(proxies.into_iter().map(|reading| Answer::ProxyMetrics(reading.done())).collect())
 }
 
-/// A proxy whose metrics are being read.
+/// A proxy whose metrics are being parsed.
 struct Reading {
     proxy: ProxyMetrics,
     uptime: Option<i64>,
 }
 
 impl Reading {
-    /// One line of metrics, if it is of a series that is read.
+    /// Parses one line of metrics; ignores other series.
     fn sample(&mut self, line: &str) {
         let name = line.split(['{', ' ']).next().unwrap_or_default();
         let value = || line.rsplit_once(['}', ' ']).and_then(|(_, value)| value.trim().parse::<f64>().ok());
@@ -69,7 +71,7 @@ impl Reading {
         }
     }
 
-    /// A sample of a counter of denials.
+    /// A sample of a denial counter.
     fn denied(&mut self, line: &str, what: &str, value: Option<f64>) {
         let label = |name: &str| label(line, name).unwrap_or_default();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
@@ -95,7 +97,7 @@ impl Reading {
     }
 }
 
-/// The value of a label of a sample.
+/// Value of a label of a sample.
 fn label<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let labels = line.split_once('{')?.1;
     let mut rest = labels;

@@ -1,4 +1,4 @@
-//! Answers from what was filed: the objects of an item, each read from where it lies, and how much of it is there.
+//! Answers requests from filed objects: the objects of an item, and whether the list is complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -15,19 +15,19 @@ use crate::source::few::Few;
 use crate::source::{Completeness, Uncollected};
 
 impl Dump {
-    /// What the API server's `/version` said, if it is here.
+    /// The response of the API server's `/version`, if present.
     pub fn server_version(&self) -> Option<&Value> {
         self.server_version.as_ref()
     }
 
-    /// What it holds of kinds that no check reads.
+    /// Objects of kinds that no check reads.
     pub fn uncollected(&self) -> Uncollected {
         let held = self.unread.iter().map(|(resource, objects)| ((*resource).to_owned(), objects.len()));
         let complete = self.completeness == Completeness::All;
         Uncollected { held: held.collect(), complete, set_aside: self.set_aside.said() }
     }
 
-    /// The nodes that pods run on, by the names of pods, where only one has the name.
+    /// The nodes of pods, by pod name; only for unique names.
     pub fn nodes_of_pods(&self) -> BTreeMap<String, String> {
         #[derive(Deserialize)]
         struct Scheduled {
@@ -42,7 +42,7 @@ impl Dump {
         let mut reader = Reader::default();
         for ((_, name), held) in self.objects.get(&Kind::Pod).into_iter().flatten() {
             let mut node = None;
-            // What cannot be read is trouble of the list.
+            // Unreadable objects are reported for the list.
             _ = self.read(held, &mut reader, &mut |json| {
                 node = serde_json::from_slice::<Scheduled>(json).ok().map(|pod| pod.spec.node);
             });
@@ -56,7 +56,7 @@ impl Dump {
         self.trouble.values().flat_map(Few::said).collect()
     }
 
-    /// Answers a request: each object, and how it ended.
+    /// Answers a request: each object, and the outcome.
     pub fn answer(&self, request: &Request, take: &mut dyn FnMut(&[u8])) -> Fetched {
         match &request.item {
             Item::List(kind) => self.list(*kind, take),
@@ -102,7 +102,7 @@ impl Dump {
             }
             reasons.push(Why::PerhapsMore);
         }
-        // In the order in which they lie, so that each file is read once, forwards.
+        // In file order, so that each file is read once, forwards.
         places.sort_by_key(|held| (held.blob, held.offset));
         let mut reader = Reader::default();
         for held in places {
@@ -139,14 +139,14 @@ impl Dump {
                 Ok(())
             }
             Err(error) => {
-                let message = format!("an object was there before, and cannot be read now: {error}");
+                let message = format!("an object can no longer be read: {error}");
                 Err(Why::Malformed { message })
             }
         }
     }
 }
 
-/// Reads objects; the file of the last one stays open.
+/// Reads objects; keeps the last file open.
 #[derive(Default)]
 struct Reader {
     open: Option<(usize, BlobReader)>,

@@ -1,5 +1,5 @@
-//! What stands among manifests and cannot be applied as it is: templates that nobody rendered, patches of kustomize, objects with
-//! values still to be put in, objects that SOPS encrypted. It is set aside and said; nothing else goes unchecked because of it.
+//! Parts of manifests that cannot be applied as they are: unrendered templates, kustomize patches, objects with
+//! placeholders, objects encrypted by SOPS. They are set aside and reported; everything else is still checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,35 +11,35 @@ use crate::item::Kind;
 use crate::names::{self, Rule};
 use crate::objects::rule;
 
-/// Why something is set aside.
+/// Reason for setting something aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aside {
-    /// A template of a Helm chart.
+    /// A Helm chart template.
     Chart,
-    /// A template of something else.
+    /// Another template.
     Template,
-    /// A kustomization changes the objects that it takes.
+    /// A kustomization changes its objects.
     Kustomization,
-    /// A value is still to be put in, as Flux does with `${NAME}`.
+    /// It contains a placeholder, such as `${NAME}` of Flux.
     Placeholder,
     /// Encrypted by SOPS.
     Encrypted,
-    /// Several folders hold an object, and differ, as environments do.
+    /// Several folders contain the same object with differences, for example per environment.
     Environments,
-    /// A link to something that holds no objects.
+    /// A link to a file without objects.
     Link,
 }
 
-/// So many places of one reason are named.
+/// Number of places to list per reason.
 const NAMED: usize = 3;
-/// So many places of one reason are told apart.
+/// Number of places to distinguish per reason.
 const MOST: usize = 1000;
 
 /// Everything that was set aside.
 #[derive(Debug, Clone, Default)]
 pub struct SetAside(BTreeMap<Aside, Places>);
 
-/// Where things of one reason are.
+/// Places of one reason.
 #[derive(Debug, Clone, Default)]
 struct Places {
     things: usize,
@@ -47,14 +47,14 @@ struct Places {
 }
 
 impl SetAside {
-    /// Sets something aside that is in this place: the folder of a chart, a file, an object.
+    /// Sets aside the object at this place: the folder of a chart, a file, an object.
     pub fn add(&mut self, why: Aside, place: &str) {
         let places = self.0.entry(why).or_default();
         places.things += 1;
         self.place(why, place);
     }
 
-    /// Names one more place of what was set aside already.
+    /// Adds another place of something that was already set aside.
     pub fn place(&mut self, why: Aside, place: &str) {
         let places = self.0.entry(why).or_default();
         if places.names.len() < MOST {
@@ -62,7 +62,7 @@ impl SetAside {
         }
     }
 
-    /// What was set aside, a sentence for each reason, with what makes manifests of it.
+    /// A sentence for each reason, with the command that renders the manifests.
     pub fn said(&self) -> Vec<String> {
         self.0.iter().map(|(why, places)| sentence(*why, places)).collect()
     }
@@ -79,44 +79,48 @@ fn sentence(why: Aside, places: &Places) -> String {
     };
     match why {
         Aside::Chart => format!(
-            "{} of Helm, not rendered, in {named}: helm template DIR | {}",
-            of("template", "templates"),
+            "{} in {named}: use helm template DIR | {}",
+            of("unrendered Helm template", "unrendered Helm templates"),
             own("check --manifests -")
         ),
         Aside::Template => {
-            format!("{}, not rendered, at {named}: give what comes of it", of("template", "templates"))
+            format!(
+                "{} at {named}: pass the rendered output",
+                of("unrendered template", "unrendered templates")
+            )
         }
         Aside::Kustomization => format!(
-            "what {} (patches, names, labels, several namespaces), in {named}: kustomize build DIR | {}",
-            of("kustomization changes in its objects", "kustomizations change in their objects"),
+            "changes that {} (patches, names, labels, several namespaces), in {named}: use kustomize build \
+             DIR | {}",
+            of("kustomization makes to its objects", "kustomizations make to their objects"),
             own("check --manifests -")
         ),
         Aside::Placeholder => {
-            format!("{} with a value still to be put in, {named}: put it in first", of("object", "objects"))
+            format!("{} with a placeholder, {named}: substitute the value first", of("object", "objects"))
         }
         Aside::Environments => format!(
-            "{} in several folders that differ, as environments do, in {named}: check one of them at a time",
+            "{} with different content in several folders, in {named}: check one folder at a time",
             of("object", "objects")
         ),
         Aside::Link => {
             format!("{} without Kubernetes objects, {named}: skipped", of("link to a file", "links to files"))
         }
         Aside::Encrypted => {
-            format!("{} encrypted by SOPS, {named}: sops --decrypt first", of("object", "objects"))
+            format!("{} encrypted by SOPS, {named}: run sops --decrypt first", of("object", "objects"))
         }
     }
 }
 
-/// Whether a text that could not be read has the marks of a template: Helm, Jinja and Go write `{{`, Flux and envsubst `${NAME}`.
+/// Whether an unparsable text looks like a template: Helm, Jinja and Go use `{{`, Flux and envsubst `${NAME}`.
 pub fn is_template(text: &[u8]) -> bool {
     let named = |at: usize| text.get(at + 2).is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
     memmem::find(text, b"{{").is_some() || memmem::find_iter(text, b"${").any(named)
 }
 
-/// Whether a text that could not be read was to be objects of Kubernetes, rather than the file of another tool.
+/// Whether an unparsable text was meant to contain Kubernetes objects rather than data of another tool.
 pub fn is_manifest(text: &[u8]) -> bool {
     let begins = |line: &[u8]| {
-        // Deeper down it is a text that the file of another tool holds.
+        // Deeper nesting means text inside a file of another tool.
         let deep = line.iter().take_while(|byte| byte.is_ascii_whitespace()).count() > 4;
         let outermost = line.starts_with(b"kind:");
         let line = line.trim_ascii_start();
@@ -127,7 +131,7 @@ pub fn is_manifest(text: &[u8]) -> bool {
     text.split(|byte| *byte == b'\n').any(begins)
 }
 
-/// What keeps an object of manifests from being filed.
+/// Reason why an object of manifests is not filed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfit {
     /// It cannot be applied as it is.
@@ -136,7 +140,7 @@ pub enum Unfit {
     Broken(String),
 }
 
-/// What keeps an object from being filed, if anything does.
+/// Reason why an object is not filed, if any.
 pub fn unfit(json: &[u8], kind: Kind) -> Option<Unfit> {
     let object: Value = serde_json::from_slice(json).ok()?;
     if object["sops"].is_object() {
@@ -152,11 +156,11 @@ pub fn unfit(json: &[u8], kind: Kind) -> Option<Unfit> {
         return Some(Unfit::SetAside(Aside::Placeholder));
     }
     let why = kind.store().push(json, rule(kind)).err()?.to_string();
-    // What a placeholder keeps from being read may be well once something is in its place.
+    // An object that is unreadable because of a placeholder may be valid once the value is substituted.
     Some(if is_template(json) { Unfit::SetAside(Aside::Placeholder) } else { Unfit::Broken(why) })
 }
 
-/// Whether a key of Linkerd's has one for its value, wherever it stands.
+/// Whether a Linkerd key has a placeholder as its value, at any depth.
 fn has_placeholder(value: &Value) -> bool {
     match value {
         Value::Object(map) => map.iter().any(|(key, value)| match value {

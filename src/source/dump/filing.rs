@@ -1,5 +1,5 @@
-//! Files what is found in a text: which kind it is, where it lies, how old it is. Objects of kinds that are never read
-//! are dropped here; objects without a kind are not of a cluster.
+//! Files the objects in a text: kind, position and age. Objects of kinds that are never read are dropped here; objects
+//! without a kind do not belong to a cluster.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,34 +19,34 @@ use crate::knowledge::Knowledge;
 use crate::source::few::MOST;
 use crate::source::json::{self, Head};
 
-/// The largest text that is searched for the marks of a template.
+/// Maximum size of a text to search for template marks.
 const MOST_OF_TEXT: u64 = 4 << 20;
-/// So many sorts of nameless items are told apart in a list.
+/// Number of sorts of nameless items to distinguish in a list.
 const SORTS: usize = 100;
 
 pub(super) struct Filing<'a> {
     pub(super) builder: &'a mut Builder,
     name: &'a str,
     blob: &'a Blob,
-    /// Where objects lie that are not converted.
+    /// Positions of objects that need no conversion.
     place: usize,
     waiting: Vec<Waiting>,
-    /// The items without a name of the list that is under way.
+    /// Nameless items of the current list.
     nameless: BTreeMap<Kindred, Nameless>,
-    /// Where the lines are, once a message needed one.
+    /// Line index, once a message needs it.
     lines: Option<Lines>,
     failed: Option<io::Error>,
-    /// It was said of this file that values of Secrets are hidden in it.
+    /// Whether hidden Secret values were already reported for this file.
     hides: bool,
 }
 
-/// The version and kind that an item says of itself.
+/// Version and kind of an item.
 type Kindred = (Option<String>, Option<String>);
 
-/// Items without a name, alike in what they are: there is nothing to file, and there can be millions.
+/// Nameless items of the same kind: they cannot be filed, and there may be millions.
 #[derive(Default)]
 struct Nameless {
-    /// Where the first ones are.
+    /// Positions of the first ones.
     lines: Vec<Line>,
     more: usize,
 }
@@ -63,7 +63,7 @@ pub(super) fn json(builder: &mut Builder, name: &str, blob: Blob) -> io::Result<
         if filing.is_template(text.as_deref(), Line::Of(broken.offset)) {
             return filing.failed.map_or(Ok(()), Err);
         }
-        // What came of a list before it broke off is there.
+        // The part of a list before an error is kept.
         let head = broken.within.unwrap_or_default();
         let inside = head.kind.clone();
         filing.end_list(&head);
@@ -170,7 +170,7 @@ impl<'a> Filing<'a> {
         self.builder.note(kind, format!("{place}: {}", crate::redact::error(&why)));
     }
 
-    /// An item, until its list says what it is a list of.
+    /// An item, until the kind of its list is known.
     fn wait(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
         match serde_json::from_slice::<Peek<'_>>(json) {
             Ok(peek) if self.is_moved(&peek) => {
@@ -190,7 +190,7 @@ impl<'a> Filing<'a> {
         }
     }
 
-    /// What is read of an object; of manifests also what keeps it from being filed, and what it says.
+    /// The parsed head of an object; for manifests also the reason not to file it, and its hash.
     fn waiting(&self, peek: Peek<'_>, blob: usize, offset: u64, json: &[u8], line: Line) -> Waiting {
         let unfit = self.unfit(&peek, json);
         let content = self.builder.places.is_some().then(|| super::repeated::content(json));
@@ -221,7 +221,7 @@ impl<'a> Filing<'a> {
     fn nameless(&mut self, peek: Peek<'_>, line: Line) {
         let kindred = (peek.api_version.map(Cow::into_owned), peek.kind.map(Cow::into_owned));
         if !self.nameless.contains_key(&kindred) && self.nameless.len() >= SORTS {
-            // Of which kinds they are is not kept any more: any kind may lack something.
+            // Their kinds are no longer known, so any kind may be incomplete.
             return self.trouble(None, line, "an item without a name");
         }
         let nameless = self.nameless.entry(kindred).or_default();
@@ -235,7 +235,7 @@ impl<'a> Filing<'a> {
         if self.builder.is_full(None) {
             return self.builder.note_more(None, 1);
         }
-        // The error counts lines from where the object begins.
+        // The error counts lines from the start of the object.
         let said = error.to_string();
         let why = said.split(" at line ").next().unwrap_or(&said);
         let line = match line {
@@ -253,14 +253,14 @@ impl<'a> Filing<'a> {
         let nameless = std::mem::take(&mut self.nameless);
         let list = head.kind.as_deref().is_some_and(|kind| kind.ends_with("List"));
         if head.kind.is_some() && !list {
-            // Some other object that happens to have items.
+            // Another kind of object that has items.
             self.builder.recognised += 1;
             return;
         }
         self.builder.recognised += usize::from(list);
         if head.goes_on() {
             let kind = item_kind(head, None, None);
-            let why = "the list is one page of several (metadata.continue is set): the rest is not here";
+            let why = "the list is only one of several pages (metadata.continue is set)";
             let lines = nameless.values().flat_map(|nameless| nameless.lines.first());
             let first = waiting.first().map(|first| &first.line).or(lines.min_by_key(|line| line.place()));
             let first = first.copied().unwrap_or(Line::Is(1));
@@ -274,10 +274,10 @@ impl<'a> Filing<'a> {
         }
     }
 
-    /// Items without a name: they belong to nothing, and their kind lacks something.
+    /// Nameless items: they cannot be filed, so their kind is incomplete.
     fn refuse(&mut self, head: &Head, version: Option<&str>, kind: Option<String>, nameless: &Nameless) {
         let (kind, why) = match kind.or_else(|| listed(head)) {
-            // An array of anything.
+            // An array of other values.
             None if head.kind.is_none() => return,
             None => (None, "an item without a kind".to_owned()),
             Some(name) => {
@@ -321,9 +321,9 @@ impl<'a> Filing<'a> {
             return self.trouble(Some(kind), object.line, &format!("a {kind} without a name"));
         }
         if kind == Kind::Secret && object.hidden {
-            // A length is no key, and what was in its place may be as it should be.
+            // A length is not a key, and the hidden value may be valid.
             if !std::mem::replace(&mut self.hides, true) {
-                let why = "Secrets whose values are hidden, as must-gather hides them, are not read";
+                let why = "Secrets with hidden values (as in must-gather) are not read";
                 self.trouble(Some(kind), object.line, why);
             }
             return;
@@ -354,20 +354,20 @@ impl<'a> Filing<'a> {
         self.builder.hold(kind, key, held);
     }
 
-    /// An object that stands alone, or the answer of a version request.
+    /// A standalone object, or the response of a version request.
     fn single(&mut self, json: &[u8], blob: usize, offset: u64, line: Line) {
         let peek = match serde_json::from_slice::<Peek<'_>>(json) {
             Ok(peek) => peek,
             Err(error) => return self.malformed(line, &error),
         };
         if let Some(name) = &peek.kind {
-            // A list that came as an object: its items are no array.
+            // A list whose items are not an array.
             if name.ends_with("List") && !peek.has_no_items() {
                 let head = Head::of(peek.api_version.as_deref(), name);
                 let kind = item_kind(&head, None, None);
                 if kind.is_some() || name == "List" {
                     self.builder.recognised += 1;
-                    self.trouble(kind, line, &format!("the items of a {name} are no list"));
+                    self.trouble(kind, line, &format!("the items of a {name} are not a list"));
                 }
                 return;
             }
@@ -394,7 +394,8 @@ impl<'a> Filing<'a> {
                 self.builder.version(self.name, server);
             }
             Some(Answer::KubectlAlone) => {
-                let warning = format!("{}: it has kubectl's version only, not the API server's", self.name);
+                let warning =
+                    format!("{}: it contains only kubectl's version, not the API server's", self.name);
                 self.builder.dump.warnings.push(warning);
             }
             None => {}

@@ -1,6 +1,6 @@
-//! Collections that other tools make, known by their files: which lists in them are all that the cluster had. Replicated's
-//! troubleshoot writes a file for each namespace, and beside them what it could not list; of Cilium's sysdump [`sysdump`] tells.
-//! Where anything speaks against it, a list counts as any other: perhaps not all.
+//! Collections of other tools, recognized by their files, and the lists in them that are complete. Replicated's
+//! troubleshoot writes one file per namespace, and separate files with errors; [`sysdump`] handles Cilium. If anything
+//! contradicts, a list counts as possibly incomplete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,9 @@ use super::sysdump;
 use crate::archive::Tree;
 use crate::item::Kind;
 
-/// The folder of troubleshoot's cluster resources.
+/// Folder of troubleshoot's cluster resources.
 const RESOURCES: &str = "cluster-resources/";
-/// Its lists with a file for each namespace.
+/// Lists with one file per namespace.
 const BY_NAMESPACE: [(&str, Kind); 20] = [
     ("pods", Kind::Pod),
     ("pod-disruption-budgets", Kind::PodDisruptionBudget),
@@ -35,7 +35,7 @@ const BY_NAMESPACE: [(&str, Kind); 20] = [
     ("serviceaccounts", Kind::ServiceAccount),
     ("namespaces", Kind::Namespace),
 ];
-/// Its lists in one file.
+/// Lists in one file.
 const OF_CLUSTER: [(&str, Kind); 6] = [
     ("nodes", Kind::Node),
     ("clusterroles", Kind::ClusterRole),
@@ -44,17 +44,17 @@ const OF_CLUSTER: [(&str, Kind); 6] = [
     ("validating-webhook-configurations", Kind::ValidatingWebhookConfiguration),
     ("mutating-webhook-configurations", Kind::MutatingWebhookConfiguration),
 ];
-/// Namespaces that every cluster has: a collection without them was made of some namespaces alone.
+/// Namespaces of every cluster: a collection without them was limited to some namespaces.
 const ALWAYS: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
-/// The largest list of namespaces that is read, in bytes.
+/// Maximum size of a namespace list, in bytes.
 const NAMESPACES: u64 = 64 << 20;
 
-/// The kinds of which a folder or archive lists every object, by the tool that wrote it.
+/// The kinds that a folder or archive lists completely, by the tool that wrote it.
 pub fn complete(tree: &Tree) -> BTreeSet<Kind> {
     let mut kinds = sysdump::complete(tree);
     let roots: BTreeSet<&str> =
         tree.files.keys().filter_map(|path| Some(&path[..path.find(RESOURCES)? + RESOURCES.len()])).collect();
-    // Of several collections in one folder nobody knows whose is whose.
+    // With several collections in one folder, files cannot be assigned.
     if let [root] = roots.into_iter().collect::<Vec<_>>()[..] {
         kinds.extend(troubleshoot(tree, root));
     }
@@ -63,7 +63,7 @@ pub fn complete(tree: &Tree) -> BTreeSet<Kind> {
 
 fn troubleshoot(tree: &Tree, root: &str) -> BTreeSet<Kind> {
     let file = |name: &str| tree.files.get(&format!("{root}{name}.json"));
-    // Empty, or null, where nothing went wrong.
+    // Empty or null without errors.
     let failed = |name: &str| {
         file(&format!("{name}-errors")).is_some_and(|blob| {
             blob.bytes(16).map_or(true, |bytes| {
@@ -109,16 +109,16 @@ fn troubleshoot(tree: &Tree, root: &str) -> BTreeSet<Kind> {
     kinds
 }
 
-/// Whether what matters of a Secret, as JSON, is hidden. `oc adm inspect`, and with it must-gather, writes how long a value is in its
-/// place ("1675 bytes long"), for all but `tls.crt`, `ca.crt` and `service-ca.crt`. Where the certificate stands in `tls.crt`
-/// it is there, and only its key is not known.
+/// Whether the relevant values of a Secret (as JSON) are hidden. `oc adm inspect`, used by must-gather, replaces values
+/// by their length ("1675 bytes long"), except for `tls.crt`, `ca.crt` and `service-ca.crt`. With the certificate in
+/// `tls.crt`, only the key is unknown.
 pub fn hides(secret: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Data {
         #[serde(default)]
         data: BTreeMap<String, String>,
     }
-    // It stands in base64, so how it ends depends on the number of digits.
+    // In base64, the ending depends on the number of digits.
     let ends = ["IGJ5dGVzIGxvbmc=", "BieXRlcyBsb25n", "gYnl0ZXMgbG9uZw=="];
     if !ends.iter().any(|end| memchr::memmem::find(secret, end.as_bytes()).is_some()) {
         return false;

@@ -1,5 +1,5 @@
-//! What filing knows of manifests that it need not know of dumps: nobody applied them yet, so that templates, placeholders and
-//! encrypted objects stand among them, and objects that are named only once they are created.
+//! Filing of manifests, in contrast to dumps: they are not applied yet, so they may contain templates, placeholders,
+//! encrypted objects, and objects that get their name at creation.
 
 use serde_json::Value;
 
@@ -9,11 +9,11 @@ use super::peek::{Peek, kind_of};
 use super::waiting::Line;
 use crate::item::Kind;
 
-/// What stands for the letters that the API server puts behind `generateName`.
+/// Replacement for the letters that the API server appends to `generateName`.
 const GENERATED: &str = "xxxxx";
 
 impl Filing<'_> {
-    /// Whether a text that could not be read is a template, which is set aside then.
+    /// Whether an unparsable text is a template, which is set aside.
     pub(super) fn is_template(&mut self, text: Option<&[u8]>, line: Line) -> bool {
         if self.builder.places.is_none() {
             return false;
@@ -27,13 +27,13 @@ impl Filing<'_> {
         true
     }
 
-    /// What keeps an object from being filed.
+    /// Reason why an object is not filed.
     pub(super) fn unfit(&self, peek: &Peek<'_>, json: &[u8]) -> Option<Unfit> {
         self.builder.places.as_ref()?;
         aside::unfit(json, kind_of(peek)?)
     }
 
-    /// Whether a kustomization has an object be of another namespace than it says.
+    /// Whether a kustomization overrides the namespace of an object.
     pub(super) fn is_moved(&self, peek: &Peek<'_>) -> bool {
         let Some((into, kind)) = self.builder.moved.as_deref().zip(kind_of(peek)) else { return false };
         match kind {
@@ -42,7 +42,7 @@ impl Filing<'_> {
         }
     }
 
-    /// The object as the kustomization has it: with the namespace, or of a namespace the name.
+    /// The object with the kustomization's namespace; for a Namespace, with its name.
     pub(super) fn moved(&mut self, peek: &Peek<'_>, json: &[u8]) -> Option<(Vec<u8>, u64)> {
         let into = self.builder.moved.clone()?;
         let mut object: Value = serde_json::from_slice(json).ok()?;
@@ -51,7 +51,7 @@ impl Filing<'_> {
         self.convert(&object)
     }
 
-    /// An object without a name that asks for one, with a name like the one that it gets when it is created.
+    /// An object with `generateName` and a placeholder name.
     pub(super) fn generated(&mut self, peek: &Peek<'_>, json: &[u8]) -> Option<(Vec<u8>, u64)> {
         self.builder.places.as_ref()?;
         kind_of(peek)?;

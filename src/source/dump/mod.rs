@@ -1,9 +1,9 @@
-//! What people already have: output of `kubectl get`, `kubectl version` and `kubectl cluster-info dump`, in any mixture
-//! of files, as one cluster.
+//! Dumps: output of `kubectl get`, `kubectl version` and `kubectl cluster-info dump`, in any combination of files, as
+//! one cluster.
 //!
-//! Opening reads everything once and remembers where each object lies; answering reads the objects of one item. What a
-//! dump does not hold is not captured, and what it holds may not be all, unless the operator said so. This module
-//! files objects; it redacts and judges nothing.
+//! Opening reads everything once and records the position of each object; answering reads the objects of one item. What
+//! a dump does not contain was not captured, and its lists may be incomplete unless the operator declares them
+//! complete. This module files objects; it neither redacts nor checks.
 
 mod answer;
 pub mod aside;
@@ -40,27 +40,27 @@ use crate::redact;
 pub struct Dump {
     completeness: Completeness,
     objects: BTreeMap<Kind, BTreeMap<Key, Held>>,
-    /// Where the bytes are; the first holds what had to be converted.
+    /// The bytes; the first entry contains converted data.
     blobs: Vec<Blob>,
     /// Objects of kinds that no check reads, by resource.
     unread: BTreeMap<&'static str, BTreeSet<Key>>,
-    /// What could not be read, by the kind that lacks something; any kind may, if it is not known.
+    /// Errors, by the affected kind; without a kind, any kind may be affected.
     trouble: BTreeMap<Option<Kind>, Few>,
     server_version: Option<Value>,
-    /// Output of `linkerd diagnostics` among it.
+    /// Contained output of `linkerd diagnostics`.
     diagnostics: Diagnostics,
     /// Uids of the namespace `kube-system`, with the first file that has each.
     pub uids: BTreeMap<String, String>,
-    /// What is worth a warning.
+    /// Warnings.
     pub warnings: Vec<String>,
-    /// What of manifests cannot be applied as it is.
+    /// Parts of manifests that cannot be applied as they are.
     pub set_aside: SetAside,
 }
 
 /// Namespace (empty for cluster-scoped objects) and name.
 type Key = (Box<str>, Box<str>);
 
-/// Where an object lies.
+/// Position of an object.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     blob: usize,
@@ -69,52 +69,52 @@ struct Held {
     age: Age,
 }
 
-/// Which of two states of an object is the later one.
+/// Age of a state of an object; the higher is the later.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Age {
     version: u64,
     created: Option<Timestamp>,
 }
 
-/// How much of a file tells whether it may be output of `linkerd diagnostics`.
+/// Number of bytes that show whether a file is output of `linkerd diagnostics`.
 const HEAD: u64 = 2048;
 
-/// Takes files in, one after the other.
+/// Reads files, one after another.
 #[derive(Debug)]
 pub struct Builder {
     dump: Dump,
     converted: Spool,
-    /// The namespace of objects that name none.
+    /// Namespace of objects that name none.
     into: String,
-    /// Where objects stand, if anybody wants to know.
+    /// Positions of objects in files, if requested.
     places: Option<Places>,
-    /// What of manifests stood before.
+    /// Objects of manifests seen so far.
     repeated: Repeated,
-    /// The namespace that a kustomization gives to what is read.
+    /// Namespace that a kustomization sets for the current file.
     moved: Option<String>,
-    /// Lists, objects and versions that were recognised, those of kinds that are never read included.
+    /// Number of recognized lists, objects and versions, including kinds that are never read.
     recognised: usize,
-    /// Something broken in the file that is read was to be an object of Kubernetes.
+    /// A broken part of the current file was meant to be a Kubernetes object.
     of_kubernetes: bool,
-    /// How often something was set aside.
+    /// Number of times that something was set aside.
     aside: usize,
 }
 
-/// What became of a file.
+/// Result of reading a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It holds something of a cluster.
+    /// It contains evidence of a cluster.
     Read,
-    /// It is sound, and holds nothing, for this reason; it may be no dump at all.
+    /// It is valid but contains no evidence, for this reason; it may not be a dump at all.
     Nothing(String),
-    /// It could not be read, and nothing of a cluster was in it up to there.
+    /// It could not be read, and contained no evidence up to the error.
     Broken(String),
-    /// It cannot be applied as it is, which is remembered.
+    /// It cannot be applied as it is, which is recorded.
     SetAside,
 }
 
 impl Builder {
-    /// Begins, with what the operator said of the dumps' completeness.
+    /// Starts with the operator's declaration of completeness.
     pub fn new(completeness: Completeness) -> Builder {
         let dump = Dump {
             completeness,
@@ -141,29 +141,29 @@ impl Builder {
         }
     }
 
-    /// Has objects that name no namespace be of this one.
+    /// Sets the namespace of objects that name none.
     pub fn into_namespace(&mut self, namespace: Option<String>) {
         if let Some(namespace) = namespace {
             self.into = namespace;
         }
     }
 
-    /// Has objects of what is read next be of this namespace, as a kustomization has them; nothing: as they say.
+    /// Sets the namespace of objects in the next file, as in a kustomization; without one, their own applies.
     pub fn moved_to(&mut self, namespace: Option<&str>) {
         self.moved = namespace.map(str::to_owned);
     }
 
-    /// Has it remember where objects stand in their files.
+    /// Enables recording of positions.
     pub fn with_places(&mut self) {
         self.places = Some(Places::default());
     }
 
-    /// Where objects stand, if it was to remember that.
+    /// The recorded positions, if enabled.
     pub fn places(&mut self) -> Option<Places> {
         self.places.take()
     }
 
-    /// Says that every object of these kinds is in what is taken in.
+    /// Declares lists of these kinds as complete.
     pub fn complete(&mut self, kinds: BTreeSet<Kind>) {
         match &mut self.dump.completeness {
             Completeness::All => {}
@@ -173,10 +173,10 @@ impl Builder {
         }
     }
 
-    /// Takes a decompressed file in. Trouble in it is remembered, unless nothing in it is of a cluster.
+    /// Reads a decompressed file. Errors in it are recorded, unless it contains no evidence.
     ///
     /// # Errors
-    /// It cannot be read, or what is converted cannot be spooled.
+    /// It cannot be read, or converted data cannot be stored.
     pub fn file(&mut self, name: &str, blob: Blob) -> io::Result<Taken> {
         let blob = sniff::utf8(blob)?;
         let text = sniff::sniff(&blob)?;
@@ -188,15 +188,17 @@ impl Builder {
             }
             Err(Unread::Of(why)) => return Ok(Taken::Nothing(why.to_owned())),
         }
-        // What is wrong with a file that is none of a cluster is no trouble of the dump.
+        // Errors in a file without evidence are not errors of the dump.
         let earlier = std::mem::take(&mut self.dump.trouble);
         let before = self.recognised;
         let aside = self.aside;
         self.of_kubernetes = false;
         let filed = match text {
-            // To kubectl apply it says nothing; of a dump it may be all that was written.
-            sniff::Text::Empty if self.places.is_some() => Ok(Some(Taken::Nothing("it is empty".to_owned()))),
-            sniff::Text::Empty => Ok(Some(Taken::Broken("it is empty".to_owned()))),
+            // kubectl apply ignores an empty file; a dump may have failed to write its content.
+            sniff::Text::Empty if self.places.is_some() => {
+                Ok(Some(Taken::Nothing("the file is empty".to_owned())))
+            }
+            sniff::Text::Empty => Ok(Some(Taken::Broken("the file is empty".to_owned()))),
             sniff::Text::Neither(_) | sniff::Text::Json if self.begins_template(&blob)? => {
                 self.set_aside(Aside::Template, name);
                 Ok(Some(Taken::SetAside))
@@ -225,14 +227,14 @@ impl Builder {
         }
         let is_foreign = self.places.is_some() && !self.of_kubernetes;
         Ok(match found.into_values().next().and_then(|few| few.messages.into_iter().next()) {
-            // The file of another tool, which has a form of YAML or JSON of its own.
+            // A file of another tool with its own YAML or JSON.
             Some(message) if is_foreign => Taken::Nothing(message),
             Some(message) => Taken::Broken(message),
-            None => Taken::Nothing("no Kubernetes objects are in it".to_owned()),
+            None => Taken::Nothing("it contains no Kubernetes objects".to_owned()),
         })
     }
 
-    /// Takes in what `linkerd diagnostics` printed, if a file holds that; manifests are none.
+    /// Reads output of `linkerd diagnostics`, unless manifests are read.
     fn diagnosed(&mut self, blob: &Blob) -> io::Result<Result<usize, Unread>> {
         if self.places.is_some()
             || blob.len() > diagnostics::MOST
@@ -245,7 +247,7 @@ impl Builder {
         Ok(self.dump.diagnostics.read(&String::from_utf8_lossy(&text), None))
     }
 
-    /// Whether a text of manifests begins with the mark of a template, which is neither JSON nor YAML.
+    /// Whether a manifest begins with template marks, which are neither JSON nor YAML.
     fn begins_template(&self, blob: &Blob) -> io::Result<bool> {
         if self.places.is_none() {
             return Ok(false);
@@ -259,29 +261,29 @@ impl Builder {
         Ok(first.is_some_and(|line| line.starts_with("{{")))
     }
 
-    /// Takes the version of the API server in, where a file says nothing else.
+    /// Sets the version of the API server, from a file that contains nothing else.
     pub fn server_version(&mut self, name: &str, git_version: &str) {
         self.recognised += 1;
         self.version(name, serde_json::json!({ "gitVersion": git_version }));
     }
 
-    /// Remembers that something could not be read which may have held objects of any kind.
+    /// Records that something of unknown kind could not be read.
     pub fn trouble(&mut self, message: String) {
         self.note(None, message);
     }
 
-    /// Remembers that manifests hold something that cannot be applied as it is.
+    /// Records something in manifests that cannot be applied as it is.
     pub fn set_aside(&mut self, why: Aside, what: &str) {
         self.aside += 1;
         self.dump.set_aside.add(why, what);
     }
 
-    /// How much was recognised.
+    /// Number of recognized objects.
     pub fn recognised(&self) -> usize {
         self.recognised
     }
 
-    /// The dump.
+    /// Finishes the dump.
     pub fn finish(mut self) -> Dump {
         self.more_repeated();
         self.dump.blobs[0] = self.converted.finish();
@@ -289,30 +291,30 @@ impl Builder {
     }
 
     fn note(&mut self, kind: Option<Kind>, message: String) {
-        // serde quotes the value that is wrong.
+        // serde quotes the invalid value.
         self.dump.trouble.entry(kind).or_default().add(|| redact::own_words(&message).into_owned());
     }
 
-    /// Whether no more is said of what is wrong with a kind.
+    /// Whether further errors of a kind are only counted.
     fn is_full(&self, kind: Option<Kind>) -> bool {
         self.dump.trouble.get(&kind).is_some_and(Few::is_full)
     }
 
-    /// Remembers that so many more could not be read.
+    /// Adds to the number of errors that are not listed.
     fn note_more(&mut self, kind: Option<Kind>, more: usize) {
         if more > 0 {
             self.dump.trouble.entry(kind).or_default().more += more;
         }
     }
 
-    /// Keeps the text of an object that does not lie anywhere as JSON; where it is now.
+    /// Stores the text of an object that does not exist as JSON; returns its position.
     fn convert(&mut self, json: &[u8]) -> io::Result<u64> {
         let begin = self.converted.len();
         self.converted.write_all(json)?;
         Ok(begin)
     }
 
-    /// Files an object; the later state of one that is there already.
+    /// Files an object; if it exists, keeps the later state.
     fn hold(&mut self, kind: Kind, key: Key, held: Held) {
         let of_kind = self.dump.objects.entry(kind).or_default();
         match of_kind.get_mut(&key) {
@@ -326,7 +328,7 @@ impl Builder {
         let git = |value: &Value| value["gitVersion"].as_str().unwrap_or_default().to_owned();
         match &self.dump.server_version {
             Some(earlier) if git(earlier) != git(&version) => self.dump.warnings.push(format!(
-                "{name}: the API server is {}, and another file says {}; the first one counts",
+                "{name}: the API server is {}, but another file states {}; the first one is used",
                 git(&version),
                 git(earlier),
             )),

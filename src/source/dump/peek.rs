@@ -1,4 +1,4 @@
-//! What is read of an object before it is filed: what it says it is, its name, and how old this state of it is.
+//! The parts of an object that filing needs: kind, name, and the age of this state.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use crate::item::Kind;
 use crate::source::json::Head;
 
-/// What filing needs to know of an object.
+/// Fields of an object that filing needs.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Peek<'a> {
@@ -55,17 +55,17 @@ pub(super) struct PeekMeta<'a> {
     pub(super) creation_timestamp: Option<Cow<'a, str>>,
 }
 
-/// The kind that an object says of itself.
+/// The kind of an object, from its own fields.
 pub(super) fn kind_of(peek: &Peek<'_>) -> Option<Kind> {
     Kind::of_manifest(peek.api_version.as_deref()?, peek.kind.as_deref()?)
 }
 
-/// The kind of the items of a typed list: `Pod` for a `PodList`; nothing for a `List`.
+/// The kind of the items of a typed list: `Pod` for a `PodList`; none for a `List`.
 pub(super) fn listed(head: &Head) -> Option<String> {
     head.kind.as_deref()?.strip_suffix("List").filter(|kind| !kind.is_empty()).map(str::to_owned)
 }
 
-/// The kind of an item that says this of itself, in this list.
+/// The kind of an item in this list.
 pub(super) fn item_kind(head: &Head, api_version: Option<&str>, kind: Option<&str>) -> Option<Kind> {
     let listed = listed(head);
     let kind = kind.filter(|kind| !kind.ends_with("List")).or(listed.as_deref())?;

@@ -1,5 +1,4 @@
-//! Where the objects of a dump stand in the files that were given, down to a field: what `kubectl apply` is told of manifests,
-//! people want to be told by file, line and column.
+//! Positions of the objects of a dump in the given files, down to a field: file, line and column for messages.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -10,17 +9,17 @@ use crate::finding::Written;
 use crate::item::Kind;
 use crate::yaml::node::{Holds, Node, tree};
 
-/// The largest document that is searched for a field; in a larger one the beginning of the object is named.
+/// Maximum size of a document to search for a field; in a larger one, the start of the object is used.
 const MOST: u64 = 8 << 20;
 
-/// Where objects stand.
+/// Positions of objects.
 #[derive(Debug, Default)]
 pub struct Places {
     files: Vec<(String, Blob)>,
     objects: BTreeMap<(Kind, Key), Held>,
 }
 
-/// The file of an object, and the line on which its document or its item begins, from 1.
+/// File of an object, and the first line of its document or item, from 1.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     file: usize,
@@ -28,7 +27,7 @@ struct Held {
 }
 
 impl Places {
-    /// Notes an object.
+    /// Records an object.
     pub(super) fn note(&mut self, kind: Kind, key: Key, name: &str, blob: &Blob, line: u64) {
         let file = match self.files.iter().position(|(known, _)| known == name) {
             Some(at) => at,
@@ -40,8 +39,8 @@ impl Places {
         self.objects.insert((kind, key), Held { file, line });
     }
 
-    /// Where an object stands, and of it a field, written as evidence writes it: `spec.template.metadata.annotations[KEY]`.
-    /// `None`: no object of that name is in the files.
+    /// Position of an object or of one of its fields, in the notation of evidence:
+    /// `spec.template.metadata.annotations[KEY]`. `None` if the files contain no such object.
     pub fn find(&self, kind: &str, namespace: &str, name: &str, path: Option<&str>) -> Option<Written> {
         let mut kinds = Kind::every().filter(|known| known.info().kind == kind);
         let key = || -> Key { (namespace.into(), name.into()) };
@@ -72,7 +71,7 @@ impl Places {
     }
 }
 
-/// The document that has a line, and how many lines stand before it.
+/// The document that contains a line, and the number of lines before it.
 fn document(blob: &Blob, line: u64) -> Option<(String, u64)> {
     if blob.len() > MOST {
         return None;
@@ -91,13 +90,13 @@ fn document(blob: &Blob, line: u64) -> Option<(String, u64)> {
     Some((lines.get(first..last)?.concat(), first as u64))
 }
 
-/// What Helm writes above what it rendered.
+/// The comment that Helm writes above its output.
 fn source_of(text: &str) -> Option<String> {
     let comments = text.lines().take_while(|line| line.starts_with('#') || line.trim().is_empty());
     comments.filter_map(|line| line.strip_prefix("# Source:")).map(|source| source.trim().to_owned()).next()
 }
 
-/// The object of that kind and name: the document, or an item of the list that it is.
+/// The object with that kind and name: the document, or an item of its list.
 fn object_in<'n>(root: &'n Node, kind: &str, name: &str) -> Option<&'n Node> {
     let is = |node: &Node| {
         node.text(&["metadata", "name"]) == Some(name)
@@ -109,7 +108,7 @@ fn object_in<'n>(root: &'n Node, kind: &str, name: &str) -> Option<&'n Node> {
     }
 }
 
-/// Where kustomize says that an object is from.
+/// The origin of an object according to kustomize.
 fn origin(node: &Node) -> Option<String> {
     let origin = node.text(&["metadata", "annotations", "config.kubernetes.io/origin"])?;
     origin.lines().find_map(|line| line.trim().strip_prefix("path:")).map(|path| path.trim().to_owned())

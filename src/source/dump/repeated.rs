@@ -1,5 +1,5 @@
-//! Objects that manifests hold more than once. Of what one set says again the later counts, as with kubectl apply; what several folders of
-//! one set say differently are several environments, and nobody knows which of them is meant: it is set aside.
+//! Objects that occur more than once in manifests. Within one set the later applies, as with kubectl apply. If folders
+//! of a set differ, they are different environments, and the objects are set aside.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,21 +8,21 @@ use super::aside::Aside;
 use super::{Builder, Key};
 use crate::item::Kind;
 
-/// So many objects that stand twice are named.
+/// Number of repeated objects to list.
 const MOST: usize = 3;
 
-/// What was held so far of manifests.
+/// Objects of manifests seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Repeated {
-    /// Which of the paths that were given is read.
+    /// The given path that is being read.
     given: usize,
     seen: BTreeMap<(Kind, Key), Seen>,
-    /// What several folders say differently.
+    /// Objects that differ between folders.
     environments: BTreeSet<(Kind, Key)>,
     later: usize,
 }
 
-/// Where an object was held, and what it is.
+/// Position of an object, and its identity.
 #[derive(Debug)]
 struct Seen {
     given: usize,
@@ -31,7 +31,7 @@ struct Seen {
     place: String,
 }
 
-/// What an object says, as a number that tells it from others of its name.
+/// A hash of an object's content, to compare objects of the same name.
 pub(super) fn content(json: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     json.hash(&mut hasher);
@@ -39,12 +39,12 @@ pub(super) fn content(json: &[u8]) -> u64 {
 }
 
 impl Builder {
-    /// Says that another of the paths that were given begins.
+    /// Starts the next given path.
     pub fn next_given(&mut self) {
         self.repeated.given += 1;
     }
 
-    /// Whether an object of manifests is to be held, which stands in this file at this place.
+    /// Whether to file an object of manifests at this position.
     pub(super) fn is_to_be_held(
         &mut self,
         kind: Kind,
@@ -78,7 +78,8 @@ impl Builder {
             let (namespace, name) = key;
             let namespace = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
             self.dump.warnings.push(format!(
-                "{} {namespace}{name} stands twice, at {} and {}: the later counts, as it does with kubectl apply",
+                "{} {namespace}{name} occurs twice, at {} and {}: the later one is used, as with kubectl \
+                 apply",
                 kind.info().kind,
                 before.place,
                 now.place
@@ -88,10 +89,10 @@ impl Builder {
         true
     }
 
-    /// How many more there were, once everything is read.
+    /// The number of further repetitions, after everything is read.
     pub(super) fn more_repeated(&mut self) {
         if let Some(more) = self.repeated.later.checked_sub(MOST).filter(|more| *more > 0) {
-            self.dump.warnings.push(format!("and {more} more like these"));
+            self.dump.warnings.push(format!("and {more} more of the same kind"));
         }
     }
 }

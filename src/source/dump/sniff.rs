@@ -1,4 +1,5 @@
-//! What a text is, by its beginning: never by its name. UTF-16, which PowerShell writes, becomes UTF-8 here.
+//! Detects the format of a text by its beginning, never by its name. UTF-16, which PowerShell writes, is converted to
+//! UTF-8.
 
 use std::io::{self, BufReader, BufWriter, Read, Write};
 
@@ -6,23 +7,23 @@ use crate::archive::spool::{Blob, Spool};
 use crate::redact;
 use crate::source::diagnostics;
 
-/// How much of a file is looked at.
+/// Number of bytes to look at.
 const HEAD: u64 = 4096;
 
-/// What a text is.
+/// Format of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Text {
     /// JSON, one document or several.
     Json,
     /// YAML, one document or several.
     Yaml,
-    /// There is nothing in it.
+    /// Empty.
     Empty,
-    /// Neither, and what it looks like.
+    /// Another format, with a description.
     Neither(String),
 }
 
-/// Looks at the beginning of a text.
+/// Detects the format from the beginning of a text.
 ///
 /// # Errors
 /// It cannot be read.
@@ -30,11 +31,11 @@ pub fn sniff(blob: &Blob) -> io::Result<Text> {
     Ok(of_head(&blob.head(HEAD)?))
 }
 
-/// The same, of the first bytes.
+/// Detects the format from the first bytes.
 pub fn of_head(head: &[u8]) -> Text {
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
     if head.contains(&0) {
-        return Text::Neither("neither text nor an archive that is read (gzip, zstd, tar)".to_owned());
+        return Text::Neither("neither text nor a supported archive (gzip, zstd, tar)".to_owned());
     }
     let Some(first) = head.iter().find(|byte| !byte.is_ascii_whitespace()) else { return Text::Empty };
     if matches!(first, b'{' | b'[') {
@@ -50,13 +51,13 @@ pub fn of_head(head: &[u8]) -> Text {
     if line.starts_with("==== START logs for ") || line.starts_with(['{', '[']) {
         return Text::Json;
     }
-    // What a file that is not read begins with may be a password.
+    // Other files may begin with a password.
     let shown = || redact::free_text(&line.trim_end().chars().take(60).collect::<String>()).into_owned();
     if line.starts_with("NAME ") || line.starts_with("NAMESPACE ") || line.starts_with("LAST SEEN ") {
-        return Text::Neither("kubectl's table for people; get it with -o json or -o yaml".to_owned());
+        return Text::Neither("a table of kubectl; use -o json or -o yaml".to_owned());
     }
     if line.starts_with("Name:  ") {
-        return Text::Neither("what kubectl describe prints; get it with -o json or -o yaml".to_owned());
+        return Text::Neither("output of kubectl describe; use kubectl get -o json or -o yaml".to_owned());
     }
     let lower = line.to_ascii_lowercase();
     if lower.starts_with("error:")
@@ -72,7 +73,7 @@ pub fn of_head(head: &[u8]) -> Text {
     }
 }
 
-/// Whether the first bytes are those of a text that is read, in any encoding. Nothing but blanks begins none.
+/// Whether the first bytes are those of a supported text in any encoding; not only blanks.
 pub fn is_text(head: &[u8]) -> bool {
     matches!(of_head(head), Text::Json | Text::Yaml)
         || utf16(head).is_some()
@@ -90,22 +91,22 @@ fn is_yaml(line: &str) -> bool {
     key.is_some_and(|key| !key.is_empty() && key.chars().all(plain))
 }
 
-/// Whether the first bytes are those of UTF-16: little end first or not, and how long its mark is.
+/// Whether the first bytes are UTF-16: little-endian or not, and the length of the byte order mark.
 fn utf16(head: &[u8]) -> Option<(bool, u64)> {
     match head {
         [0xFF, 0xFE, ..] => Some((true, 2)),
         [0xFE, 0xFF, ..] => Some((false, 2)),
-        // Without a mark: an ASCII character whose other half is zero.
+        // Without a mark: an ASCII character whose other byte is zero.
         [byte, 0, other, 0, ..] if byte.is_ascii() && other.is_ascii() && *byte != 0 => Some((true, 0)),
         [0, byte, 0, other, ..] if byte.is_ascii() && other.is_ascii() && *byte != 0 => Some((false, 0)),
         _ => None,
     }
 }
 
-/// A UTF-16 text as UTF-8; anything else as it is.
+/// Converts UTF-16 to UTF-8; leaves other texts unchanged.
 ///
 /// # Errors
-/// It cannot be read or not be spooled.
+/// It cannot be read, or the result cannot be stored.
 pub fn utf8(blob: Blob) -> io::Result<Blob> {
     let Some((little, skip)) = utf16(&blob.head(4)?) else { return Ok(blob) };
     let mut input = BufReader::with_capacity(1 << 16, blob.slice(skip, blob.len()).reader()?);

@@ -1,5 +1,5 @@
-//! A sysdump, as `cilium sysdump` writes it, known by the names of its files: which of its lists are complete, the version of
-//! Kubernetes, and the CNI configuration of nodes, which it copies file by file out of Cilium's pods.
+//! Cilium sysdumps, recognized by their file names: complete lists, the Kubernetes version, and CNI configuration that
+//! the tool copied from Cilium's pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::archive::spool::Blob;
 use crate::item::Kind;
 use crate::names::is_subdomain;
 
-/// The lists of a sysdump, by the beginnings of their files.
+/// The lists of a sysdump, by the prefix of their file names.
 const SYSDUMP: [(&str, Kind); 14] = [
     ("k8s-nodes-", Kind::Node),
     ("k8s-namespaces-", Kind::Namespace),
@@ -23,29 +23,29 @@ const SYSDUMP: [(&str, Kind); 14] = [
     ("gatewayapi-httproutes-", Kind::HTTPRoute),
     ("gatewayapi-grpcroutes-", Kind::GRPCRoute),
     ("gatewayapi-tlsroutes-", Kind::TLSRoute),
-    // As the tool itself writes it.
+    // Spelling of the tool.
     ("gatewayapi-tcroutes-", Kind::TCPRoute),
 ];
-/// The largest file with a version that is read, in bytes.
+/// Maximum size of a version file, in bytes.
 const VERSION: u64 = 256;
 
-/// What a file of a sysdump is that holds no objects.
+/// A file of a sysdump without objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Beside {
-    /// The version of Kubernetes.
+    /// The Kubernetes version.
     Version,
-    /// `FILE-POD`: a file of the directory of CNI configuration, copied out of a pod on the node.
+    /// `FILE-POD`: a CNI configuration file, copied from a pod on the node.
     Configuration(String),
 }
 
-/// What a file is, by its name; `None`: nothing of these.
+/// The role of a file, by its name; `None` for others.
 pub fn beside(path: &str) -> Option<Beside> {
     let name = base(path);
     if timed(name, "k8s-version-", ".txt").is_some() {
         return Some(Beside::Version);
     }
     let rest = name.strip_prefix("cniconf-")?.strip_suffix(".txt")?;
-    // 20261123-101010 ends it.
+    // The name ends with a timestamp such as 20261123-101010.
     let (rest, time) = rest.rsplit_once('-')?;
     let (rest, day) = rest.rsplit_once('-')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -57,7 +57,7 @@ pub fn is_one(tree: &Tree) -> bool {
     !complete(tree).is_empty()
 }
 
-/// The version in a file that holds nothing else.
+/// The version in a file that contains nothing else.
 pub fn version(blob: &Blob) -> Option<String> {
     let text = String::from_utf8(blob.bytes(VERSION).ok()?).ok()?;
     let version = text.trim();
@@ -65,7 +65,7 @@ pub fn version(blob: &Blob) -> Option<String> {
     (version.starts_with('v') && version.chars().all(plain)).then(|| version.to_owned())
 }
 
-/// The file and the pod that `FILE-POD` means, among the pods that there are: the longest name that fits.
+/// The file and pod of `FILE-POD`, among existing pods: the longest matching name.
 pub fn configuration<'a>(written: &'a str, pods: &BTreeMap<String, String>) -> Option<(&'a str, &'a str)> {
     written
         .match_indices('-')
@@ -77,20 +77,20 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// What stands between the beginning of a name and its end, if that begins as a time does.
+/// The part of a name between its prefix and its suffix, if the suffix starts like a timestamp.
 fn timed<'a>(file: &'a str, begin: &str, end: &str) -> Option<&'a str> {
     let time = file.strip_prefix(begin)?.strip_suffix(end)?;
     time.starts_with(|c: char| c.is_ascii_digit()).then_some(time)
 }
 
-/// The kinds of which a folder or archive lists every object, if a sysdump is in it: one list each for all namespaces.
+/// The kinds that a folder or archive lists completely if it contains a sysdump: one list each for all namespaces.
 pub fn complete(tree: &Tree) -> BTreeSet<Kind> {
     let names: Vec<&str> = tree.files.keys().map(|path| base(path)).collect();
     let is = |file: &str, begin: &str| timed(file, begin, ".yaml").is_some();
     let listed =
         SYSDUMP.into_iter().filter(|(begin, _)| names.iter().filter(|file| is(file, begin)).count() == 1);
     let kinds: BTreeSet<Kind> = listed.map(|(_, kind)| kind).collect();
-    // One such name alone may be anybody's.
+    // A single such name may be a coincidence.
     if kinds.contains(&Kind::Node) && kinds.contains(&Kind::Pod) { kinds } else { BTreeSet::new() }
 }
 

@@ -1,10 +1,10 @@
-//! Which version the API server is of, as the tools that people have print or keep it.
+//! The version of the API server, in the formats of various tools.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// What `kubectl version` and `/version` print.
+/// Output of `kubectl version` and `/version`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Versions {
@@ -12,20 +12,20 @@ struct Versions {
     client_version: Option<IgnoredAny>,
     git_version: Option<String>,
     platform: Option<String>,
-    /// As Replicated's troubleshoot keeps it.
+    /// Format of Replicated's troubleshoot.
     info: Option<Value>,
 }
 
-/// What a file says of versions.
+/// The versions in a file.
 pub(super) enum Answer {
-    /// What the API server's `/version` said.
+    /// Response of the API server's `/version`.
     Server(Value),
-    /// `kubectl version` of somebody who did not reach it.
+    /// Output of `kubectl version` without access to the API server.
     KubectlAlone,
 }
 
 impl Answer {
-    /// `None` where it is about something else.
+    /// `None` if the file has other content.
     pub(super) fn of(json: &[u8]) -> Option<Answer> {
         let said: Versions = serde_json::from_slice(json).ok()?;
         if let Some(server) = said.server_version {

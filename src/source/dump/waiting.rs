@@ -1,9 +1,9 @@
-//! Objects of a list, until it is known what it is a list of.
+//! Objects of a list, until the kind of the list is known.
 
 use super::Age;
 use super::aside::Unfit;
 
-/// An object of a list whose own kind may still come.
+/// An object of a list whose kind is not known yet.
 pub(super) struct Waiting {
     pub(super) api_version: Option<String>,
     pub(super) kind: Option<String>,
@@ -15,25 +15,25 @@ pub(super) struct Waiting {
     pub(super) offset: u64,
     pub(super) len: u64,
     pub(super) line: Line,
-    /// A Secret whose values the tool that wrote it has hidden.
+    /// A Secret with hidden values.
     pub(super) hidden: bool,
-    /// What keeps it from being filed.
+    /// Reason why it is not filed.
     pub(super) unfit: Option<Unfit>,
-    /// Of manifests: what it says, as a number that tells it from others.
+    /// For manifests: a hash of its content.
     pub(super) content: Option<u64>,
 }
 
-/// The place of an object in its file, for a message.
+/// Position of an object in its file, for messages.
 #[derive(Clone, Copy)]
 pub(super) enum Line {
-    /// Counted already.
+    /// Already counted.
     Is(u64),
-    /// To be counted, if a message needs it.
+    /// Counted only if a message needs it.
     Of(u64),
 }
 
 impl Line {
-    /// Grows from the beginning of a file to its end.
+    /// Grows from the start of a file to its end.
     pub(super) fn place(self) -> u64 {
         match self {
             Line::Is(place) | Line::Of(place) => place,

@@ -1,4 +1,4 @@
-//! Which namespace kustomizations give to the objects of the files that they take, by themselves or by way of one another.
+//! The namespace that kustomizations set for the objects of their files, directly or through other kustomizations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::manifests::{CHANGES, files};
 use crate::archive::joined;
 
-/// How far kustomizations that take one another are followed.
+/// Maximum depth of nested kustomizations.
 const DEPTH: usize = 16;
-/// So many files are looked at.
+/// Maximum number of files to look at.
 const MOST: usize = 100_000;
 
-/// The kustomizations of a set, by their folders, which end in `/` unless it is the top.
+/// The kustomizations of a set, by folder; folders end in `/`, except for the top.
 #[derive(Debug, Default)]
 pub(super) struct Kustomizations(BTreeMap<String, Kustomization>);
 
@@ -21,7 +21,7 @@ struct Kustomization {
     namespace: Option<String>,
     /// Files and folders.
     resources: Vec<String>,
-    /// Whether it changes more of objects than their namespace.
+    /// Whether it changes more than the namespace of objects.
     changes: bool,
 }
 
@@ -38,7 +38,7 @@ impl Kustomizations {
         self.0.insert(folder.to_owned(), one);
     }
 
-    /// The namespace of the objects of each file that one is given to, and no other by another kustomization.
+    /// The namespace for the objects of each file, if all kustomizations agree.
     pub(super) fn namespaces(&self) -> BTreeMap<String, String> {
         let within: BTreeSet<String> =
             self.0.values().flat_map(|one| &one.resources).map(|path| format!("{path}/")).collect();
@@ -77,7 +77,7 @@ impl Kustomizations {
         }
     }
 
-    /// Whether all that the kustomization of a folder changes is a namespace that its files get.
+    /// Whether a kustomization changes only the namespace of its files.
     pub(super) fn is_applied(&self, folder: &str, namespaces: &BTreeMap<String, String>) -> bool {
         let Some(one) = self.0.get(folder) else { return false };
         let gets = |path: &String| {

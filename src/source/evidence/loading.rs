@@ -1,4 +1,4 @@
-//! Finds out what each path holds: our bundles and foreign dumps, in folders and archives, and files that are neither.
+//! Detects the content of each path: bundles, dumps (in folders and archives), and other files.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Read, Write};
@@ -17,36 +17,36 @@ use crate::source::dump::{Builder, Taken, layout, sniff};
 use crate::source::error::LoadError;
 use crate::source::folder;
 
-/// The path that means stdin.
+/// The path of standard input.
 pub(super) const STDIN: &str = "-";
-/// How people are told of it.
+/// Its name in messages.
 const STDIN_NAME: &str = "stdin";
-/// So much of a pipe shows what comes.
+/// Number of bytes of a pipe to look at.
 const HEAD: u64 = 4096;
-/// How many bundles of ours one run reads together.
+/// Maximum number of bundles in one run.
 const MAX_BUNDLES: usize = 100;
-/// How many archives inside one another are opened.
+/// Maximum nesting of archives.
 const MAX_NESTING: usize = 2;
 
-/// What is found while everything is opened.
+/// Results of opening the paths.
 pub(super) struct Loading {
     budget: Budget,
     pub(super) builder: Builder,
     pub(super) bundles: Vec<Bundle>,
     pub(super) warnings: Vec<String>,
-    /// Files that hold nothing of a cluster, and were not meant to.
+    /// Files without evidence that were not meant to have any.
     pub(super) ignored: Vec<String>,
-    /// Why files that were named by the operator hold nothing.
+    /// Reason why a file that the operator named has no evidence.
     pub(super) reasons: Vec<String>,
-    /// Files of CNI configuration in sysdumps: what they are called, as [`sysdump::configuration`] reads it, and where they are.
+    /// CNI configuration files in sysdumps: names as [`sysdump::configuration`] reads them, and positions.
     pub(super) configurations: Vec<(String, String, Blob)>,
-    /// What is read are manifests, rather than what was read of a cluster.
+    /// Whether manifests are read rather than evidence of a cluster.
     pub(super) manifests: bool,
-    /// The texts of manifests, by their names and where they lie.
+    /// Texts of manifests, by name and position.
     texts: Vec<(String, String, Blob)>,
 }
 
-/// The largest text that is searched for the charts that it has installed, in bytes.
+/// Maximum size of a text to search for chart installations, in bytes.
 const MOST_OF_TEXT: u64 = 1 << 20;
 
 impl Loading {
@@ -64,7 +64,7 @@ impl Loading {
         }
     }
 
-    /// The charts of Linkerd that the manifests have installed.
+    /// The Linkerd charts that the manifests install.
     pub(super) fn charts(&self) -> Vec<Installed> {
         if self.texts.is_empty() {
             return Vec::new();
@@ -85,7 +85,7 @@ impl Loading {
         }
     }
 
-    /// For manifests that nobody has applied yet; those that name no namespace are of `into`.
+    /// For manifests that are not applied yet; objects without a namespace belong to `into`.
     pub(super) fn of_manifests(into: Option<String>) -> Loading {
         let mut loading = Loading { manifests: true, ..Loading::new(Completeness::Unstated) };
         loading.builder.into_namespace(into);
@@ -115,7 +115,7 @@ impl Loading {
         self.file(&name, &Blob::file(path).map_err(open)?, 0, true)
     }
 
-    /// Skips links that lead out of a folder to something that holds no objects: nothing is missing without them.
+    /// Skips links that lead out of a folder to files without objects: nothing is missing without them.
     fn skip_links(&mut self, folder: &Path, name: &str, tree: &mut Tree) {
         let manifests = self.manifests;
         let (skipped, trouble): (Vec<_>, Vec<_>) =
@@ -129,7 +129,7 @@ impl Loading {
         }
     }
 
-    /// What can be read only once. Nothing tells how much will come.
+    /// Input that can be read only once, of unknown size.
     fn piped(&mut self, name: &str, input: impl Read) -> Result<(), LoadError> {
         let left = self.budget.left();
         let blob = spooled(input, left).map_err(|error| LoadError::Open { path: name.to_owned(), error })?;
@@ -140,11 +140,11 @@ impl Loading {
         self.file(name, &blob.slice(0, left), 0, true)
     }
 
-    /// A file; `given` if the operator named it, rather than a folder that it is in.
+    /// A file; `given` if the operator named it rather than its folder.
     fn file(&mut self, name: &str, blob: &Blob, nesting: usize, given: bool) -> Result<(), LoadError> {
         match archive::unpack(blob, &mut self.budget, sniff::is_text) {
             Ok(Unpacked::Tree(_)) if nesting >= MAX_NESTING => {
-                self.useless(name, "an archive in an archive in an archive is not opened", true);
+                self.useless(name, "archives that are nested this deep are not opened", true);
                 Ok(())
             }
             Ok(Unpacked::Tree(tree)) => self.tree(name, ": ", &tree, nesting + 1),
@@ -165,10 +165,10 @@ impl Loading {
         }
     }
 
-    /// Whether there was something in it.
+    /// Whether it contained evidence.
     fn text(&mut self, name: &str, blob: Blob, given: bool) -> bool {
         if !given && is_log_name(name) {
-            // What workloads write could look like objects.
+            // Output of workloads could look like objects.
             self.useless(name, "a log", false);
             return false;
         }
@@ -182,13 +182,13 @@ impl Loading {
         false
     }
 
-    /// Takes in a file of a sysdump that holds no objects; whether it was one.
+    /// Reads a file of a sysdump without objects; `false` if it is another file.
     fn beside(&mut self, name: &str, blob: &Blob) -> bool {
         match sysdump::beside(name) {
             None => return false,
             Some(Beside::Version) => match sysdump::version(blob) {
                 Some(version) => self.builder.server_version(name, &version),
-                None => self.useless(name, "no version of Kubernetes is in it", false),
+                None => self.useless(name, "it contains no Kubernetes version", false),
             },
             Some(Beside::Configuration(written)) => {
                 self.configurations.push((written, name.to_owned(), blob.clone()));
@@ -197,7 +197,7 @@ impl Loading {
         true
     }
 
-    /// A file in which nothing of a cluster is. Where something was to be expected, that is trouble.
+    /// A file without evidence. If evidence was expected, this is an error.
     fn useless(&mut self, name: &str, why: &str, expected: bool) {
         let message = if why.starts_with(name) { why.to_owned() } else { format!("{name}: {why}") };
         if expected {
@@ -226,7 +226,11 @@ impl Loading {
                 if self.bundles.len() < MAX_BUNDLES {
                     self.bundles.push(bundle?);
                 } else {
-                    self.useless(&whole, &format!("more than {MAX_BUNDLES} bundles; it is not read"), true);
+                    self.useless(
+                        &whole,
+                        &format!("not read: more than {MAX_BUNDLES} bundles are given"),
+                        true,
+                    );
                 }
             }
         }
@@ -267,18 +271,18 @@ impl Loading {
     }
 }
 
-/// Whether one of the folders that a path lies in is among `tops`; the top of all is "".
+/// Whether one of the parent folders of a path is among `tops`; the top of all is "".
 fn is_below(tops: &BTreeSet<&str>, path: &str) -> bool {
     tops.contains("") || path.match_indices('/').any(|(at, _)| tops.contains(&path[..=at]))
 }
 
-/// Whether a file in a folder is meant to hold objects.
+/// Whether a file in a folder is meant to contain objects.
 fn is_dump_name(name: &str) -> bool {
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
     [".json", ".yaml", ".yml"].iter().any(|end| name.ends_with(end))
 }
 
-/// Whether the target of a link may hold objects: by its beginning if that can be read, else by its name.
+/// Whether the target of a link may contain objects: by its beginning if readable, else by its name.
 fn may_hold_objects(full: &Path, path: &str, manifests: bool) -> bool {
     if manifests && !is_dump_name(path) {
         return false;
@@ -294,7 +298,7 @@ fn may_hold_objects(full: &Path, path: &str, manifests: bool) -> bool {
     });
     match head {
         Ok((true, head)) => archive::is_packed(&head) || sniff::is_text(&head),
-        // A folder may hold anything.
+        // A folder may contain anything.
         Ok((false, _)) => full.is_dir(),
         Err(_) => is_dump_name(path),
     }
@@ -309,7 +313,7 @@ pub(super) fn shown(path: &Path) -> String {
     if path.as_os_str() == STDIN { STDIN_NAME.to_owned() } else { path.display().to_string() }
 }
 
-/// Everything that `input` gives, up to one byte more than `most`; only its beginning, if that shows already that it is
+/// Reads `input`, up to one byte more than `most`; only its beginning, if that is not evidence.
 /// no evidence.
 fn spooled(mut input: impl Read, most: u64) -> io::Result<Blob> {
     let mut head = Vec::new();

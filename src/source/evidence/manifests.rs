@@ -1,4 +1,4 @@
-//! Which files of a folder are manifests: those that `kubectl apply -f` reads, without what Helm and kustomize make manifests of.
+//! The manifests in a folder: files that `kubectl apply -f` reads, except for inputs of Helm and kustomize.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use crate::archive::spool::Blob;
 use crate::archive::{Tree, joined};
 use crate::yaml::parse;
 
-/// The largest kustomization or template that is looked into, in bytes.
+/// Maximum size of a kustomization or template to read, in bytes.
 const MOST: u64 = 4 << 20;
-/// The names that kustomize looks for.
+/// File names that kustomize looks for.
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
-/// What in a kustomization changes objects of the files that it takes.
+/// Fields of a kustomization that change objects of its files.
 pub(super) const CHANGES: [&str; 14] = [
     "commonAnnotations",
     "commonLabels",
@@ -31,30 +31,30 @@ pub(super) const CHANGES: [&str; 14] = [
     "transformers",
 ];
 
-/// What a folder holds besides manifests.
+/// The other contents of a folder.
 pub(super) struct Layout {
-    /// Folders of Helm charts, each ending in `/` unless it is the top.
+    /// Folders of Helm charts, each ending in `/`, except for the top.
     charts: BTreeSet<String>,
-    /// Files that kustomizations change or make objects with: by themselves they are no manifests.
+    /// Files that kustomizations use to change or generate objects: they are not manifests themselves.
     taken: BTreeSet<String>,
-    /// Folders of kustomizations that change objects in another way than by one namespace.
+    /// Folders of kustomizations that change objects in other ways than by one namespace.
     pub(super) changing: Vec<String>,
-    /// The namespace that kustomizations give to the objects of a file, where all that take it give the same.
+    /// The namespace that kustomizations set for the objects of a file, if all agree.
     namespaces: BTreeMap<String, String>,
 }
 
-/// What a file of a folder is.
+/// Role of a file in a folder.
 pub(super) enum Role {
-    /// To be read.
+    /// A manifest.
     Manifest,
     /// A template of the Helm chart in this folder.
     Template(String),
-    /// None of `kubectl apply`.
+    /// A file that `kubectl apply` does not read.
     Other(&'static str),
 }
 
 impl Layout {
-    /// Looks at a folder that is called `name`.
+    /// Examines a folder with the name `name`.
     pub(super) fn of(tree: &Tree, name: &str) -> Layout {
         let mut layout = Layout {
             charts: BTreeSet::new(),
@@ -93,28 +93,28 @@ impl Layout {
         layout
     }
 
-    /// The namespace that the objects of a file get, whatever they say.
+    /// The namespace that overrides that of a file's objects.
     pub(super) fn namespace(&self, path: &str) -> Option<&str> {
         self.namespaces.get(path).map(String::as_str)
     }
 
-    /// What a file is.
+    /// The role of a file.
     pub(super) fn role(&self, name: &str, path: &str, blob: &Blob) -> Role {
         let (folder, file) = split(path);
         if ![".json", ".yaml", ".yml"].iter().any(|end| file.ends_with(end)) {
-            return Role::Other("kubectl apply reads .json, .yaml and .yml of a folder");
+            return Role::Other("kubectl apply reads only .json, .yaml and .yml in a folder");
         }
         if KUSTOMIZATIONS.contains(&file) {
             return Role::Other("a kustomization");
         }
         if self.taken.contains(path) {
-            return Role::Other("a kustomization patches or makes objects with it");
+            return Role::Other("a kustomization uses it to patch or generate objects");
         }
-        // Charts in a chart are rendered with it.
+        // Subcharts are rendered with their parent chart.
         let chart = self.charts.iter().find(|chart| path.starts_with(chart.as_str()));
         let Some(chart) = chart else { return Role::Manifest };
         if file == "Chart.yaml" || (file.starts_with("values") && self.charts.contains(folder)) {
-            return Role::Other("a file of a Helm chart");
+            return Role::Other("part of a Helm chart");
         }
         let is_template = path[chart.len()..].split('/').any(|part| part == "templates")
             && blob.bytes(MOST).is_ok_and(|text| memchr::memmem::find(&text, b"{{").is_some());
@@ -125,7 +125,7 @@ impl Layout {
     }
 }
 
-/// The folder of a file, ending in `/` unless it is the top, and its name.
+/// Folder of a file, ending in `/` except for the top, and its name.
 fn split(path: &str) -> (&str, &str) {
     path.split_at(path.rfind('/').map_or(0, |at| at + 1))
 }
@@ -140,13 +140,13 @@ fn read(blob: &Blob) -> Option<Value> {
     parse(std::str::from_utf8(&text).ok()?).ok()
 }
 
-/// What stands in lists of files.
+/// Entries of lists of files.
 pub(super) fn files(kustomization: &Value, keys: &[&str]) -> Vec<String> {
     let listed = keys.iter().flat_map(|key| kustomization[*key].as_array().into_iter().flatten());
     listed.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// The files that objects are changed or made with.
+/// The files that change or generate objects.
 fn patches(kustomization: &Value) -> Vec<String> {
     let mut found = files(
         kustomization,

@@ -1,5 +1,5 @@
-//! What `--bundle` was given, as one cluster: bundles of ours and dumps of any kind, from folders, archives, files and
-//! stdin, told apart by what is in them. Nothing here touches a network, a kubeconfig or a command.
+//! The evidence of `--bundle` as one cluster: bundles and dumps from folders, archives, files and standard input,
+//! recognized by content. Uses no network, kubeconfig or command.
 
 mod kustomizations;
 mod loading;
@@ -34,7 +34,7 @@ use crate::request::Request;
 pub struct Captured {
     bundles: Vec<Bundle>,
     dump: Option<Dump>,
-    /// Files of nodes that lay in dumps.
+    /// Node files in dumps.
     nodes: NodeEvidence,
     warnings: Vec<String>,
     ignored: Vec<String>,
@@ -45,10 +45,10 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// Opens everything that was given. `stdin` is read if one of the paths is `-`.
+    /// Opens all given paths. Standard input is read if one of the paths is `-`.
     ///
     /// # Errors
-    /// A path is not there, nothing in them can be read, or they are of two clusters.
+    /// A path does not exist, nothing can be read, or the paths are from different clusters.
     pub fn open(
         paths: &[PathBuf],
         completeness: Completeness,
@@ -57,7 +57,7 @@ impl Captured {
         Captured::loaded(paths, Loading::new(completeness), "--bundle", stdin)
     }
 
-    /// Opens manifests that nobody has applied yet. Those that name no namespace are of `into`.
+    /// Opens manifests that are not applied yet. Objects without a namespace belong to `into`.
     ///
     /// # Errors
     /// As [`Captured::open`].
@@ -92,13 +92,13 @@ impl Captured {
             let aside = dump.set_aside.said().into_iter();
             let mut reasons = loading.reasons.into_iter().chain(aside);
             let reason = reasons.next().or_else(|| match loading.manifests {
-                // That of any one file says little of a folder.
+                // The reason for a single file is not helpful for a folder.
                 true if loading.ignored.len() > 1 => {
-                    Some("no .json, .yaml or .yml in it holds Kubernetes objects".to_owned())
+                    Some("no .json, .yaml or .yml file in it contains Kubernetes objects".to_owned())
                 }
                 _ => loading.ignored.first().cloned(),
             });
-            let reason = reason.unwrap_or_else(|| "nothing is in it".to_owned());
+            let reason = reason.unwrap_or_else(|| "it is empty".to_owned());
             return Err(LoadError::Unreadable { path: name, reason });
         }
         let mut warnings = loading.warnings;
@@ -107,7 +107,7 @@ impl Captured {
         warnings.extend(twice_captured(&loading.bundles));
         warnings.extend(dump.warnings.iter().cloned());
         warnings.extend(dump.trouble());
-        // Trouble without any object is trouble still: what it concerns is not complete.
+        // Errors matter even without objects: the affected lists are incomplete.
         let set_aside = dump.set_aside.said();
         warnings.extend(set_aside.iter().map(|what| format!("not checked: {what}")));
         let dump = (read > 0 || !charts.is_empty() || !dump.trouble().is_empty()).then_some(dump);
@@ -118,52 +118,52 @@ impl Captured {
         Ok(evidence)
     }
 
-    /// Where the objects of manifests stand in their files.
+    /// Positions of the objects of manifests in their files.
     pub fn places(&mut self) -> Option<Places> {
         self.places.take()
     }
 
-    /// The charts of Linkerd that manifests have installed.
+    /// The Linkerd charts that manifests install.
     pub fn charts(&mut self) -> Vec<Installed> {
         std::mem::take(&mut self.charts)
     }
 
-    /// What the operator should know: what could not be read, what was given twice.
+    /// Warnings for the operator: unreadable parts, duplicates.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// What of manifests cannot be applied as it is, and was set aside.
+    /// Parts of manifests that were set aside because they cannot be applied as they are.
     pub fn set_aside(&self) -> &[String] {
         &self.set_aside
     }
 
-    /// Files that hold nothing of a cluster, with the reason.
+    /// Files without evidence, with the reason.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
     }
 
-    /// The bundles of ours among it.
+    /// The bundles.
     pub fn bundles(&self) -> &[Bundle] {
         &self.bundles
     }
 
-    /// Where the control plane and linkerd-cni were looked for when it was captured, if a bundle says.
+    /// Namespaces of the control plane and linkerd-cni at collection time, if a bundle records them.
     pub fn namespaces(&self) -> Option<Namespaces> {
         self.latest().map(Bundle::namespaces)
     }
 
-    /// What the cluster is called, if a bundle says.
+    /// Name of the cluster, if a bundle records it.
     pub fn cluster_name(&self) -> Option<&str> {
         self.latest().and_then(|bundle| bundle.manifest().cluster.name.as_deref())
     }
 
-    /// What it takes to ask the same again, if a bundle says.
+    /// Options to request the same evidence again, if a bundle records them.
     pub fn rerun(&self) -> Option<&Rerun> {
         self.latest().map(|bundle| &bundle.manifest().rerun)
     }
 
-    /// What was asked of the run that made a ticket, if that was not everything.
+    /// Options of the run that wrote a ticket, if they were not the defaults.
     pub fn asked(&self) -> Option<&Asked> {
         self.latest()?.manifest().asked.as_ref()
     }
@@ -172,7 +172,7 @@ impl Captured {
         self.bundles.iter().max_by_key(|bundle| bundle.manifest().captured_at)
     }
 
-    /// Two uids of `kube-system` are two clusters.
+    /// Different uids of `kube-system` mean different clusters.
     fn one_cluster(&self) -> Result<(), LoadError> {
         let mut uids: Vec<(String, String)> = Vec::new();
         for bundle in &self.bundles {
@@ -194,7 +194,7 @@ impl Captured {
         self.bundles.iter().map(Part::Bundle).chain(self.dump.as_ref().map(Part::Dump)).collect()
     }
 
-    /// The union of what several parts hold of an item: each object once, in its latest state.
+    /// The union of an item's objects in several parts: each object once, in its latest state.
     fn union(&self, parts: &[Part<'_>], request: &Request, sink: &mut dyn ObjectSink) -> Fetched {
         let mut latest: BTreeMap<Id, (State, usize)> = BTreeMap::new();
         let mut outcomes = Vec::new();
@@ -231,7 +231,7 @@ impl Captured {
             }));
         }
         if self.nodes.nodes().next().is_some() {
-            // A bundle's snapshot of a node says more.
+            // A node snapshot of a bundle contains more.
             outcomes.push(self.nodes.answer(&mut |files| {
                 held.entry(files.node.clone()).or_insert((files, self.bundles.len()));
             }));
@@ -256,7 +256,7 @@ impl Source for Captured {
                 self.union(parts, request, sink)
             }
             (_, parts) => {
-                // One version, one answer: the first that there is.
+                // The version has one value: the first.
                 let mut outcomes = Vec::new();
                 for part in parts {
                     let mut answer = None;
@@ -279,7 +279,7 @@ impl Source for Captured {
         let mut all = self.dump.as_ref().map(Dump::uncollected).unwrap_or_default();
         for bundle in &self.bundles {
             let of_bundle = bundle.uncollected();
-            // What lies in several of them is counted where most of it lies.
+            // If several contain it, the largest number applies.
             for (resource, objects) in of_bundle.held {
                 let held = all.held.entry(resource).or_default();
                 *held = objects.max(*held);
@@ -315,9 +315,9 @@ impl Part<'_> {
     }
 }
 
-/// Which object it is: namespace and name. Objects that have none are told apart by their text.
+/// Identity of an object: namespace and name. Objects without a name are compared by their text.
 type Id = (String, String);
-/// Resource version and creation: the higher is the later state.
+/// Resource version and creation time: the higher is later.
 type State = (u64, Option<Timestamp>);
 
 fn identify(json: &[u8]) -> (Id, State) {
@@ -340,8 +340,8 @@ fn identify(json: &[u8]) -> (Id, State) {
     ((meta.namespace.unwrap_or_default(), name), (version, meta.creation_timestamp))
 }
 
-/// Files of CNI configuration out of sysdumps, as files of the nodes that their pods ran on. What else lies in the directory is not
-/// known: the tool stops at the first file that it cannot read.
+/// CNI configuration files in sysdumps, as node files of the nodes of their pods. Other files of the directory are
+/// unknown: the tool stops at the first unreadable file.
 fn configured(
     configurations: Vec<(String, String, Blob)>,
     dump: Option<&Dump>,
@@ -355,8 +355,7 @@ fn configured(
     let mut trees: BTreeMap<&str, (String, Tree)> = BTreeMap::new();
     for (written, place, blob) in configurations {
         let Some((file, pod)) = sysdump::configuration(&written, &pods) else {
-            ignored
-                .push(format!("{place}: the pod that it was copied from is not among the pods of the dump"));
+            ignored.push(format!("{place}: the pod that it was copied from is missing from the dump"));
             continue;
         };
         let (_, tree) = trees.entry(pods[pod].as_str()).or_insert_with(|| (place.clone(), Tree::default()));
@@ -368,7 +367,7 @@ fn configured(
     evidence
 }
 
-/// A warning for each node that several bundles have evidence of.
+/// A warning for each node with evidence in several bundles.
 fn twice_captured(bundles: &[Bundle]) -> Vec<String> {
     let mut of: BTreeMap<&str, usize> = BTreeMap::new();
     for record in bundles.iter().flat_map(|bundle| &bundle.manifest().nodes) {
@@ -376,6 +375,6 @@ fn twice_captured(bundles: &[Bundle]) -> Vec<String> {
     }
     let twice = of.into_iter().filter(|(_, count)| *count > 1);
     twice
-        .map(|(node, count)| format!("node {node}: {count} bundles have it; the one collected last counts"))
+        .map(|(node, count)| format!("node {node}: {count} bundles contain it; the latest one is used"))
         .collect()
 }

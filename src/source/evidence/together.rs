@@ -1,8 +1,8 @@
-//! One outcome out of those of several parts.
+//! Merges the outcomes of several parts into one.
 
 use crate::fetched::{Fetched, Why};
 
-/// How a question ended that several were asked.
+/// The outcome of a request to several parts.
 pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {
     let complete = outcomes.contains(&Fetched::Complete);
     let some = complete || outcomes.iter().any(|outcome| matches!(outcome, Fetched::Partial { .. }));
@@ -14,7 +14,7 @@ pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {
             Fetched::Missing { reason } => reasons.push(reason),
         }
     }
-    // Where one has all of it, only what could not be read is missing; where one has some, it is not "not captured".
+    // If one part is complete, only unreadable objects are missing; if one part has some, it is not "not captured".
     reasons.retain(|why| match why {
         Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. } => true,
         Why::NotCaptured | Why::NotOffered => !some,
@@ -35,7 +35,7 @@ pub(super) fn together(outcomes: Vec<Fetched>) -> Fetched {
     if some {
         return if reasons.is_empty() { Fetched::Complete } else { Fetched::Partial { reasons } };
     }
-    // The one that says most.
+    // The most informative one.
     let telling = |why: &Why| match why {
         Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. } => 0,
         Why::Denied { .. } => 1,

@@ -1,8 +1,8 @@
-//! Finds objects in JSON of any size without holding more than one of them: the items of Kubernetes Lists, objects that
-//! stand alone, and several documents one after the other. It knows brackets, strings and the keys of a List; whether
-//! an object is sound is for serde to say. What `kubectl cluster-info dump` writes between its lists is skipped.
+//! Finds objects in JSON of any size, with only one in memory: items of Kubernetes Lists, standalone objects, and
+//! several documents in sequence. It only tracks brackets, strings and the keys of a List; serde validates objects.
+//! Logs between the lists of `kubectl cluster-info dump` are skipped.
 //!
-//! Answers of an API server are cut elsewhere (`source/live/split`): they are one list, and come in pieces.
+//! Responses of an API server are split in `source/live/split`: they are one list, and arrive in pieces.
 
 use std::io::{self, Read};
 
@@ -10,10 +10,10 @@ use serde::Deserialize;
 
 mod sections;
 
-/// The largest object that is read, in bytes. etcd takes no object beyond 1.5 MiB.
+/// Maximum size of an object, in bytes. etcd rejects objects over 1.5 MiB.
 pub const MAX_OBJECT: usize = 16 << 20;
 
-/// What a document says of itself, and of the items in it.
+/// The head of a document or of an item.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Head {
@@ -21,7 +21,7 @@ pub struct Head {
     pub api_version: Option<String>,
     /// `List`, `PodList`.
     pub kind: Option<String>,
-    /// Only what tells whether the list goes on.
+    /// The field that shows whether the list continues.
     metadata: Option<HeadMeta>,
 }
 
@@ -32,7 +32,7 @@ struct HeadMeta {
 }
 
 impl Head {
-    /// Whether the list is one page of several: the API server gave a token for the next.
+    /// Whether the list is one page of several: it has a continue token.
     pub fn goes_on(&self) -> bool {
         self.metadata
             .as_ref()
@@ -54,53 +54,53 @@ impl Head {
     }
 }
 
-/// Takes what is found, in order. Offsets are bytes from the beginning of the input.
+/// Receives the results in order. Offsets are bytes from the start of the input.
 pub trait JsonSink {
-    /// An element of a list; how the list names itself comes with [`JsonSink::list`], after its last element.
+    /// An element of a list; the head of the list follows with [`JsonSink::list`] after the last element.
     fn item(&mut self, offset: u64, json: &[u8]);
-    /// A list ended; an array without a List around it has an empty head.
+    /// The end of a list; an array without a List has an empty head.
     fn list(&mut self, head: Head);
-    /// An object that is no list.
+    /// An object that is not a list.
     fn object(&mut self, offset: u64, json: &[u8]);
-    /// An object larger than [`MAX_OBJECT`] was passed over.
+    /// An object larger than [`MAX_OBJECT`] was skipped.
     fn too_large(&mut self, offset: u64);
 }
 
-/// Where and why no more could be read. What came before it was given to [`JsonSink`].
+/// Position and reason of an error. Earlier results were already passed to [`JsonSink`].
 #[derive(Debug)]
 pub struct Broken {
-    /// The byte at which it was noticed.
+    /// Byte offset of the error.
     pub offset: u64,
-    /// What is wrong.
+    /// The error.
     pub why: Wrong,
-    /// How the list that it is in names itself, as far as it was read.
+    /// The head of the current list, as far as it was read.
     pub within: Option<Head>,
 }
 
-/// What is wrong with a text.
+/// A syntax error.
 #[derive(Debug, thiserror::Error)]
 pub enum Wrong {
     /// The text ends too early.
     #[error("it ends in the middle of {0}")]
     Ends(&'static str),
-    /// Something else stands where a value or a comma should be.
-    #[error("{wanted} should be here, and it is {found:?}")]
+    /// Another character instead of a value or comma.
+    #[error("expected {wanted}, found {found:?}")]
     Unexpected {
-        /// What would be right.
+        /// The expected token.
         wanted: &'static str,
-        /// What is there.
+        /// The actual token.
         found: char,
     },
-    /// A list has its items twice.
-    #[error("a list that has \"items\" twice")]
+    /// A list has two keys "items".
+    #[error("a list has \"items\" twice")]
     Twice,
-    /// What a list says of itself is larger than [`MAX_OBJECT`].
-    #[error("something larger than {} MiB that is no object of a list", MAX_OBJECT >> 20)]
+    /// The head of a list is larger than [`MAX_OBJECT`].
+    #[error("a part outside of list items is larger than {} MiB", MAX_OBJECT >> 20)]
     TooLarge,
-    /// The beginning or the end of a list is no JSON.
+    /// The start or end of a list is not valid JSON.
     #[error("{0}")]
     Json(serde_json::Error),
-    /// It could not be read, or not be unpacked.
+    /// It could not be read or unpacked.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
@@ -108,7 +108,7 @@ pub enum Wrong {
 /// Reads everything in `input`.
 ///
 /// # Errors
-/// No more could be read; what was found before has been given to `found`.
+/// No more can be read; earlier results were already passed to `found`.
 pub fn scan(input: impl Read, found: &mut dyn JsonSink) -> Result<(), Broken> {
     let mut scanner = Scanner {
         input,
@@ -134,14 +134,14 @@ struct Scanner<R> {
     end: usize,
     /// Offset of `chunk[start]`.
     passed: u64,
-    /// The bytes that were consumed while `keeping`.
+    /// Bytes consumed while `keeping`.
     kept: Vec<u8>,
     keeping: bool,
     within: Option<Head>,
 }
 
 impl<R: Read> Scanner<R> {
-    /// What is left of the chunk; empty at the end of the input only.
+    /// The rest of the chunk; empty only at the end of the input.
     fn fill(&mut self) -> io::Result<&[u8]> {
         while self.start == self.end {
             match self.input.read(&mut self.chunk) {
@@ -160,7 +160,7 @@ impl<R: Read> Scanner<R> {
 
     fn consume(&mut self, count: usize) {
         if self.keeping {
-            // One byte more than allowed tells that it was too much.
+            // One byte over the limit shows that it was exceeded.
             let room = (MAX_OBJECT + 1).saturating_sub(self.kept.len());
             self.kept.extend_from_slice(&self.chunk[self.start..self.start + count.min(room)]);
         }
@@ -198,7 +198,7 @@ impl<R: Read> Scanner<R> {
                     self.within = None;
                     found.list(Head::default());
                 }
-                // A byte order mark, also where files were joined; `---` between documents.
+                // A byte order mark, also between joined files; `---` between documents.
                 Some(0xEF) => self.word(b"\xEF\xBB\xBF")?,
                 Some(b'-') => self.word(b"---")?,
                 Some(b'=') => self.logs()?,
@@ -218,7 +218,8 @@ impl<R: Read> Scanner<R> {
         Ok(())
     }
 
-    /// One top-level object: a list, whose elements are given one by one, or any other, which is given whole.
+    /// One top-level object: a list, whose elements are passed one by one, or another object, which is passed as a
+    /// whole.
     fn document(&mut self, found: &mut dyn JsonSink) -> Result<(), Wrong> {
         let begin = self.passed;
         self.keep(b"");
@@ -242,7 +243,7 @@ impl<R: Read> Scanner<R> {
                     }
                     self.space()?;
                     if key == b"\"items\"" && list.is_some() {
-                        // Which of the two counts, readers do not agree on.
+                        // Readers disagree on which of the two applies.
                         return Err(Wrong::Twice);
                     }
                     if key == b"\"items\"" && self.peek()? == Some(b'[') {
@@ -272,7 +273,7 @@ impl<R: Read> Scanner<R> {
         Ok(())
     }
 
-    /// What was kept of a list, closed with `ending`, as its head.
+    /// The kept head of a list, closed with `ending`.
     fn head(&mut self, ending: &[u8]) -> Result<Head, Wrong> {
         self.keeping = false;
         if self.kept.len() > MAX_OBJECT {
@@ -309,7 +310,7 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    /// A key with its quotes; of a long one only the beginning.
+    /// A key with its quotes; only the start of a long one.
     fn key(&mut self) -> Result<Vec<u8>, Wrong> {
         const LONG: usize = 64;
         let mut key = Vec::new();
@@ -329,7 +330,7 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    /// Passes over one value, its brackets balanced.
+    /// Skips one value with balanced brackets.
     fn value(&mut self, within: &'static str) -> Result<(), Wrong> {
         let mut depth = 0_usize;
         let mut quoted = false;
@@ -350,7 +351,7 @@ impl<R: Read> Scanner<R> {
                     if std::mem::take(&mut escaped) {
                         continue;
                     }
-                    // Most of a document is the insides of strings.
+                    // Most of a document is inside strings.
                     let Some(passed) = memchr::memchr2(b'"', b'\\', &chunk[at..]) else { break };
                     next = at + passed + 1;
                     if chunk[at + passed] == b'\\' {

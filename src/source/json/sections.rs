@@ -1,12 +1,12 @@
-//! The logs that `kubectl cluster-info dump` writes between its JSON documents: they are passed over.
+//! Skips the logs that `kubectl cluster-info dump` writes between its JSON documents.
 
 use std::io::{self, Read};
 
 use super::{Scanner, Wrong, unexpected};
 
 impl<R: Read> Scanner<R> {
-    /// Passes over `==== START logs for container C of pod NS/P ====` up to the matching END, which need not begin a
-    /// line: a log may end without a line end.
+    /// Skips `==== START logs for container C of pod NS/P ====` up to the matching END, which may not start a line: a
+    /// log may lack a final newline.
     pub(super) fn logs(&mut self) -> Result<(), Wrong> {
         const LONG: usize = 2048;
         let mut start = Vec::new();
@@ -26,7 +26,7 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    /// The last `most` bytes of the next line, without its end; `false` where there is no more.
+    /// The last `most` bytes of the next line, without its end; `false` at the end.
     fn line(&mut self, line: &mut Vec<u8>, most: usize) -> io::Result<bool> {
         line.clear();
         let mut any = false;

@@ -87,7 +87,7 @@ fn what_came_before_the_damage_is_found() {
     assert_eq!(end.unwrap(), "43 it ends in the middle of an item of a list");
     let (found, end) = seen(br#"{"a":1} nonsense"#);
     assert_eq!(found.len(), 1);
-    assert_eq!(end.unwrap(), "8 a JSON object should be here, and it is 'n'");
+    assert_eq!(end.unwrap(), "8 expected a JSON object, found 'n'");
     let (_, end) = seen(b"==== START logs for container c of pod n/p ====\nx\n");
     assert!(end.unwrap().contains("a container's log"));
 }

@@ -1,5 +1,5 @@
-//! One request and its answer: time limits, retries, byte counts. It sees statuses and bytes, and never logs either
-//! headers or bodies. What an answer means is for its callers.
+//! One request and its response: time limits, retries, byte counts. Never logs headers or bodies. Callers interpret
+//! responses.
 
 use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
@@ -23,79 +23,79 @@ use super::quote::{quote, quote_answer};
 use super::traffic::Meter;
 use crate::protobuf::{Message, REFUSAL, in_envelope};
 
-/// How often a request is tried in all.
+/// Maximum number of attempts per request.
 pub(super) const TRIES: u32 = 3;
-/// The pause before the second try; the third waits four times as long.
+/// Pause before the second attempt; the third waits four times as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// The longest pause that a server can ask for with Retry-After.
+/// Maximum pause that a server can request with Retry-After.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// After this many requests that timed out, or in a row that failed, nothing more is read: each would wait as long. More than
-/// are under way at once, so that one bad moment is not enough.
+/// After this number of timeouts, or of consecutive failures, nothing more is requested: each request would wait as
+/// long. Higher than the number of parallel requests, so that one bad moment does not suffice.
 const MOST_UNANSWERED: u32 = 8;
-/// How much is read of an answer that is an error.
+/// Number of bytes to read of an error response.
 const ERROR_BODY: usize = 64 * 1024;
-/// A request may take this many times its allowed silence in all.
+/// Total time limit of a request, as a multiple of its silence limit.
 pub(super) const SILENCES: u32 = 4;
-/// Lists' pages that may be under way at once, those that are asked for ahead included.
+/// Maximum number of list pages in parallel, including prefetched ones.
 const UNDER_WAY: usize = 6;
 
-/// The way to the API server.
+/// The connection to the API server.
 pub(super) struct ApiClient {
     client: kube::Client,
     silence: Option<Duration>,
     gzip: bool,
-    /// Whether lists may come from the server's watch cache.
+    /// Whether lists may come from the API server's watch cache.
     from_cache: bool,
-    /// Where a long pause is announced.
+    /// Receiver for the announcement of a long pause.
     notice: fn(&str),
     announced: AtomicBool,
-    /// Requests that timed out. A server without its storage still answers some, so answers do not reset it.
+    /// Number of timeouts. A server without its storage still answers some requests, so responses do not reset it.
     timed_out: AtomicU32,
-    /// Requests in a row that the server did not answer.
+    /// Number of consecutive requests without a response.
     unanswered: AtomicU32,
     under_way: Arc<Semaphore>,
 }
 
-/// Whether a page can wait until others have come.
+/// Whether a page can wait for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ahead {
-    /// Then it is asked for when fewer are under way.
+    /// It can: it is requested when fewer are in flight.
     Yes,
-    /// Pages that were asked for ahead wait for this one: it must not wait for them.
+    /// It must not: prefetched pages wait for it.
     No,
 }
 
-/// The answer to what went well, whole.
+/// A successful response, read completely.
 pub(super) struct Answer {
     chunks: Vec<Bytes>,
     gzip: bool,
 }
 
-/// An answer with another status.
+/// A response with another status.
 #[derive(Debug, Clone)]
 pub(super) struct ErrorStatus {
     pub(super) status: StatusCode,
-    /// The server's own words, fit to be shown; empty when it gave none.
+    /// The server's message, redacted; empty if there is none.
     pub(super) message: String,
-    /// The object that the Status object is about.
+    /// The object of the Status response.
     pub(super) object: Option<String>,
-    /// Where a redirect points: scheme and host only.
+    /// Target of a redirect: scheme and host only.
     pub(super) location: Option<String>,
 }
 
-/// Why there is no good answer.
+/// Reason for a failed request.
 #[derive(Debug, Clone)]
 pub(super) enum RequestError {
-    /// Nothing came for so long, or not all in time.
+    /// No byte arrived within the limit, or not all in time.
     TimedOut { seconds: u64 },
-    /// The server answered, with something else.
+    /// The server responded with an error.
     Refused(Box<ErrorStatus>),
-    /// There was no whole answer.
+    /// The response was incomplete.
     Broken(Broken),
 }
 
 impl ApiClient {
-    /// `silence` is the longest time without a byte; `None` waits for ever.
+    /// `silence` is the maximum time without a byte; `None` means no limit.
     pub(super) fn new(client: kube::Client, silence: Option<Duration>, gzip: bool) -> ApiClient {
         ApiClient {
             client,
@@ -110,22 +110,22 @@ impl ApiClient {
         }
     }
 
-    /// Lists of large kinds may come from the server's watch cache, seconds old at worst.
+    /// Allows lists of large kinds from the API server's watch cache, at worst seconds old.
     pub(super) fn with_cache(self, from_cache: bool) -> ApiClient {
         ApiClient { from_cache, ..self }
     }
 
-    /// Announces the first long pause here.
+    /// Sets the receiver for the announcement of a long pause.
     pub(super) fn with_notice(self, notice: fn(&str)) -> ApiClient {
         ApiClient { notice, ..self }
     }
 
-    /// Whether lists may come from the server's watch cache.
+    /// Whether lists may come from the API server's watch cache.
     pub(super) fn reads_cache(&self) -> bool {
         self.from_cache
     }
 
-    /// Why nothing more is requested, if the server has stopped answering.
+    /// Reason to request nothing more, if the server has stopped responding.
     pub(super) fn gave_up(&self) -> Option<String> {
         if self.timed_out.load(Ordering::Relaxed) >= MOST_UNANSWERED {
             return Some(format!("not requested: {MOST_UNANSWERED} requests to the API server timed out"));
@@ -136,7 +136,7 @@ impl ApiClient {
         })
     }
 
-    /// Counts whether the server answered.
+    /// Records whether the server responded.
     fn count(&self, trouble: Option<&RequestError>) {
         if let Some(RequestError::TimedOut { .. }) = trouble {
             self.timed_out.fetch_add(1, Ordering::Relaxed);
@@ -149,7 +149,7 @@ impl ApiClient {
         }
     }
 
-    /// Waits until it is time to try again; the trouble, when that would not help.
+    /// Waits before a retry; returns the error if a retry would not help.
     async fn again(
         &self,
         (trouble, asked): Failed,
@@ -173,20 +173,19 @@ impl ApiClient {
             && !self.announced.swap(true, Ordering::Relaxed)
         {
             let (asked, wait) = (asked.as_secs(), wait.as_secs());
-            let again = if asked == wait { String::new() } else { format!("; trying again after {wait} s") };
-            (self.notice)(&format!("the API server is busy and asks for a pause of {asked} s{again}"));
+            let again = if asked == wait { String::new() } else { format!("; retrying after {wait} s") };
+            (self.notice)(&format!("the API server is busy and requests a pause of {asked} s{again}"));
         }
         tokio::time::sleep(wait).await;
         Ok(())
     }
 
-    /// How long something else than the API server may take to answer: as long as given, or as one answer may take where
-    /// that is less.
+    /// Time limit for programs other than the API server: the given one, or that of one response if less.
     pub(super) fn patience(&self, most: Duration) -> Duration {
         self.silence.map_or(most, |silence| silence.min(most))
     }
 
-    /// GETs a path and leaves the body to be read; tries again as [`ApiClient::send`] does until there is an answer.
+    /// GETs a path without reading the body; retries like [`ApiClient::send`].
     pub(super) async fn open(
         &self,
         path: &str,
@@ -195,7 +194,7 @@ impl ApiClient {
         ahead: Ahead,
     ) -> Result<Flow, RequestError> {
         let permit = match ahead {
-            // Never closed, so it fails never.
+            // The semaphore is never closed.
             Ahead::Yes => Arc::clone(&self.under_way).acquire_owned().await.ok(),
             Ahead::No => None,
         };
@@ -214,7 +213,7 @@ impl ApiClient {
         }
     }
 
-    /// The client, for what is no request with one answer.
+    /// The client, for other kinds of requests.
     pub(super) fn client(&self) -> &kube::Client {
         &self.client
     }
@@ -224,8 +223,8 @@ impl ApiClient {
         self.send(&Call::get(path), meter, settled).await
     }
 
-    /// Sends a request, trying again when that may help: on 429 and 5xx and when the connection breaks. `settled` says
-    /// that the server has answered before, so that a refused connection is a restart rather than a wrong address.
+    /// Sends a request, and retries if that may help: on 429, 5xx and broken connections. `settled` means that the
+    /// server has responded before, so that a refused connection is a restart rather than a wrong address.
     pub(super) async fn send(
         &self,
         call: &Call,
@@ -256,7 +255,7 @@ impl ApiClient {
             .unwrap_or_else(|_| Err(plain(RequestError::TimedOut { seconds: whole.as_secs().max(1) })))
     }
 
-    /// Asks, and waits for what goes well.
+    /// Sends a request and waits for success.
     async fn begin(&self, call: &Call, meter: &Meter) -> Result<(Parts, Body), Failed> {
         meter.requested();
         let mut request = http::Request::builder()
@@ -320,7 +319,7 @@ impl ApiClient {
 }
 
 impl Answer {
-    /// The whole body, decompressed; for answers that are one object.
+    /// The whole body, decompressed; for responses that are one object.
     pub(super) fn whole(self, meter: &Meter, limit: usize) -> Result<Vec<u8>, std::io::Error> {
         let gzip = self.gzip;
         let mut body = Vec::new();
@@ -336,7 +335,7 @@ impl Answer {
     }
 }
 
-/// The chunks of an answer as one reader.
+/// The chunks of a response as a reader.
 struct Chunks {
     chunks: std::vec::IntoIter<Bytes>,
     now: Bytes,
@@ -357,7 +356,7 @@ impl Read for Chunks {
     }
 }
 
-/// A request that brought no answer, and the pause that the server asked for.
+/// A failed request, and the pause that the server requested.
 type Failed = (RequestError, Option<Duration>);
 
 fn plain(trouble: RequestError) -> Failed {
@@ -369,7 +368,7 @@ fn is_packed(headers: &HeaderMap) -> bool {
 }
 
 impl RequestError {
-    /// Whether the server did not answer, or only that it cannot.
+    /// Whether the server did not respond, or responded only with an error of its own.
     fn is_unanswered(&self) -> bool {
         match self {
             RequestError::TimedOut { .. } => true,
@@ -378,13 +377,13 @@ impl RequestError {
         }
     }
 
-    /// The answer is gone, and nobody knows why.
+    /// The response was lost for an unknown reason.
     pub(super) fn lost() -> RequestError {
         RequestError::Broken(Broken::Cut)
     }
 }
 
-/// The pause before the next try: growing, and never the same for two clients that failed together.
+/// The next pause: growing, with jitter, so that clients do not retry together.
 pub(super) fn pause(tried: u32) -> Duration {
     let chance = std::collections::hash_map::RandomState::new().build_hasher().finish() % 1000;
     let base = FIRST_PAUSE * 4_u32.pow(tried - 1);
@@ -409,7 +408,7 @@ fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> ErrorStat
         name: String,
     }
     let body = answer.whole(&Meter::default(), 2 * ERROR_BODY).unwrap_or_default();
-    // Only a Status object's message is quoted; a proxy's page is not.
+    // Only the message of a Status object is quoted, not a proxy's page.
     let said = if is_protobuf(headers) {
         let status = in_envelope(&body, REFUSAL.name).map(|bytes| Message::new(&REFUSAL, bytes));
         status.and_then(|status| Status::deserialize(status).ok())
@@ -436,17 +435,17 @@ fn refusal(status: StatusCode, headers: &HeaderMap, answer: Answer) -> ErrorStat
 }
 
 impl ErrorStatus {
-    /// Whether the server says that it cannot answer now.
+    /// Whether the server reports that it cannot respond now.
     fn is_of_the_moment(&self) -> bool {
         self.status == StatusCode::TOO_MANY_REQUESTS || self.status.is_server_error()
     }
 
-    /// In words, for a request that cannot be answered because of it.
+    /// Description, for the request that fails because of it.
     pub(super) fn words(&self) -> String {
         let status = self.status.as_u16();
         match (&self.location, self.message.as_str()) {
             (Some(location), _) => {
-                format!("HTTP {status}: redirected to {location}; a proxy in between wants a login")
+                format!("HTTP {status}: redirected to {location}; a proxy requires a login")
             }
             (None, "") => match self.status.canonical_reason() {
                 Some(reason) => format!("HTTP {status} {reason}"),

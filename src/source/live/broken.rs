@@ -1,40 +1,40 @@
-//! Why a connection failed, found by walking an error's causes down to the one that says it.
+//! Reasons for connection failures, found in the chain of an error's sources.
 
 use std::error::Error;
 use std::io;
 
 use super::quote::quote;
 
-/// Why there was no whole answer.
+/// Reason for an incomplete response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// Nobody listens there.
+    /// Connection refused.
     Refused,
-    /// The host's name is not known.
+    /// Unknown host name.
     NoSuchHost { message: String },
-    /// The network does not lead there.
+    /// The network is unreachable.
     Unreachable { message: String },
-    /// The connection could not be made in time.
+    /// Connection timeout.
     ConnectTimedOut,
-    /// The server's certificate is not one that the kubeconfig trusts.
+    /// The kubeconfig does not trust the server's certificate.
     Certificate { message: String },
-    /// TLS failed in another way.
+    /// Another TLS error.
     Tls { message: String },
-    /// The proxy in between refused.
+    /// The proxy refused.
     Proxy { message: String },
-    /// The connection ended before the answer did.
+    /// The connection ended before the response.
     Cut,
-    /// The answer has no end, or none that is worth waiting for.
+    /// The response is endless or too large.
     TooLarge {
-        /// How many bytes are read.
+        /// Limit in bytes.
         limit: usize,
     },
-    /// Anything else.
+    /// Another reason.
     Other { message: String },
 }
 
 impl Broken {
-    /// Whether trying again may help.
+    /// Whether a retry may help.
     pub(super) fn may_pass(&self, settled: bool) -> bool {
         match self {
             Broken::Cut => true,
@@ -50,7 +50,7 @@ impl Broken {
         }
     }
 
-    /// Whether the server cannot be reached, rather than answers with something else.
+    /// Whether the server is unreachable, in contrast to a wrong response.
     pub(super) fn is_unanswered(&self) -> bool {
         match self {
             Broken::Refused
@@ -66,12 +66,12 @@ impl Broken {
         }
     }
 
-    /// In words, for a request that has no answer because of it.
+    /// Description, for the request that fails because of it.
     pub(super) fn words(&self) -> String {
         match self {
             Broken::Refused => "the connection was refused".to_owned(),
-            Broken::ConnectTimedOut => "the connection could not be made in time".to_owned(),
-            Broken::Cut => "the connection ended in the middle of the answer".to_owned(),
+            Broken::ConnectTimedOut => "the connection timed out".to_owned(),
+            Broken::Cut => "the connection ended in the middle of the response".to_owned(),
             Broken::Certificate { message } => format!("the server's certificate is not trusted: {message}"),
             Broken::Tls { message } => format!("TLS failed: {message}"),
             Broken::Proxy { message } => format!("the proxy refused: {message}"),
@@ -80,7 +80,7 @@ impl Broken {
                     0 => (limit / 1024, "KB"),
                     megabytes => (megabytes, "MB"),
                 };
-                format!("the answer is larger than {size} {unit}")
+                format!("the response is larger than {size} {unit}")
             }
             Broken::NoSuchHost { message } | Broken::Unreachable { message } | Broken::Other { message } => {
                 message.clone()
@@ -98,7 +98,7 @@ pub(super) fn broken(error: &(dyn Error + 'static)) -> Broken {
             return found;
         }
         let text = cause.to_string();
-        // Wrappers repeat what they wrap.
+        // Wrapping errors repeat the wrapped text.
         texts.retain(|earlier| !earlier.contains(&text));
         texts.push(text);
         next = cause.source();
@@ -122,7 +122,7 @@ fn known(cause: &(dyn Error + 'static)) -> Option<Broken> {
         return Some(Broken::Cut);
     }
     let io = cause.downcast_ref::<io::Error>()?;
-    // An io::Error names as its source what lies below the error it carries, not that error itself.
+    // The source of an io::Error is that of its inner error, not the inner error itself.
     if let Some(inner) = io.get_ref()
         && let Some(found) = known(inner)
     {
@@ -150,25 +150,23 @@ fn tls_trouble(error: &rustls::Error) -> Broken {
     match error {
         Error::InvalidCertificate(reason) => Broken::Certificate {
             message: match reason {
-                // A bad signature is another cluster's authority of the same name.
+                // A wrong signature means an authority of the same name in another cluster.
                 CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-                    "it is signed by an authority that the kubeconfig does not name".to_owned()
+                    "it is signed by an authority that is not in the kubeconfig".to_owned()
                 }
                 CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
                     "it has expired".to_owned()
                 }
                 CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-                    "it is not valid yet (is this machine's clock right?)".to_owned()
+                    "it is not valid yet (check the clock of this machine)".to_owned()
                 }
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-                    "it is for another host name than the kubeconfig's server".to_owned()
+                    "it is for another host name than the server in the kubeconfig".to_owned()
                 }
                 other => quote(&other.to_string(), 200),
             },
         },
-        Error::InvalidMessage(_) => {
-            Broken::Tls { message: "what answers there does not speak TLS".to_owned() }
-        }
+        Error::InvalidMessage(_) => Broken::Tls { message: "the server does not use TLS".to_owned() },
         other => Broken::Tls { message: quote(&other.to_string(), 200) },
     }
 }

@@ -1,4 +1,4 @@
-//! The operator's own `linkerd` command: which version it is. It is run once, asks no cluster, and is given little time.
+//! The version of the operator's `linkerd` command. It runs once, with a short time limit, and contacts no cluster.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,24 +12,24 @@ use super::quote::quote;
 use crate::fetched::Why;
 use crate::version::LinkerdVersion;
 
-/// How long the command may take.
+/// Time limit for the command.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Where the version of the operator's CLI comes from (`--linkerd-cli`).
+/// Source of the CLI version (`--linkerd-cli`).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Cli {
-    /// The `linkerd` on PATH, if there is one.
+    /// The `linkerd` on PATH, if it exists.
     #[default]
     OnPath,
     /// The program at this path.
     At(PathBuf),
-    /// This one, without asking.
+    /// This version, without running a command.
     Given(LinkerdVersion),
-    /// There is none, or nobody wants to know.
+    /// No CLI, or its version is not relevant.
     None,
 }
 
-/// The version, as its own command states it.
+/// The version that the command prints.
 pub(super) async fn version(cli: &Cli) -> Result<LinkerdVersion, Why> {
     let program = match cli {
         Cli::OnPath => PathBuf::from("linkerd"),
@@ -42,7 +42,7 @@ pub(super) async fn version(cli: &Cli) -> Result<LinkerdVersion, Why> {
     let name = program.display();
     match run(command, DEADLINE, false).await {
         Err(NotRun::Absent) if *cli == Cli::OnPath => Err(Why::NotOffered),
-        Err(NotRun::Absent) => Err(Why::Failed { message: format!("there is no program {name}") }),
+        Err(NotRun::Absent) => Err(Why::Failed { message: format!("the program {name} does not exist") }),
         Err(NotRun::Failed(error)) => {
             Err(Why::Failed { message: quote(&format!("{name} cannot be run: {error}"), 200) })
         }
@@ -52,15 +52,15 @@ pub(super) async fn version(cli: &Cli) -> Result<LinkerdVersion, Why> {
         }
         Ok(ran) => parse(&String::from_utf8_lossy(&ran.stdout)).ok_or_else(|| Why::Malformed {
             message: format!(
-                "{name} version --client --short printed no version, but {:?}",
+                "{name} version --client --short printed {:?} instead of a version",
                 quote(&String::from_utf8_lossy(&ran.stdout), 80)
             ),
         }),
     }
 }
 
-/// The commands of extensions that it would find: programs on PATH named `linkerd-NAME`, each name once, in order. `None` where
-/// no command was run.
+/// Extensions that the CLI would find: programs on PATH named `linkerd-NAME`, each name once, in order. `None` if no
+/// command was run.
 pub(super) fn extensions(cli: &Cli) -> Option<Vec<String>> {
     match cli {
         Cli::OnPath | Cli::At(_) => Some(on_path(&std::env::var_os("PATH")?)),
@@ -88,7 +88,7 @@ fn is_program(path: &Path) -> bool {
     metadata.is_file() && may_run
 }
 
-/// The version in the command's output: alone on a line, or behind `Client version:` when `--short` was not understood.
+/// The version in the output: alone on a line, or after `Client version:` if `--short` was not understood.
 fn parse(output: &str) -> Option<LinkerdVersion> {
     let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.find_map(|line| line.strip_prefix("Client version:").unwrap_or(line).trim().parse().ok())
@@ -118,7 +118,7 @@ mod tests {
     #[tokio::test]
     async fn a_program_that_is_named_must_be_there() {
         let absent = version(&Cli::At("/nonexistent/linkerd".into())).await.unwrap_err();
-        assert_eq!(absent.to_string(), "there is no program /nonexistent/linkerd");
+        assert_eq!(absent.to_string(), "the program /nonexistent/linkerd does not exist");
     }
 
     #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! From flags and environment to an API server that answers: finds the configuration, gets credentials once, and asks
-//! for `/version`, so that whatever is wrong with the way there is said once and plainly, not by every item.
+//! Connects to an API server: finds the configuration, gets credentials once, and requests `/version`, so that
+//! connection problems are reported once rather than for every item.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use super::traffic::{Ledger, Meter, Traffic};
 use super::{Live, exec, kubeconfig, why};
 use crate::fetched::Why;
 
-/// The largest `/version` that is believed.
+/// Maximum size of `/version`.
 const VERSION_BODY: usize = 64 * 1024;
 const SERVICE_ACCOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// How to reach the cluster: what kubectl's flags of the same names say.
+/// Connection options, named after kubectl's flags.
 #[derive(Debug, Clone)]
 pub struct Connect {
-    /// `--kubeconfig`; else `$KUBECONFIG`, `~/.kube/config`, or the service account of the pod this runs in.
+    /// `--kubeconfig`; else `$KUBECONFIG`, `~/.kube/config`, or the service account of this pod.
     pub kubeconfig: Option<PathBuf>,
     /// `--context`; else the current one.
     pub context: Option<String>,
@@ -35,30 +35,30 @@ pub struct Connect {
     pub cluster: Option<String>,
     /// `--user`; else the context's.
     pub user: Option<String>,
-    /// What is said instead of what the kubeconfig says.
+    /// Overrides of the kubeconfig.
     pub overrides: ConnectionOverrides,
     /// `--as`.
     pub as_user: Option<String>,
     /// `--as-group`.
     pub as_groups: Vec<String>,
-    /// `--request-timeout`: how long the server may be silent, before and within an answer; a request may take four
-    /// times as long in all. Zero waits for ever, as with kubectl.
+    /// `--request-timeout`: maximum silence of the server, before and within a response; a request may take four times
+    /// as long in total. Zero means no limit, as with kubectl.
     pub request_timeout: Duration,
-    /// `--disable-compression`: ask for plain answers; the kubeconfig can say so too.
+    /// `--disable-compression`: request uncompressed responses; the kubeconfig can also set it.
     pub disable_compression: bool,
-    /// The User-Agent header. The API server writes JSON more slowly for agents that look like curl or a browser.
+    /// The User-Agent header. The API server pretty-prints JSON for agents like curl or a browser, which is slower.
     pub user_agent: String,
-    /// Where the version of the operator's own CLI comes from (`--linkerd-cli`).
+    /// Source of the version of the operator's CLI (`--linkerd-cli`).
     pub cli: Cli,
-    /// When the whole run must be over (`--timeout`); see [`Live::with_deadline`].
+    /// Deadline of the whole run (`--timeout`); see [`Live::with_deadline`].
     pub deadline: Option<Instant>,
-    /// Whether a credential plugin that wants to may talk to the terminal.
+    /// Whether a credential plugin may use the terminal.
     pub terminal: bool,
-    /// How long a credential plugin may take; `None` is 30 s, or 3 min when it may talk to the terminal.
+    /// Time limit of a credential plugin; `None` means 30 s, or 3 min if it may use the terminal.
     pub exec_timeout: Option<Duration>,
-    /// Whether lists of large kinds may come from the API server's watch cache: cheaper, and seconds old at worst.
+    /// Whether lists of large kinds may come from the API server's watch cache: cheaper, and at worst seconds old.
     pub from_cache: bool,
-    /// Where the first long pause that the server asks for is announced.
+    /// Receiver for the announcement of the first long pause.
     pub notice: fn(&str),
 }
 
@@ -85,24 +85,24 @@ impl Default for Connect {
     }
 }
 
-/// What to say of the other end when it fails.
+/// The connection's parts, for error messages.
 struct Target {
     /// Scheme, host and port of the server.
     server: String,
-    /// Host and port of the proxy that leads there.
+    /// Host and port of the proxy, if any.
     proxy: Option<String>,
-    /// Whose credentials are used.
+    /// Owner of the credentials.
     user: String,
     plugin: Option<String>,
 }
 
 impl Live {
-    /// Connects, and asks the API server for its version.
+    /// Connects, and requests the API server's version.
     ///
     /// # Errors
-    /// There is no cluster to ask; the error says why and what to do.
+    /// There is no reachable cluster; the error has cause and next step.
     pub async fn connect(connect: Connect) -> Result<Live, ConnectError> {
-        // The only cryptography built in; elsewhere in the process somebody may have chosen it before.
+        // The only built-in cryptography; another part of the process may have installed it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let started = Instant::now();
         let (context, user, mut config) = find(&connect)?;
@@ -151,10 +151,10 @@ impl Live {
     }
 }
 
-/// The contexts of the kubeconfig, in its order.
+/// Contexts of the kubeconfig, in order.
 ///
 /// # Errors
-/// It cannot be read.
+/// The kubeconfig cannot be read.
 pub fn contexts(kubeconfig: Option<&std::path::Path>) -> Result<Vec<String>, ConnectError> {
     let variable = std::env::var_os("KUBECONFIG");
     let home = std::env::home_dir();
@@ -164,7 +164,7 @@ pub fn contexts(kubeconfig: Option<&std::path::Path>) -> Result<Vec<String>, Con
         .map_or_else(Vec::new, |config| config.contexts.into_iter().map(|context| context.name).collect()))
 }
 
-/// The context that is chosen where nobody names one; `None` also where the kubeconfig cannot be read.
+/// The default context; `None` if there is none or the kubeconfig cannot be read.
 pub fn current_context(kubeconfig: Option<&std::path::Path>) -> Option<String> {
     let variable = std::env::var_os("KUBECONFIG");
     let home = std::env::home_dir();
@@ -172,13 +172,13 @@ pub fn current_context(kubeconfig: Option<&std::path::Path>) -> Option<String> {
     kubeconfig::read(&places, kubeconfig.is_some()).ok()??.current_context
 }
 
-/// The context's name, whose credentials it uses, and the client's configuration.
+/// Name of the context, owner of its credentials, and client configuration.
 fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
     let variable = std::env::var_os("KUBECONFIG");
     let home = std::env::home_dir();
     let places = kubeconfig::places(connect.kubeconfig.as_deref(), variable.as_deref(), home.as_deref());
     let merged = kubeconfig::read(&places, connect.kubeconfig.is_some())?;
-    // An empty kubeconfig counts as none, unless somebody chose it.
+    // An empty kubeconfig counts as missing, unless it was named.
     let asked = kubeconfig::Asked {
         context: connect.context.as_deref(),
         cluster: connect.cluster.as_deref(),
@@ -187,7 +187,7 @@ fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
     let chosen = connect.kubeconfig.is_some() || asked != kubeconfig::Asked::default();
     let merged = merged.filter(|config| chosen || !config.contexts.is_empty());
     let picked = match merged.map(|config| kubeconfig::pick(config, asked)) {
-        // Neither a context nor a user was named: the address alone is enough.
+        // Without context and user, the address is sufficient.
         None | Some(Err(ConnectError::NoContext { .. }))
             if asked.user.is_none() && connect.overrides.server.is_some() =>
         {
@@ -204,7 +204,7 @@ fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
             let user = match picked.user_name {
                 Some(name) if connect.overrides.token.is_some() => format!("the token {name}"),
                 Some(name) => format!("user {name:?}"),
-                None => "nobody (the context names no user)".to_owned(),
+                None => "no user (the context names none)".to_owned(),
             };
             Ok((picked.context, user, config))
         }
@@ -215,7 +215,7 @@ fn find(connect: &Connect) -> Result<(String, String, Config), ConnectError> {
                     looked: places.iter().map(|path| path.display().to_string()).collect(),
                 });
             };
-            // Read now: the run is shorter than a token's life.
+            // Read once: the run is shorter than a token's lifetime.
             let token = Path::new(SERVICE_ACCOUNT).join("token");
             let text = std::fs::read_to_string(&token).map_err(|error| ConnectError::Unreadable {
                 path: token,
@@ -241,23 +241,23 @@ fn impersonate(user: &mut AuthInfo, connect: &Connect) -> Result<(), ConnectErro
     Ok(())
 }
 
-/// Turns off what the client would do by itself: retry for minutes, wait for ever, decompress before bytes are counted.
+/// Disables built-in behavior of the client: long retries, no time limit, decompression before bytes are counted.
 fn prepare(config: &mut Config, connect: &Connect, silence: Option<Duration>) -> Result<(), ConnectError> {
     config.default_retry = false;
     config.disable_compression = true;
-    // Our own limit comes first; this one ends what is then left over.
+    // Only a fallback: the own limit is shorter.
     config.read_timeout = silence.map(|silence| silence * 2);
     config.reset_reader_on_write = true;
     config.connect_timeout = silence;
     let agent = HeaderValue::from_str(&connect.user_agent).map_err(|_| ConnectError::Kubeconfig {
         path: None,
-        what: "the user agent is no header value".to_owned(),
+        what: "the user agent is not a valid header value".to_owned(),
     })?;
     config.headers.push((header::USER_AGENT, agent));
     Ok(())
 }
 
-/// Scheme, host and port: neither user name, password nor path.
+/// Scheme, host and port, without user name, password and path.
 fn origin(uri: &http::Uri) -> String {
     let scheme = uri.scheme_str().unwrap_or("https");
     let host = uri.host().unwrap_or_default();
@@ -268,7 +268,7 @@ fn origin(uri: &http::Uri) -> String {
 }
 
 impl Target {
-    /// The body of `/version`, or why it is not to be had though the server answers.
+    /// The body of `/version`, or the reason why the server's response is unusable.
     async fn version(&self, api: &ApiClient, meter: &Meter) -> Result<Result<Vec<u8>, Why>, ConnectError> {
         let call = Call { most: VERSION_BODY, ..Call::get("/version") };
         let answer = match api.send(&call, meter, false).await {
@@ -282,7 +282,7 @@ impl Target {
             |what: &str| ConnectError::NotKubernetes { server: self.server.clone(), what: what.to_owned() };
         let body = answer
             .whole(meter, VERSION_BODY)
-            .map_err(|_| strange("its answer to /version is broken or endless"))?;
+            .map_err(|_| strange("its response to /version is broken or endless"))?;
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Version {
@@ -292,9 +292,9 @@ impl Target {
         match serde_json::from_slice::<Version>(&body) {
             Ok(_) => Ok(Ok(body)),
             Err(_) if body.trim_ascii_start().starts_with(b"<") => {
-                Err(strange("/version is an HTML page, perhaps the login page of a proxy"))
+                Err(strange("/version is an HTML page, possibly the login page of a proxy"))
             }
-            Err(_) => Err(strange("/version is not what an API server says")),
+            Err(_) => Err(strange("/version is not the response of an API server")),
         }
     }
 
@@ -303,7 +303,7 @@ impl Target {
         match trouble {
             RequestError::TimedOut { seconds } => ConnectError::TimedOut { server, proxy, seconds },
             RequestError::Broken(broken) => match (broken, proxy) {
-                // With a proxy, the connection is one to it.
+                // With a proxy, the failed connection is to the proxy.
                 (
                     broken @ (Broken::Refused
                     | Broken::NoSuchHost { .. }
@@ -353,7 +353,7 @@ impl Target {
 }
 
 impl Live {
-    /// What asking for the version cost, before any item was asked for.
+    /// Cost of the version request, before any item.
     pub fn greeting(&self) -> Traffic {
         self.greeting
     }

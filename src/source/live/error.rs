@@ -1,66 +1,66 @@
-//! Why there is no cluster to ask: one line of cause (`Display`), one line of what to do ([`ConnectError::next_step`]).
-//! No variant carries anything secret: what plugins and servers said has been through [`super::quote`].
+//! Connection errors: the cause (`Display`) and the next step ([`ConnectError::next_step`]), one line each. No variant
+//! contains secrets: messages of plugins and servers have passed [`super::quote`].
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why there is no cluster to ask.
+/// Reason why there is no connection to a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// Neither a kubeconfig nor a pod's service account.
-    #[error("no kubeconfig: there is nothing at {}, and this is not a pod", list(looked))]
+    #[error("no kubeconfig found at {}, and this is not a pod", list(looked))]
     NoKubeconfig {
-        /// Where one was looked for.
+        /// Paths that were searched.
         looked: Vec<String>,
     },
-    /// The kubeconfig that was named is not there.
-    #[error("there is no kubeconfig {}", path.display())]
+    /// The named kubeconfig does not exist.
+    #[error("the kubeconfig {} does not exist", path.display())]
     NotThere {
         /// The file.
         path: PathBuf,
     },
-    /// A kubeconfig, or a file that it names, cannot be read.
+    /// A kubeconfig, or a file that it refers to, cannot be read.
     #[error("{} cannot be read: {what}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says, or where in the file it stops making sense.
+        /// Error of the system, or position of the syntax error.
         what: String,
     },
-    /// The kubeconfig is readable, but does not say what it must.
+    /// The kubeconfig is readable but incomplete or invalid.
     #[error("the kubeconfig{} cannot be used: {what}", path.as_ref().map(|p| format!(" {}", p.display())).unwrap_or_default())]
     Kubeconfig {
-        /// The file, where it is known which.
+        /// The file, if known.
         path: Option<PathBuf>,
-        /// What is wrong with it.
+        /// The error.
         what: String,
     },
-    /// Nobody said which context, and the kubeconfig has no current one.
+    /// No context was given, and the kubeconfig has no current one.
     #[error("the kubeconfig has no current context")]
     NoContext {
-        /// The contexts there are.
+        /// Existing contexts.
         known: Vec<String>,
     },
-    /// The command line says how to reach a cluster, and nothing says which.
-    #[error("nothing says which cluster: there is no kubeconfig, and no --server")]
+    /// Connection flags were given without a cluster.
+    #[error("no cluster is selected: there is no kubeconfig and no --server")]
     NoServer,
-    /// There is no context of that name.
-    #[error("no context is named {name:?}{}", did_you_mean(nearest))]
+    /// The context does not exist.
+    #[error("the context {name:?} does not exist{}", did_you_mean(nearest))]
     UnknownContext {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Whether it came from the command line, rather than from `current-context`.
+        /// Whether it came from the command line rather than from `current-context`.
         asked: bool,
-        /// The nearest real name.
+        /// The most similar existing name.
         nearest: Option<String>,
-        /// The contexts there are.
+        /// Existing contexts.
         known: Vec<String>,
     },
-    /// The context names a cluster or a user that the kubeconfig does not have.
+    /// The context refers to a cluster or user that is missing from the kubeconfig.
     #[error(
-        "context {context:?} names the {part} {name:?}, which the kubeconfig does not have{}",
+        "context {context:?} refers to the {part} {name:?}, which is missing from the kubeconfig{}",
         did_you_mean(nearest)
     )]
     UnknownPart {
@@ -68,27 +68,28 @@ pub enum ConnectError {
         context: String,
         /// `cluster` or `user`.
         part: &'static str,
-        /// The name that leads nowhere.
+        /// The missing name.
         name: String,
-        /// The nearest real name.
+        /// The most similar existing name.
         nearest: Option<String>,
     },
-    /// The command line names a cluster or a user that the kubeconfig does not have.
-    #[error("no {part} of the kubeconfig is named {name:?}{}", did_you_mean(nearest))]
+    /// The command line names a cluster or user that is missing from the kubeconfig.
+    #[error("the kubeconfig has no {part} {name:?}{}", did_you_mean(nearest))]
     UnknownName {
         /// `cluster` or `user`.
         part: &'static str,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The nearest real name.
+        /// The most similar existing name.
         nearest: Option<String>,
     },
-    /// `--as-group` without anybody to be in that group.
-    #[error("a group to act as was given, but no user")]
+    /// `--as-group` without `--as`.
+    #[error("--as-group needs a user to impersonate")]
     GroupWithoutUser,
-    /// A way of logging in that is not supported.
+    /// An unsupported login method.
     #[error(
-        "the kubeconfig's user logs in with auth-provider {name:?}, which kubectl has not supported since 1.26"
+        "the kubeconfig's user logs in with auth-provider {name:?}, which kubectl no longer supports since \
+         1.26"
     )]
     AuthProvider {
         /// Its name.
@@ -99,7 +100,7 @@ pub enum ConnectError {
     ExecMissing {
         /// The plugin.
         command: String,
-        /// The kubeconfig's advice on how to install it.
+        /// Installation hint of the kubeconfig.
         hint: Option<String>,
     },
     /// The credential plugin could not be started.
@@ -107,7 +108,7 @@ pub enum ConnectError {
     ExecNotStarted {
         /// The plugin.
         command: String,
-        /// What the system says.
+        /// Error of the system.
         what: String,
     },
     /// The credential plugin failed.
@@ -115,77 +116,77 @@ pub enum ConnectError {
     ExecFailed {
         /// The plugin.
         command: String,
-        /// How it ended.
+        /// Its exit status.
         status: String,
-        /// Its last words, fit to be shown.
+        /// The end of its error output, redacted.
         stderr: String,
     },
-    /// The credential plugin did not end.
-    #[error("the credential plugin {command:?} gave no answer within {seconds} s")]
+    /// The credential plugin timed out.
+    #[error("the credential plugin {command:?} did not finish within {seconds} s")]
     ExecTimedOut {
         /// The plugin.
         command: String,
-        /// How long it was given.
+        /// Time limit.
         seconds: u64,
     },
-    /// The credential plugin insists on a terminal, and there is none.
-    #[error("the credential plugin {command:?} needs a terminal, and there is none")]
+    /// The credential plugin needs a terminal, and there is none.
+    #[error("the credential plugin {command:?} needs a terminal, but there is none")]
     ExecWantsTerminal {
         /// The plugin.
         command: String,
     },
-    /// The credential plugin's answer is not what it should be.
-    #[error("the credential plugin {command:?} answered with {what}")]
+    /// The output of the credential plugin is invalid.
+    #[error("the credential plugin {command:?} returned {what}")]
     ExecUnreadable {
         /// The plugin.
         command: String,
-        /// What it answered, in our words.
+        /// Description of its output.
         what: String,
     },
-    /// The credential plugin gave credentials of yesterday.
-    #[error("the credential plugin {command:?} gave credentials that expired at {expiry}")]
+    /// The credential plugin returned expired credentials.
+    #[error("the credential plugin {command:?} returned credentials that expired at {expiry}")]
     ExecExpired {
         /// The plugin.
         command: String,
-        /// When they expired.
+        /// Time of expiry.
         expiry: String,
     },
-    /// Nobody listens at the server's address.
+    /// The connection was refused.
     #[error("{server} refused the connection{}", through(proxy))]
     Refused {
         /// The API server.
         server: String,
-        /// The proxy that leads there.
+        /// The proxy, if any.
         proxy: Option<String>,
     },
-    /// The way to the server is broken.
-    #[error("{server} cannot be reached{}: {what}", through(proxy))]
+    /// The server is unreachable.
+    #[error("{server} is unreachable{}: {what}", through(proxy))]
     Unreachable {
         /// The API server.
         server: String,
-        /// The proxy that leads there.
+        /// The proxy, if any.
         proxy: Option<String>,
-        /// What happened.
+        /// The error.
         what: String,
     },
-    /// The proxy does not lead to the server.
+    /// The proxy does not connect to the server.
     #[error("the proxy {proxy} does not connect to {server}: {what}")]
     Proxy {
         /// The API server.
         server: String,
         /// The proxy.
         proxy: String,
-        /// What happened.
+        /// The error.
         what: String,
     },
-    /// The server did not answer.
-    #[error("{server} gave no answer{} within {seconds} s", through(proxy))]
+    /// The server did not respond.
+    #[error("{server} did not respond{} within {seconds} s", through(proxy))]
     TimedOut {
         /// The API server.
         server: String,
-        /// The proxy that leads there.
+        /// The proxy, if any.
         proxy: Option<String>,
-        /// How long was waited.
+        /// Time limit.
         seconds: u64,
     },
     /// The server's certificate is not trusted.
@@ -193,53 +194,53 @@ pub enum ConnectError {
     Certificate {
         /// The API server.
         server: String,
-        /// Why.
+        /// The reason.
         what: String,
     },
     /// TLS failed for another reason.
-    #[error("{server} cannot be talked to: {what}")]
+    #[error("TLS connection to {server} failed: {what}")]
     Tls {
         /// The API server.
         server: String,
-        /// Why.
+        /// The reason.
         what: String,
     },
-    /// The server does not know who we are.
-    #[error("{server} does not accept the credentials of {user} (HTTP 401{})", after(message))]
+    /// The server rejects the credentials.
+    #[error("{server} rejects the credentials of {user} (HTTP 401{})", after(message))]
     Unauthorized {
         /// The API server.
         server: String,
-        /// Whose: the kubeconfig's user, or the service account.
+        /// Owner of the credentials: the kubeconfig's user, or the service account.
         user: String,
-        /// The server's own words.
+        /// The server's message.
         message: String,
-        /// The credential plugin that gave them.
+        /// The credential plugin, if any.
         plugin: Option<String>,
     },
-    /// Something in between sends us elsewhere.
-    #[error("{server} redirects to {location} (HTTP {status}) instead of answering")]
+    /// A redirect to another address.
+    #[error("{server} redirects to {location} (HTTP {status})")]
     Redirected {
         /// The API server.
         server: String,
-        /// Where to: scheme and host.
+        /// Target: scheme and host.
         location: String,
         /// 301, 302, ...
         status: u16,
     },
-    /// What answers is no Kubernetes API server.
-    #[error("{server} does not answer like a Kubernetes API server: {what}")]
+    /// The server is not a Kubernetes API server.
+    #[error("{server} does not respond like a Kubernetes API server: {what}")]
     NotKubernetes {
-        /// The API server's supposed address.
+        /// Assumed address of the API server.
         server: String,
-        /// What came instead.
+        /// The actual response.
         what: String,
     },
-    /// The server answers that it cannot answer.
+    /// The server reports an error of its own.
     #[error("{server} does not work: {what}")]
     Unwell {
         /// The API server.
         server: String,
-        /// Its status and words.
+        /// Its status and message.
         what: String,
     },
 }
@@ -264,7 +265,7 @@ fn through(proxy: &Option<String>) -> String {
 }
 
 impl ConnectError {
-    /// Whether what was typed is wrong (exit status 2), rather than the world (3).
+    /// Whether the command line is wrong (exit status 2) rather than the environment (3).
     pub fn is_usage(&self) -> bool {
         matches!(
             self,
@@ -274,7 +275,7 @@ impl ConnectError {
         )
     }
 
-    /// Whether there was a client: the kubeconfig was good enough to ask somebody.
+    /// Whether a client could be built, so that the kubeconfig was usable.
     pub fn had_client(&self) -> bool {
         !matches!(
             self,
@@ -291,24 +292,26 @@ impl ConnectError {
         )
     }
 
-    /// What to do about it: a sentence that starts with a verb.
+    /// The next step: a sentence that starts with a verb.
     pub fn next_step(&self) -> String {
         match self {
             ConnectError::NoKubeconfig { .. } => {
-                "give one with --kubeconfig FILE or $KUBECONFIG, or judge a capture: --bundle FILE".to_owned()
+                "give one with --kubeconfig FILE or $KUBECONFIG, or check a bundle: --bundle FILE".to_owned()
             }
             ConnectError::NotThere { .. } => {
-                "give one that is there: --kubeconfig FILE; where a Secret brings it into a pod, see that the Secret and its key exist"
+                "give an existing file with --kubeconfig FILE; if a Secret provides it to a pod, check that \
+                 the Secret and its key exist"
                     .to_owned()
             }
             ConnectError::Unreadable { .. } | ConnectError::Kubeconfig { .. } => {
-                "repair the kubeconfig (kubectl config view shows what it holds), or give another: --kubeconfig FILE"
+                "repair the kubeconfig (kubectl config view shows it), or give another one with \
+                 --kubeconfig FILE"
                     .to_owned()
             }
             ConnectError::NoContext { known } => {
-                format!("say which: --context NAME, or kubectl config use-context NAME; {}", contexts(known))
+                format!("select one with --context NAME or kubectl config use-context NAME; {}", contexts(known))
             }
-            ConnectError::NoServer => "give --server URL, or a kubeconfig with --kubeconfig FILE".to_owned(),
+            ConnectError::NoServer => "give --server URL or --kubeconfig FILE".to_owned(),
             ConnectError::UnknownContext { asked: true, known, .. } => {
                 format!("give a context of the kubeconfig; {}", contexts(known))
             }
@@ -320,7 +323,7 @@ impl ConnectError {
                 "add the {part} to the kubeconfig, or correct the context (kubectl config set-context NAME --{part}=...)"
             ),
             ConnectError::UnknownName { part, .. } => {
-                format!("give a {part} that kubectl config view shows")
+                format!("use a {part} that kubectl config view shows")
             }
             ConnectError::GroupWithoutUser => "add --as USER".to_owned(),
             ConnectError::AuthProvider { name } => match name.as_str() {
@@ -331,22 +334,24 @@ impl ConnectError {
             },
             ConnectError::ExecMissing { hint: Some(hint), .. } => format!("install it: {hint}"),
             ConnectError::ExecMissing { hint: None, .. } => {
-                "install it, or put it on PATH; kubectl needs it as well".to_owned()
+                "install it, or add it to PATH; kubectl also needs it".to_owned()
             }
             ConnectError::ExecNotStarted { command, .. }
             | ConnectError::ExecFailed { command, .. }
             | ConnectError::ExecUnreadable { command, .. }
             | ConnectError::ExecExpired { command, .. } => {
-                format!("log in again with {command}'s own login, and try: kubectl version")
+                format!("log in again with {command}, then try kubectl version")
             }
             ConnectError::ExecTimedOut { command, .. } => format!(
-                "try kubectl version: if that waits too, {command} waits for something (a login, a network, a lock)"
+                "try kubectl version: if it also hangs, {command} is waiting (for a login, a network or a \
+                 lock)"
             ),
             ConnectError::ExecWantsTerminal { .. } => {
                 "run it in a terminal, or use a kubeconfig with a token for unattended runs".to_owned()
             }
             ConnectError::Refused { .. } | ConnectError::Unreachable { .. } => {
-                "check that the cluster runs and that its address in the kubeconfig is right (kubectl cluster-info); behind a VPN, connect first"
+                "check that the cluster runs and that its address in the kubeconfig is correct (kubectl \
+                 cluster-info); connect to the VPN if it needs one"
                     .to_owned()
             }
             ConnectError::Proxy { .. } => {
@@ -354,32 +359,35 @@ impl ConnectError {
                     .to_owned()
             }
             ConnectError::TimedOut { .. } => {
-                "check VPN, firewall and proxy, or wait longer: --request-timeout 2m, and a longer --timeout where it is given".to_owned()
+                "check VPN, firewall and proxy, or raise the limits: --request-timeout 2m, and --timeout if \
+                 given".to_owned()
             }
             ConnectError::Certificate { .. } => {
-                "fetch the kubeconfig again from where the cluster was made; its certificate-authority-data must be that of this cluster"
+                "download the kubeconfig of this cluster again; its certificate-authority-data must match"
                     .to_owned()
             }
             ConnectError::Tls { .. } => {
                 "check scheme, host and port of the server in the kubeconfig, and its client certificate".to_owned()
             }
             ConnectError::Unauthorized { plugin: Some(command), .. } => {
-                format!("log in again ({command} answered, but with credentials that this cluster does not take)")
+                format!("log in again ({command} returned credentials that this cluster rejects)")
             }
             ConnectError::Unauthorized { plugin: None, .. } => {
-                "log in again or fetch the kubeconfig again: its token or certificate has expired or was revoked"
+                "log in again or download the kubeconfig again: its token or certificate has expired or was \
+                 revoked"
                     .to_owned()
             }
             ConnectError::Redirected { .. } => {
-                "log in to the proxy or gateway in between, or use the API server's own address in the kubeconfig"
+                "log in to the proxy or gateway, or use the API server's own address in the kubeconfig"
                     .to_owned()
             }
             ConnectError::NotKubernetes { .. } => {
-                "check the server's address in the kubeconfig, and any proxy in between (HTTPS_PROXY, proxy-url)"
+                "check the server's address in the kubeconfig, and the proxy settings (HTTPS_PROXY, \
+                 proxy-url)"
                     .to_owned()
             }
             ConnectError::Unwell { .. } => {
-                "try again when the API server answers: kubectl get --raw /readyz".to_owned()
+                "try again when the API server is ready: kubectl get --raw /readyz".to_owned()
             }
         }
     }

@@ -1,7 +1,7 @@
-//! Credential plugins (`exec` in a kubeconfig): run once, with a deadline, and their answer put where the client looks
-//! for static credentials. Left to itself the client runs them three times, for as long as they like.
+//! Credential plugins (`exec` in a kubeconfig): run once with a deadline; the result is stored as static credentials.
+//! The client itself would run them three times, without a limit.
 //!
-//! Neither a plugin's arguments nor its standard output ever reach a message.
+//! Arguments and standard output of a plugin never appear in messages.
 
 use std::time::Duration;
 
@@ -14,20 +14,20 @@ use super::error::ConnectError;
 use super::process::{NotRun, run};
 use super::quote::{quote, quote_end};
 
-/// How long a plugin may take that talks to nobody.
+/// Time limit of a plugin without interaction.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// How long it may take to log somebody in.
+/// Time limit of a plugin with a login.
 const DEADLINE_WITH_TERMINAL: Duration = Duration::from_secs(180);
 
-/// How long a plugin may take.
+/// Time limits of a plugin.
 pub(super) struct Time {
-    /// Instead of the usual limit.
+    /// Overrides the default limit.
     pub(super) limit: Option<Duration>,
-    /// What is left of the whole run.
+    /// Remaining time of the whole run.
     pub(super) left: Option<Duration>,
 }
 
-/// What goes into KUBERNETES_EXEC_INFO and comes back on standard output.
+/// Content of KUBERNETES_EXEC_INFO and of the plugin's output.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ExecInfo<'a> {
@@ -60,27 +60,27 @@ struct ExecStatus {
     client_key_data: Option<String>,
 }
 
-/// What is worth knowing of a plugin when its credentials are refused later.
+/// Facts about a plugin, for later errors about its credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plugin {
     pub(super) command: String,
 }
 
-/// Runs the plugin, if the credentials come from one: `exec` of `user` is replaced by what it answered.
+/// Runs the plugin, if there is one: replaces `exec` of `user` by its credentials.
 pub(super) async fn resolve(
     user: &mut AuthInfo,
     terminal: bool,
     time: &Time,
 ) -> Result<Option<Plugin>, ConnectError> {
     let Some(exec) = user.exec.take() else { return Ok(None) };
-    // Static credentials win, as with kubectl.
+    // Static credentials take precedence, as with kubectl.
     if user.token.is_some() || user.token_file.is_some() || user.username.is_some() {
         return Ok(None);
     }
     let command = exec.command.clone().unwrap_or_default();
     if command.is_empty() {
         return Err(ConnectError::Kubeconfig {
-            what: "the user's exec section names no command".to_owned(),
+            what: "the user's exec section has no command".to_owned(),
             path: None,
         });
     }
@@ -168,15 +168,15 @@ async fn credentials(
     }
     let unreadable =
         |what: &str| ConnectError::ExecUnreadable { command: command_name(), what: what.to_owned() };
-    // YAML takes JSON too; kubectl accepts both. The parser's own message would quote what it read.
+    // YAML includes JSON; kubectl accepts both. The parser's message would quote the input.
     let credential: ExecCredential = serde_saphyr::from_slice(&ran.stdout)
-        .map_err(|_| unreadable("something that is no ExecCredential"))?;
+        .map_err(|_| unreadable("something other than an ExecCredential"))?;
     if credential.kind.as_deref() != Some("ExecCredential") {
-        return Err(unreadable("something that is no ExecCredential"));
+        return Err(unreadable("something other than an ExecCredential"));
     }
     if credential.api_version.as_deref() != Some(api_version) {
         return Err(unreadable(&format!(
-            "an ExecCredential of {}, not of the {api_version} that the kubeconfig asks for",
+            "an ExecCredential of {}, not of {api_version} as in the kubeconfig",
             quote(credential.api_version.as_deref().unwrap_or("no version"), 60)
         )));
     }

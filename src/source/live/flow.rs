@@ -1,5 +1,5 @@
-//! The answer to a list, read while it comes: nothing of it is held but what the reader has not taken yet. Unpacks it, and
-//! counts its bytes. A reader that is slow makes the server wait, never memory grow.
+//! A list response, decompressed and counted while it arrives. Only unread data is held in memory; a slow reader makes
+//! the server wait.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -17,46 +17,46 @@ use super::call::WHOLE_BODY;
 use super::quote::quote;
 use super::traffic::Meter;
 
-/// Packed bytes that are unpacked at once: JSON grows ten times, and what is made to burst memory a thousand times.
+/// Compressed bytes to decompress at once: JSON expands tenfold, malicious data a thousandfold.
 const PACKED: usize = 16 * 1024;
 
-/// What a body is, by its headers.
+/// Encoding of a body, from its headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Form {
-    /// Compressed with gzip.
+    /// Gzip.
     pub(super) packed: bool,
-    /// A message in protobuf.
+    /// Protobuf.
     pub(super) protobuf: bool,
 }
 
-/// A 200 answer whose body is still coming.
+/// A 200 response whose body is still arriving.
 pub(super) struct Flow {
     body: Body,
     protobuf: bool,
     packed: Option<Packed>,
-    /// The longest time without a byte.
+    /// Maximum time without a byte.
     silence: Option<Duration>,
-    /// How much longer the server can be waited for in all.
+    /// Remaining time to wait for the server.
     patience: Option<Duration>,
     length: usize,
-    /// One of the requests that may be under way at once.
+    /// Permit for one of the parallel requests.
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-/// What was received and is not unpacked yet, and who unpacks it.
+/// Received data that is not decompressed yet, and the decompressor.
 struct Packed {
     waiting: Bytes,
     decoder: MultiGzDecoder<Vec<u8>>,
 }
 
-/// Why no more comes of an answer.
+/// Reason for the end of a response.
 #[derive(Debug)]
 pub(super) enum Ended {
-    /// The wire failed.
+    /// Network error.
     RequestError(RequestError),
-    /// What came cannot be unpacked; in words.
+    /// Decompression error, in words.
     Malformed(String),
-    /// A limit was reached; in words.
+    /// Limit reached, in words.
     Endless(String),
 }
 
@@ -85,7 +85,7 @@ impl Flow {
         self.protobuf
     }
 
-    /// The next piece, unpacked; `None` at the end.
+    /// The next decompressed piece; `None` at the end.
     pub(super) async fn next(&mut self, meter: &Meter) -> Result<Option<Bytes>, Ended> {
         loop {
             if let Some(packed) = &mut self.packed
@@ -132,7 +132,7 @@ impl Flow {
         }
     }
 
-    /// Only the time that was spent waiting for the server counts against it.
+    /// Only the time spent waiting for the server counts.
     async fn frame(&mut self) -> Result<Option<Frame<Bytes>>, RequestError> {
         let frame = match (self.silence, self.patience) {
             (Some(silence), Some(patience)) => {
@@ -166,7 +166,10 @@ impl Packed {
 
     fn taken(&mut self, outcome: std::io::Result<()>) -> Result<Bytes, Ended> {
         outcome.map_err(|error| {
-            Ended::Malformed(format!("the compressed answer is broken: {}", quote(&error.to_string(), 100)))
+            Ended::Malformed(format!(
+                "the compressed response is damaged: {}",
+                quote(&error.to_string(), 100)
+            ))
         })?;
         Ok(Bytes::from(std::mem::take(self.decoder.get_mut())))
     }

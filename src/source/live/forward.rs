@@ -1,5 +1,5 @@
-//! Questions to programs in pods, through the API server and the kubelet, as `kubectl port-forward` goes: to the pod's own
-//! loopback, past the proxy and its policies. One GET, bounded in time and size, whatever answers.
+//! Requests to programs in pods through API server and kubelet, like `kubectl port-forward`: to the pod's loopback,
+//! bypassing the proxy and its policies. One GET, limited in time and size.
 
 use std::io;
 use std::pin::pin;
@@ -21,15 +21,14 @@ use super::broken::broken;
 use super::quote::quote_answer;
 use crate::fetched::Why;
 
-/// How long a program has to answer: as long as the linkerd command gives it, or as one answer of the API server may take
-/// where that is less.
+/// Time limit for a program: that of the linkerd command, or that of one API server response if less.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// The largest answer that is read, in bytes: the metrics of a cluster with ten thousand pods take two million.
+/// Maximum size of a response, in bytes: metrics of a cluster with ten thousand pods have two million.
 const MOST: usize = 16 * 1024 * 1024;
-/// The longest head of an answer, in bytes.
+/// Maximum size of a response head, in bytes.
 const HEAD: usize = 64 * 1024;
 
-/// A pod, as far as its ports are asked for.
+/// The pod to forward to.
 #[derive(Clone, Deserialize)]
 struct Ports {
     metadata: ObjectMeta,
@@ -66,7 +65,7 @@ impl kube::Resource for Ports {
 
 impl Portforward for Ports {}
 
-/// GETs a path of a port of a pod: the HTTP status and the body.
+/// GETs a path on a port of a pod: the HTTP status and the body.
 pub(super) async fn get(
     api: &ApiClient,
     (namespace, pod): (&str, &str),
@@ -78,13 +77,13 @@ pub(super) async fn get(
     tokio::time::timeout(patience, asking).await.unwrap_or_else(|_| Err(too_late(patience)))
 }
 
-/// That nothing came in time.
+/// The timeout error.
 pub(super) fn too_late(patience: Duration) -> Why {
     Why::TimedOut { seconds: patience.as_secs().max(1) }
 }
 
-/// A way to a port of a pod, tried again where the connection to the API server ended before an answer: what the client
-/// keeps open may be closed by the other side just then. Whoever takes it aborts it in the end.
+/// Forwards a port of a pod; retries if the connection to the API server ended before a response, because a kept-alive
+/// connection may just have been closed. The caller must abort it in the end.
 pub(super) async fn open(
     client: &kube::Client,
     (namespace, pod): (&str, &str),
@@ -114,7 +113,7 @@ async fn exchange(
     let Some(stream) = forwarder.take_stream(port) else { return Err(failed("no stream for the port")) };
     let answer = ask(stream, path).await;
     let said = match error {
-        // Only where nothing came is it worth waiting for what the kubelet says.
+        // The kubelet's message is relevant only if nothing was received.
         Some(error) if answer == Err(NOTHING) => {
             tokio::time::timeout(Duration::from_secs(1), error).await.ok().flatten()
         }
@@ -124,7 +123,7 @@ async fn exchange(
     answer.map_err(|wrong| failed(said.as_deref().unwrap_or(wrong)))
 }
 
-/// Asks what listens on the other end: the HTTP status and the body.
+/// Sends the request to the program: the HTTP status and the body.
 async fn ask(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     path: &str,
@@ -135,7 +134,7 @@ async fn ask(
         .header(header::USER_AGENT, "meshdoctor")
         .header(header::CONNECTION, "close")
         .body(Empty::<Bytes>::new())
-        .map_err(|_| "the path cannot be asked for")?;
+        .map_err(|_| "the path is not valid")?;
     let (mut requests, connection) = http1::Builder::new()
         .max_buf_size(HEAD)
         .handshake(TokioIo::new(stream))
@@ -146,7 +145,7 @@ async fn ask(
         let status = answer.status().as_u16();
         Ok((status, whole(answer).await?))
     });
-    // What the connection is over for, the answer says as well.
+    // The response also contains the reason for closing the connection.
     let connection = pin!(async {
         _ = connection.await;
         std::future::pending::<()>().await;
@@ -157,12 +156,12 @@ async fn ask(
     }
 }
 
-/// Reads a body to its end. A kubelet need not end the stream when the pod does, and a stream that ends may be one that
-/// broke, so the answer itself has to say where it ends.
+/// Reads a body to its end. Streams may stay open when the pod ends, or break, so the response must declare its own
+/// length.
 async fn whole(answer: http::Response<hyper::body::Incoming>) -> Result<Vec<u8>, &'static str> {
     let length = answer.body().size_hint().exact();
     if length.is_none() && !is_chunked(answer.headers()) {
-        return Err("the answer does not say where it ends");
+        return Err("the response does not declare its length");
     }
     if length.is_some_and(|length| length > MOST as u64) {
         return Err(TOO_LARGE);
@@ -170,7 +169,7 @@ async fn whole(answer: http::Response<hyper::body::Incoming>) -> Result<Vec<u8>,
     match Limited::new(answer.into_body(), MOST).collect().await {
         Ok(body) => Ok(body.to_bytes().into()),
         Err(error) if error.is::<LengthLimitError>() => Err(TOO_LARGE),
-        Err(error) if error.downcast_ref().is_some_and(is_cut) => Err("the answer broke off"),
+        Err(error) if error.downcast_ref().is_some_and(is_cut) => Err("the response is incomplete"),
         Err(_) => Err(NO_HTTP),
     }
 }
@@ -181,7 +180,7 @@ fn is_chunked(headers: &HeaderMap) -> bool {
     last.is_some_and(|coding| coding.trim().eq_ignore_ascii_case("chunked"))
 }
 
-/// Whether the stream ended before the answer did.
+/// Whether the stream ended before the response.
 fn is_cut(error: &hyper::Error) -> bool {
     let below = std::error::Error::source(error).and_then(|below| below.downcast_ref::<io::Error>());
     error.is_incomplete_message()
@@ -191,7 +190,7 @@ fn is_cut(error: &hyper::Error) -> bool {
         })
 }
 
-/// Why there is not even the head of an answer.
+/// Reason for a missing response head.
 fn unanswered(error: &hyper::Error) -> &'static str {
     if error.is_parse() { NO_HTTP } else { NOTHING }
 }
@@ -210,9 +209,9 @@ fn refused(error: kube::Error) -> Why {
     }
 }
 
-const NOTHING: &str = "no answer came back";
-const NO_HTTP: &str = "what answers on the port does not speak HTTP";
-const TOO_LARGE: &str = "the answer is larger than 16 MB";
+const NOTHING: &str = "no response";
+const NO_HTTP: &str = "the program on the port does not use HTTP";
+const TOO_LARGE: &str = "the response is larger than 16 MB";
 
 #[cfg(test)]
 mod tests {
@@ -220,7 +219,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes of these bytes; `ends`: and of the end of the stream behind them.
+    /// Reads these bytes, and the end of the stream if `ends`.
     async fn heard(bytes: &[u8], ends: bool) -> Result<(u16, Vec<u8>), &'static str> {
         let (ours, mut theirs) = tokio::io::duplex(256 * 1024);
         let play = async {
@@ -274,7 +273,7 @@ mod tests {
             for cut in cuts {
                 assert_eq!(heard(&text.as_bytes()[..cut], false).await, Err(WAITS), "{cut}");
                 let cut_off = heard(&text.as_bytes()[..cut], true).await;
-                assert!(matches!(cut_off, Err(NOTHING | "the answer broke off")), "{cut}: {cut_off:?}");
+                assert!(matches!(cut_off, Err(NOTHING | "the response is incomplete")), "{cut}: {cut_off:?}");
             }
         }
     }
@@ -284,7 +283,10 @@ mod tests {
         for version in ["1.0", "1.1"] {
             let text = format!("HTTP/{version} 200 OK\r\n\r\ngateway_alive");
             for ends in [true, false] {
-                assert_eq!(heard(text.as_bytes(), ends).await, Err("the answer does not say where it ends"));
+                assert_eq!(
+                    heard(text.as_bytes(), ends).await,
+                    Err("the response does not declare its length")
+                );
             }
         }
         let gzip = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n";

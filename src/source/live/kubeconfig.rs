@@ -1,5 +1,5 @@
-//! Finds, reads and merges kubeconfigs as kubectl does, and picks context, cluster and user. What it returns may hold
-//! secrets and goes to the client only; its errors never quote a file's content.
+//! Finds, reads and merges kubeconfigs like kubectl, and selects context, cluster and user. The result may contain
+//! secrets and is passed only to the client; errors never quote file contents.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::proxy::proxy_for;
 use super::quote::quote;
 use crate::nearest::closest;
 
-/// A context with what it names.
+/// A context with its cluster and user.
 pub(super) struct Picked {
     pub(super) context: String,
     pub(super) cluster: Cluster,
@@ -20,7 +20,7 @@ pub(super) struct Picked {
     pub(super) user: AuthInfo,
 }
 
-/// What the command line names; the rest is as the kubeconfig says.
+/// Selection on the command line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Asked<'a> {
     pub(super) context: Option<&'a str>,
@@ -28,7 +28,7 @@ pub(super) struct Asked<'a> {
     pub(super) user: Option<&'a str>,
 }
 
-/// Where kubeconfigs are looked for: `--kubeconfig`, else `$KUBECONFIG`, else the home directory's.
+/// Kubeconfig paths: `--kubeconfig`, else `$KUBECONFIG`, else the home directory's.
 pub(super) fn places(flag: Option<&Path>, variable: Option<&OsStr>, home: Option<&Path>) -> Vec<PathBuf> {
     if let Some(file) = flag {
         return vec![file.to_owned()];
@@ -43,8 +43,8 @@ pub(super) fn places(flag: Option<&Path>, variable: Option<&OsStr>, home: Option
     }
 }
 
-/// Reads and merges the files; the first to set something wins. Files that are not there are passed over, unless
-/// `all_needed`. `None` when there are none.
+/// Reads and merges the files; the first setting wins. Missing files are skipped, unless `all_needed`. `None` if there
+/// are none.
 pub(super) fn read(places: &[PathBuf], all_needed: bool) -> Result<Option<Kubeconfig>, ConnectError> {
     let mut merged: Option<Kubeconfig> = None;
     for path in places {
@@ -60,7 +60,7 @@ pub(super) fn read(places: &[PathBuf], all_needed: bool) -> Result<Option<Kubeco
             }
             Err(error) => return Err(unreadable(path, &error)),
         };
-        // kubectl takes an empty entry for none.
+        // kubectl treats an empty entry as missing.
         config.current_context = config.current_context.filter(|name| !name.is_empty());
         merged = Some(match merged {
             None => config,
@@ -73,22 +73,22 @@ pub(super) fn read(places: &[PathBuf], all_needed: bool) -> Result<Option<Kubeco
 fn unreadable(path: &Path, error: &KubeconfigError) -> ConnectError {
     let what = match error {
         KubeconfigError::ReadConfig(error, _) => quote(&error.to_string(), 200),
-        // The parser's message shows the lines around the place, and a token may be on them.
+        // The parser's message quotes lines, which may contain a token.
         KubeconfigError::Parse(error) => match error.location() {
             Some(place) => {
-                format!("no valid kubeconfig, at line {}, column {}", place.line(), place.column())
+                format!("not a valid kubeconfig, at line {}, column {}", place.line(), place.column())
             }
-            None => "no valid kubeconfig".to_owned(),
+            None => "not a valid kubeconfig".to_owned(),
         },
         KubeconfigError::KindMismatch | KubeconfigError::ApiVersionMismatch => {
-            "its kind or apiVersion is not that of the kubeconfigs before it".to_owned()
+            "its kind or apiVersion differs from the previous kubeconfigs".to_owned()
         }
-        _ => "no valid kubeconfig".to_owned(),
+        _ => "not a valid kubeconfig".to_owned(),
     };
     ConnectError::Unreadable { path: path.to_owned(), what }
 }
 
-/// Picks the context that was asked for, or the current one, with its cluster and user, or those that were asked for.
+/// Selects the requested or current context with its cluster and user, or the requested ones.
 pub(super) fn pick(config: Kubeconfig, asked: Asked<'_>) -> Result<Picked, ConnectError> {
     let mut known: Vec<String> = config.contexts.iter().map(|context| context.name.clone()).collect();
     known.sort();
@@ -102,7 +102,7 @@ pub(super) fn pick(config: Kubeconfig, asked: Asked<'_>) -> Result<Picked, Conne
             };
             (name, Some(context))
         }
-        // A cluster needs no context; its name stands for one.
+        // A cluster needs no context; its name replaces it.
         (None, Some(cluster)) => (cluster.to_owned(), None),
         (None, None) => return Err(ConnectError::NoContext { known }),
     };
@@ -125,7 +125,7 @@ pub(super) fn pick(config: Kubeconfig, asked: Asked<'_>) -> Result<Picked, Conne
     let of_context = context.and_then(|context| context.user).filter(|name| !name.is_empty());
     let user_name = asked.user.map(str::to_owned).or(of_context);
     let user = match &user_name {
-        // Without a user the server decides what anybody may see.
+        // Without a user, the request is anonymous.
         None => AuthInfo::default(),
         Some(wanted) => {
             let user = config.auth_infos.iter().find(|u| u.name == *wanted).and_then(|u| u.auth_info.clone());
@@ -138,7 +138,7 @@ pub(super) fn pick(config: Kubeconfig, asked: Asked<'_>) -> Result<Picked, Conne
     Ok(Picked { context: name, cluster, user_name, user })
 }
 
-/// The client's configuration for what was picked, with files read and empty entries taken for none.
+/// Client configuration for the selection; reads files, and treats empty entries as missing.
 pub(super) fn configure(
     cluster: &Cluster,
     mut user: AuthInfo,
@@ -150,7 +150,7 @@ pub(super) fn configure(
     let uri = server.parse::<http::Uri>().ok().filter(|uri| {
         matches!(uri.scheme_str(), Some("https" | "http")) && uri.host().is_some_and(|host| !host.is_empty())
     });
-    let uri = uri.ok_or_else(|| unusable("the cluster's server is no https://HOST:PORT".to_owned()))?;
+    let uri = uri.ok_or_else(|| unusable("the cluster's server is not https://HOST:PORT".to_owned()))?;
     let mut config = Config::new(uri);
     let data = cluster.certificate_authority_data.as_deref().filter(|data| !data.is_empty());
     let file = cluster.certificate_authority.as_deref().filter(|file| !file.is_empty());
@@ -176,7 +176,7 @@ pub(super) fn configure(
     Ok(config)
 }
 
-/// Empty entries are none, and a token file is read now: the run is short, and the client would not strip its newline.
+/// Removes empty entries and reads the token file: the run is short, and the client would not strip its newline.
 fn tidy(user: &mut AuthInfo) -> Result<(), ConnectError> {
     let drop_empty = |text: &mut Option<String>| *text = text.take().filter(|text| !text.is_empty());
     for text in [
@@ -198,7 +198,10 @@ fn tidy(user: &mut AuthInfo) -> Result<(), ConnectError> {
     {
         let token = String::from_utf8(from_file(&file)?).unwrap_or_default();
         if token.trim().is_empty() {
-            return Err(ConnectError::Unreadable { path: file.into(), what: "it holds no token".to_owned() });
+            return Err(ConnectError::Unreadable {
+                path: file.into(),
+                what: "it contains no token".to_owned(),
+            });
         }
         user.token = Some(token.trim().to_owned().into());
     }
@@ -210,13 +213,11 @@ fn tidy(user: &mut AuthInfo) -> Result<(), ConnectError> {
     Ok(())
 }
 
-/// The proxy's address in the form that the client takes.
+/// The proxy's address in the client's format.
 fn proxy_uri(proxy: &str) -> Result<http::Uri, ConnectError> {
-    // Neither the address nor the parser's message is quoted: there may be a password in it.
-    let unusable = || ConnectError::Kubeconfig {
-        path: None,
-        what: "the proxy's address is no URL of a proxy".to_owned(),
-    };
+    // Neither the address nor the parser's message is quoted: they may contain a password.
+    let unusable =
+        || ConnectError::Kubeconfig { path: None, what: "the proxy's address is not a valid URL".to_owned() };
     let proxy = match proxy.split_once("://") {
         None => format!("http://{proxy}"),
         Some(("socks5h", rest)) => format!("socks5://{rest}"),
@@ -224,7 +225,7 @@ fn proxy_uri(proxy: &str) -> Result<http::Uri, ConnectError> {
         Some(_) => {
             return Err(ConnectError::Kubeconfig {
                 path: None,
-                what: "the proxy is none of http, https and socks5".to_owned(),
+                what: "the proxy must be http, https or socks5".to_owned(),
             });
         }
     };
@@ -254,7 +255,7 @@ fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
         }
         Ok(_) | Err(_) => Err(ConnectError::Kubeconfig {
             path: None,
-            what: "its certificate authority holds no certificate".to_owned(),
+            what: "its certificate authority contains no certificate".to_owned(),
         }),
     }
 }
@@ -327,7 +328,7 @@ mod tests {
         assert!(matches!(picked(None, None, Some("v")), Err(ConnectError::NoContext { .. })));
         let unknown = picked(Some("x"), None, Some("w")).unwrap_err();
         assert!(
-            unknown.is_usage() && unknown.to_string().starts_with("no user of the kubeconfig is named \"w\""),
+            unknown.is_usage() && unknown.to_string().starts_with("the kubeconfig has no user \"w\""),
             "{unknown}"
         );
     }

@@ -1,6 +1,6 @@
-//! The trust anchors of a linked cluster, asked for with `--probe` as the linkerd command asks: with the credentials that the
-//! link's Secret holds, for the ConfigMap that its role over there lets be read. The credentials are used and never kept; a
-//! kubeconfig that would run a command is not used at all.
+//! Trust anchors of a linked cluster, requested with `--probe` like the linkerd command does: with the credentials in
+//! the link's Secret, for the ConfigMap that its remote role allows. The credentials are never kept; a kubeconfig that
+//! runs a command is not used.
 
 use std::collections::BTreeMap;
 
@@ -39,8 +39,8 @@ struct Secret {
     data: BTreeMap<String, String>,
 }
 
-/// What the cluster that a link leads to says of its trust anchors. No answer of it is one as well: whoever has the link's
-/// credentials does not get there.
+/// The trust anchors according to the linked cluster. No response is also a result: components with the link's
+/// credentials cannot connect either.
 pub(super) async fn config(api: &ApiClient, (namespace, link): (&str, &str)) -> Result<Response, Why> {
     let patience = api.patience(PATIENCE);
     let limit = tokio::time::Instant::now() + patience;
@@ -56,31 +56,31 @@ pub(super) async fn config(api: &ApiClient, (namespace, link): (&str, &str)) -> 
     let trouble = match tokio::time::timeout_at(limit, remote.get(&path, &meter, false)).await {
         Ok(Ok(answer)) => match answer.whole(&meter, OBJECT_BODY) {
             Ok(body) => return Ok(Response::read(Program::LinkedCluster, 200, &body)),
-            Err(_) => return Err(failed("the answer of the linked cluster is broken or endless")),
+            Err(_) => return Err(failed("the response of the linked cluster is broken or endless")),
         },
         Ok(Err(RequestError::Refused(refusal))) => {
             return Ok(Response::read(Program::LinkedCluster, refusal.status.as_u16(), &[]));
         }
         Ok(Err(RequestError::Broken(broken))) => broken.words(),
-        Ok(Err(RequestError::TimedOut { .. })) | Err(_) => format!("no answer within {seconds} s"),
+        Ok(Err(RequestError::TimedOut { .. })) | Err(_) => format!("no response within {seconds} s"),
     };
     Ok(Response::unreached(&trouble))
 }
 
-/// Why there is no way to the linked cluster.
+/// Reason why the linked cluster cannot be queried.
 enum NoWay {
-    /// Nobody who has the link's credentials has one.
+    /// The link's credentials do not work for any client.
     Unusable(String),
-    /// It is not known whether there is one, or it is none for a probe.
+    /// It is unknown whether they work, or a probe must not use them.
     Unknown(Why),
 }
 
-/// The way to the linked cluster, and the path of what is asked for there.
+/// Connection to the linked cluster, and path of the request.
 async fn way(api: &ApiClient, (namespace, link): (&str, &str)) -> Result<(ApiClient, String), NoWay> {
     let link: Link = named(api, Kind::Link, (namespace, link)).await?;
     let name = &link.spec.cluster_credentials_secret;
     let secret: Secret = match named(api, Kind::Secret, (namespace, name)).await {
-        Err(NoWay::Unusable(_)) => return Err(NoWay::Unusable(format!("the Secret {name} is not there"))),
+        Err(NoWay::Unusable(_)) => return Err(NoWay::Unusable(format!("the Secret {name} does not exist"))),
         other => other?,
     };
     let remote = remote(secret.data.get("kubeconfig").map(String::as_str).unwrap_or_default())?;
@@ -88,13 +88,11 @@ async fn way(api: &ApiClient, (namespace, link): (&str, &str)) -> Result<(ApiCli
         path::named(Kind::ConfigMap, Some(&link.spec.target_cluster_linkerd_namespace), "linkerd-config");
     match path {
         Some(path) => Ok((remote, path)),
-        None => {
-            Err(NoWay::Unusable("the link names no namespace of the control plane over there".to_owned()))
-        }
+        None => Err(NoWay::Unusable("the link does not name the remote control-plane namespace".to_owned())),
     }
 }
 
-/// An object of this cluster; [`NoWay::Unusable`] where it is not there.
+/// An object of this cluster; [`NoWay::Unusable`] if it does not exist.
 async fn named<T: DeserializeOwned>(
     api: &ApiClient,
     kind: Kind,
@@ -106,16 +104,16 @@ async fn named<T: DeserializeOwned>(
     let meter = Meter::default();
     let answer = api.get(&path, &meter, false).await.map_err(|trouble| match &trouble {
         RequestError::Refused(refusal) if refusal.status == StatusCode::NOT_FOUND => {
-            NoWay::Unusable(format!("the {kind} {name} is not there"))
+            NoWay::Unusable(format!("the {kind} {name} does not exist"))
         }
         _ => NoWay::Unknown(why(&trouble)),
     })?;
-    let body = answer.whole(&meter, OBJECT_BODY).map_err(|_| unknown("the answer is broken or endless"))?;
-    // Not the parser's words: they may quote what is secret.
-    serde_json::from_slice(&body).map_err(|_| unknown(&format!("the {kind} {name} is not what it should be")))
+    let body = answer.whole(&meter, OBJECT_BODY).map_err(|_| unknown("the response is broken or endless"))?;
+    // The parser's message may quote secrets.
+    serde_json::from_slice(&body).map_err(|_| unknown(&format!("the {kind} {name} is not valid")))
 }
 
-/// A way to the linked cluster. No error quotes the kubeconfig.
+/// Connection to the linked cluster. Errors do not quote the kubeconfig.
 fn remote(kubeconfig: &str) -> Result<ApiClient, NoWay> {
     let unusable = |words: &str| NoWay::Unusable(words.to_owned());
     let text = STANDARD.decode(kubeconfig).ok().and_then(|bytes| String::from_utf8(bytes).ok());
@@ -125,12 +123,14 @@ fn remote(kubeconfig: &str) -> Result<ApiClient, NoWay> {
         .map_err(|_| unusable("the kubeconfig of the link has no usable context"))?;
     if picked.user.exec.is_some() || picked.user.auth_provider.is_some() {
         return Err(NoWay::Unknown(failed(
-            "the kubeconfig of the link runs a command to sign in, which is not done for a probe",
+            "the kubeconfig of the link runs a command to log in, which a probe does not do",
         )));
     }
     let files = [&picked.user.token_file, &picked.user.client_certificate, &picked.user.client_key];
     if files.iter().any(|file| file.is_some()) || picked.cluster.certificate_authority.is_some() {
-        return Err(unusable("the kubeconfig of the link names files, which its controller does not have"));
+        return Err(unusable(
+            "the kubeconfig of the link refers to files, which its controller does not have",
+        ));
     }
     let cannot = "the kubeconfig of the link cannot be used";
     let mut config = configure(&picked.cluster, picked.user, |_| None).map_err(|_| unusable(cannot))?;
@@ -161,8 +161,8 @@ mod tests {
         assert!(remote(&kubeconfig("{token: s3cret}")).is_ok());
         for (user, word) in [
             ("{exec: {apiVersion: client.authentication.k8s.io/v1, command: touch}}", "runs a command"),
-            ("{tokenFile: /etc/passwd}", "names files"),
-            ("{client-key: /root/key}", "names files"),
+            ("{tokenFile: /etc/passwd}", "refers to files"),
+            ("{client-key: /root/key}", "refers to files"),
         ] {
             let error = match remote(&kubeconfig(user)).err().unwrap() {
                 NoWay::Unusable(words) | NoWay::Unknown(Why::Failed { message: words }) => words,

@@ -1,5 +1,5 @@
-//! Lists: page after page, taken in while they come. The next page is asked for as soon as this one says that there is one,
-//! so that the server works on it meanwhile; what it sends waits in the connection until this one is done.
+//! Lists, page by page, decoded while they arrive. The next page is requested as soon as its token is known, so that
+//! the server prepares it meanwhile; its data waits in the connection.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,37 +20,37 @@ use crate::protobuf::Message;
 use crate::protobuf::Schema;
 use crate::source::ObjectSink;
 
-/// Items in a page: what client-go asks for as well.
+/// Page size, the same as client-go's.
 const PAGE: u32 = 500;
-/// How often a list is begun again after its continue token has expired, before it is asked for in one piece.
+/// Number of restarts after an expired continue token, before the list is requested in one piece.
 const RESTARTS: u32 = 2;
 
-/// Kinds that have many or large objects in a large cluster. The API server answers from its watch cache for them if the run
-/// accepts that ([`super::Connect::from_cache`]).
+/// Kinds with many or large objects. The API server answers from its watch cache for them if the run allows it
+/// ([`super::Connect::from_cache`]).
 const LARGE: [Kind; 5] =
     [Kind::Pod, Kind::ReplicaSet, Kind::EndpointSlice, Kind::ControllerRevision, Kind::Job];
 
-/// The most pages of a list.
+/// Maximum number of pages of a list.
 const MOST_PAGES: usize = 2_000;
-/// The most pages in a row that bring no object and announce another page.
+/// Maximum number of consecutive pages without an object.
 const MOST_EMPTY_PAGES: usize = 10;
-/// The most objects of a list. Kubernetes is built for 150,000 pods.
+/// Maximum number of objects of a list. Kubernetes supports 150,000 pods.
 const MOST_OBJECTS: usize = 500_000;
-/// The longest continue token. API servers send some hundred bytes.
+/// Maximum length of a continue token. API servers send some hundred bytes.
 const LONGEST_TOKEN: usize = 16 * 1024;
 
-/// How a list is requested.
+/// Form of a list request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// From the watch cache, which sends everything at once. A server without one for the kind sends pages.
+    /// From the watch cache, in one response. A server without a cache for the kind sends pages.
     FromCache,
-    /// In pages, of the newest state.
+    /// In pages, at the newest state.
     Pages,
-    /// Everything at once, of the newest state.
+    /// In one response, at the newest state.
     Whole,
 }
 
-/// Fetches every object of a kind, in protobuf where that can be read, at the newest version that the server serves.
+/// Fetches all objects of a kind, in protobuf if supported, at the newest version that the server serves.
 pub(super) async fn list(
     api: &Arc<ApiClient>,
     kind: Kind,
@@ -110,16 +110,16 @@ async fn list_at(
     }
 }
 
-/// Whether a list without the watch cache may succeed after this refusal of one with it.
+/// Whether the list may succeed without the watch cache after this error.
 fn may_be_the_cache(status: StatusCode) -> bool {
     !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::NOT_FOUND)
 }
 
-/// What a list has brought so far; it stops a list that has no end.
+/// Counters of a list; they stop an endless one.
 #[derive(Default)]
 struct Tally {
     pages: usize,
-    /// Pages in a row without an object.
+    /// Consecutive pages without an object.
     empty: usize,
     objects: usize,
     /// Bytes, decompressed.
@@ -129,20 +129,20 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts a page that announces another one.
+    /// Counts a page that is followed by another one.
     fn follow(&mut self, token: &str, whole: bool) -> Result<(), Ended> {
         self.pages += 1;
         let mut hasher = DefaultHasher::new();
         token.hash(&mut hasher);
         let pages = self.pages;
         let trouble = if whole {
-            "the API server announced another page of a list without pages".to_owned()
+            "the API server announced another page of an unpaged list".to_owned()
         } else if token.len() > LONGEST_TOKEN {
             format!("the API server sent a continue token of more than {LONGEST_TOKEN} bytes")
         } else if !self.tokens.insert(hasher.finish()) {
             format!("the API server repeated a continue token; stopped after page {pages}")
         } else if pages >= MOST_PAGES {
-            format!("the list has more than {MOST_PAGES} pages; stopped there")
+            format!("the list has more than {MOST_PAGES} pages; the rest was not read")
         } else {
             return Ok(());
         };
@@ -156,20 +156,21 @@ impl Tally {
         if self.empty < MOST_EMPTY_PAGES {
             return Ok(());
         }
-        let message =
-            format!("the API server sent {MOST_EMPTY_PAGES} pages in a row without an object; stopped there");
+        let message = format!(
+            "the API server sent {MOST_EMPTY_PAGES} pages in a row without an object; the rest was not read"
+        );
         Err(Ended::Endless(message))
     }
 
-    /// Counts a piece of a page that has brought so many objects.
+    /// Counts a piece of a page and its objects.
     fn piece(&mut self, bytes: usize, objects: usize) -> Result<(), Ended> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > WHOLE_BODY {
             let most = WHOLE_BODY / (1024 * 1024);
-            return Err(Ended::Endless(format!("the list is larger than {most} MB; stopped there")));
+            return Err(Ended::Endless(format!("the list is larger than {most} MB; the rest was not read")));
         }
         if self.objects + objects > MOST_OBJECTS {
-            let message = format!("the list has more than {MOST_OBJECTS} objects; stopped there");
+            let message = format!("the list has more than {MOST_OBJECTS} objects; the rest was not read");
             return Err(Ended::Endless(message));
         }
         Ok(())
@@ -182,12 +183,12 @@ struct Pages<'a> {
     meter: &'a Arc<Meter>,
     path: &'a str,
     form: Form,
-    /// How its items are read from protobuf, if they can be.
+    /// Decoder for items in protobuf, if any.
     schema: Option<&'static Schema>,
 }
 
 impl Pages<'_> {
-    /// Takes in every page.
+    /// Reads all pages.
     async fn all(&self, sink: &mut dyn ObjectSink, tally: &mut Tally) -> Result<(), Ended> {
         let mut token = None;
         let mut opened = self.open(None, Ahead::Yes);
@@ -214,10 +215,10 @@ impl Pages<'_> {
                     Ok(()) => break,
                 }
                 if token.is_some() {
-                    // A token stands for one moment: the same items come again, in the same order.
+                    // A token refers to one state: the same items come again, in the same order.
                     page.known = page.known.max(page.taken);
                 } else {
-                    // The list begins again, perhaps in a newer state.
+                    // The list restarts, possibly in a newer state.
                     page.sink.restart();
                     (page.head, next) = (None, None);
                     tally.tokens.clear();
@@ -235,7 +236,7 @@ impl Pages<'_> {
         }
     }
 
-    /// Takes in one page; `next` becomes the one after it.
+    /// Reads one page; `next` becomes the following one.
     async fn read(
         &self,
         mut flow: Flow,
@@ -243,7 +244,7 @@ impl Pages<'_> {
         next: &mut Option<Opened>,
         tally: &mut Tally,
     ) -> Result<(), Ended> {
-        // A server that has no protobuf for it answers in JSON.
+        // A server without protobuf for the kind sends JSON.
         let mut splitter = match self.schema {
             Some(schema) if flow.is_protobuf() => Splitter::messages(schema.name),
             _ => Splitter::json(),
@@ -261,14 +262,14 @@ impl Pages<'_> {
             }
             self.follow(page, next, tally)?;
         };
-        // What was whole before the answer broke off counts as well.
+        // Complete items before an interruption count.
         let whole = splitter.finish(page);
         outcome?;
         whole.map_err(|error| Ended::Malformed(error.to_string()))?;
         self.follow(page, next, tally)
     }
 
-    /// Requests the page after this one, once its token has come.
+    /// Requests the next page, once its token is known.
     fn follow(&self, page: &Page<'_>, next: &mut Option<Opened>, tally: &mut Tally) -> Result<(), Ended> {
         if next.is_none()
             && let Some(Head { next: Some(token) }) = &page.head
@@ -283,7 +284,7 @@ impl Pages<'_> {
     fn open(&self, token: Option<&str>, ahead: Ahead) -> Opened {
         let path = match (self.form, token) {
             (Form::Whole, _) => self.path.to_owned(),
-            // A server without a watch cache for the kind heeds the limit.
+            // A server without a watch cache for the kind respects the limit.
             (Form::FromCache, None) => format!("{}?limit={PAGE}&resourceVersion=0", self.path),
             (Form::Pages, None) => format!("{}?limit={PAGE}", self.path),
             (Form::FromCache | Form::Pages, Some(token)) => {
@@ -296,12 +297,12 @@ impl Pages<'_> {
     }
 }
 
-/// A page that was asked for; taken back when nobody waits for it any more.
+/// A requested page; aborted on drop.
 struct Opened(JoinHandle<Result<Flow, RequestError>>);
 
 impl Opened {
     async fn answer(&mut self) -> Result<Flow, RequestError> {
-        // A task that asks neither panics nor is aborted while somebody waits for it.
+        // The task neither panics nor is aborted while it is awaited.
         (&mut self.0).await.unwrap_or_else(|_| Err(RequestError::lost()))
     }
 }
@@ -312,7 +313,7 @@ impl Drop for Opened {
     }
 }
 
-/// Takes in the items of a page, those that it knows from an earlier try excepted.
+/// Reads the items of a page, except for those known from an earlier attempt.
 struct Page<'a> {
     sink: &'a mut dyn ObjectSink,
     schema: Option<&'static Schema>,

@@ -1,9 +1,10 @@
-//! The live cluster: the only module that knows the Kubernetes client. [`Live::connect`] finds the way and proves it
-//! once; after that every trouble is an outcome of the item that met it ([`Why`]), never an error.
+//! The live cluster: the only module that uses the Kubernetes client. [`Live::connect`] verifies the connection once;
+//! later problems are outcomes of the affected item ([`Why`]), never errors.
 //!
-//! It reads: lists over all namespaces in pages, and single objects by name. It never watches, never lists Secrets or
-//! ConfigMaps, and never logs a header or a body. It never writes either, with the two exceptions that
-//! [`node_pods`] and [`publish`] make on explicit request. Ports of pods are forwarded only where that was asked for ([`served`]). An access review is posted, and answered at once: the API server keeps nothing of it.
+//! It reads lists over all namespaces in pages, and single objects by name. It never watches, never lists Secrets or
+//! ConfigMaps, and never logs headers or bodies. It never writes, except for [`node_pods`] and [`publish`] on explicit
+//! request. Ports are forwarded only on request ([`served`]). An access review is posted, but the API server does not
+//! store it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -54,19 +55,19 @@ pub use overrides::ConnectionOverrides;
 pub use publish::{Done, PublishError};
 pub use traffic::Traffic;
 
-/// Where access reviews are sent.
+/// Path for access reviews.
 const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
-/// A cluster that answers.
+/// A connected cluster.
 pub struct Live {
     api: Arc<ApiClient>,
     context: String,
     server: String,
     cli: Cli,
-    /// `/version`, asked for when connecting.
+    /// `/version`, requested when connecting.
     version: Result<Vec<u8>, Why>,
     deadline: Option<Instant>,
-    /// Whether running programs may be asked.
+    /// Whether running programs may be queried.
     probing: bool,
     started: Instant,
     greeting: Traffic,
@@ -74,21 +75,21 @@ pub struct Live {
 }
 
 impl Live {
-    /// Whatever is not answered by then ends as [`Why::TimedOut`], and the rest of the report still comes out.
+    /// Sets the deadline. Later responses end as [`Why::TimedOut`]; the report is still written.
     #[must_use]
     pub fn with_deadline(mut self, at: Instant) -> Live {
         self.deadline = Some(at);
         self
     }
 
-    /// Running programs are asked what checks want to know of them (`--probe`).
+    /// Enables queries of running programs (`--probe`).
     #[must_use]
     pub fn with_probes(mut self, probing: bool) -> Live {
         self.probing = probing;
         self
     }
 
-    /// The context's name; `in-cluster` inside a pod.
+    /// Name of the context; `in-cluster` inside a pod.
     pub fn context(&self) -> &str {
         &self.context
     }
@@ -98,7 +99,7 @@ impl Live {
         &self.server
     }
 
-    /// What each item has cost so far, in order.
+    /// Cost of each item so far, in order.
     pub fn traffic(&self) -> Vec<(Request, Traffic)> {
         self.ledger.items()
     }
@@ -134,7 +135,7 @@ impl Live {
                 }
                 Err(reason) => Fetched::Missing { reason },
             },
-            // Node evidence and logs are laid over this source by another one.
+            // Another source adds node evidence and logs.
             Item::Probe(_) | Item::NodeFiles | Item::Logs | Item::Diagnostics => {
                 Fetched::Missing { reason: Why::NotOffered }
             }
@@ -175,7 +176,7 @@ impl Live {
         match self.api.get(&path, meter, true).await {
             Ok(answer) => one(answer, meter, sink),
             Err(RequestError::Refused(refusal)) if refusal.status == StatusCode::NOT_FOUND => {
-                // A Status about the object says that it is not there; any other 404, that nobody knows such objects.
+                // A Status about the object means that it does not exist; any other 404, that the kind is unknown.
                 match refusal.object.as_deref() {
                     Some(object) if object == name => Fetched::Complete,
                     _ => missing(Why::NotServed),
@@ -185,7 +186,7 @@ impl Live {
         }
     }
 
-    /// Asks what the operator may do.
+    /// Requests a review of the operator's permissions.
     async fn access(
         &self,
         review: &serde_json::Value,
@@ -202,15 +203,15 @@ impl Live {
     }
 }
 
-/// Takes in an answer that is one object.
+/// Reads a response that is one object.
 fn one(answer: Answer, meter: &Arc<Meter>, sink: &mut dyn ObjectSink) -> Fetched {
     let malformed =
         |message: &str| Fetched::Missing { reason: Why::Malformed { message: message.to_owned() } };
     let Ok(body) = answer.whole(meter, OBJECT_BODY) else {
-        return malformed("the answer is broken or endless");
+        return malformed("the response is broken or endless");
     };
     if serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_err() {
-        return malformed("the answer is no JSON");
+        return malformed("the response is not JSON");
     }
     sink.object(&body);
     Fetched::Complete
@@ -241,7 +242,7 @@ impl Source for Live {
     }
 }
 
-/// An intake that remembers whether anything came, for when the asking is given up in the middle.
+/// A sink that records whether anything arrived, in case the request is cancelled.
 struct Counted<'a> {
     sink: &'a mut dyn ObjectSink,
     arrived: usize,

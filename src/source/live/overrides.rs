@@ -1,5 +1,5 @@
-//! What the command line says instead of the kubeconfig: kubectl's flags for the server, its certificate and the
-//! credentials, with kubectl's rules for what each of them replaces. A token is held as a secret and goes to the client only.
+//! Overrides of the kubeconfig: kubectl's flags for the server, its certificate and the credentials, with kubectl's
+//! precedence rules. A token is a secret and is passed only to the client.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub struct ConnectionOverrides {
 }
 
 impl ConnectionOverrides {
-    /// Whether nothing is said.
+    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         let ConnectionOverrides {
             server,
@@ -47,7 +47,7 @@ impl ConnectionOverrides {
             && token.is_none()
     }
 
-    /// What is picked where no kubeconfig has a context to pick: a server is enough.
+    /// The selection without a context in the kubeconfig: a server is enough.
     pub(super) fn alone(&self) -> Option<Picked> {
         self.server.as_ref().map(|_| Picked {
             context: "command line".to_owned(),
@@ -57,13 +57,13 @@ impl ConnectionOverrides {
         })
     }
 
-    /// Puts it over what was picked.
+    /// Applies the overrides to the selection.
     pub(super) fn over(&self, picked: &mut Picked) {
         let path = |path: &Path| path.to_string_lossy().into_owned();
         let Picked { cluster, user, user_name, .. } = picked;
         if let Some(server) = &self.server {
             cluster.server = Some(server.clone());
-            // The name was that of the other server.
+            // The name belonged to the other server.
             cluster.tls_server_name = None;
         }
         if let Some(name) = &self.tls_server_name {
@@ -85,7 +85,7 @@ impl ConnectionOverrides {
         if let Some(token) = &self.token {
             user.token = Some(token.clone());
             user.token_file = None;
-            // It signs in before whatever else would, so none of that is run or sent.
+            // The token takes precedence, so other credentials are not run or sent.
             (user.exec, user.auth_provider, user.username, user.password) = (None, None, None, None);
             *user_name = Some("of --token".to_owned());
         }
@@ -120,7 +120,7 @@ mod tests {
             (of.cluster.server.as_deref(), of.cluster.tls_server_name.as_deref()),
             (Some("https://b"), None)
         );
-        assert!(of.cluster.certificate_authority_data.is_some(), "kubectl keeps it as well");
+        assert!(of.cluster.certificate_authority_data.is_some(), "kubectl also keeps it");
         ConnectionOverrides { insecure_skip_tls_verify: true, ..ConnectionOverrides::default() }
             .over(&mut of);
         assert_eq!(of.cluster.certificate_authority_data, None);

@@ -1,15 +1,15 @@
-//! Where things are on the API server.
+//! Paths on the API server.
 
 use crate::item::Kind;
 
-/// The paths of a kind's list over all namespaces, that of the version that is asked for first.
+/// List paths of a kind over all namespaces, the preferred version first.
 pub(super) fn lists(kind: Kind) -> Vec<String> {
     let info = kind.info();
     let versions = std::iter::once(&info.version).chain(info.older);
     versions.map(|version| format!("{}/{}", base(kind, version), info.plural)).collect()
 }
 
-/// The path of one object; `None` when its kind needs a namespace and there is none.
+/// Path of one object; `None` if its kind needs a namespace and none is known.
 pub(super) fn named(kind: Kind, namespace: Option<&str>, name: &str) -> Option<String> {
     let (base, plural, name) = (base(kind, kind.info().version), kind.info().plural, encode(name));
     if kind.info().namespaced {
@@ -25,9 +25,9 @@ fn base(kind: Kind, version: &str) -> String {
     if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") }
 }
 
-/// One segment of a path or one value of a query, percent-encoded: names come from flags and tokens from servers.
+/// Percent-encodes a path segment or query value: names come from flags and tokens from servers.
 pub(super) fn encode(text: &str) -> String {
-    // A segment of dots alone would lead elsewhere.
+    // A segment of only dots would change the path.
     let dots = !text.is_empty() && text.bytes().all(|byte| byte == b'.');
     text.bytes().fold(String::with_capacity(text.len()), |mut encoded, byte| {
         match byte {

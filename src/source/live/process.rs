@@ -1,5 +1,5 @@
-//! Runs another program once: with a deadline, its output bounded, and never left running when it is given up. Every program
-//! that a live source needs is run here; those of a node are run by `node_snapshot/run.rs`, which does without a runtime.
+//! Runs another program once: with a deadline, bounded output, and killed when dropped. All programs of live sources
+//! run here; those of a node run in `node_snapshot/run.rs`, which needs no runtime.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -8,32 +8,32 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
-/// How much is kept of either output.
+/// Number of bytes to keep of each output.
 const LONGEST_OUTPUT: usize = 1 << 20;
-/// How long the outputs may stay open once the program has ended: a child of its own may still hold them.
+/// Time that outputs may stay open after the program ended: a child may hold them.
 const AFTERMATH: Duration = Duration::from_millis(300);
 
-/// A program that ended by itself.
+/// A program that exited.
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) status: ExitStatus,
     pub(super) stdout: Vec<u8>,
-    /// Empty when it went to the terminal.
+    /// Empty if it went to the terminal.
     pub(super) stderr: Vec<u8>,
 }
 
-/// Why there is no outcome.
+/// Reason for a missing result.
 #[derive(Debug)]
 pub(super) enum NotRun {
-    /// There is no such program.
+    /// The program does not exist.
     Absent,
-    /// It could not be started, or not be waited for.
+    /// It could not be started or awaited.
     Failed(io::Error),
-    /// It did not end in time, and was killed.
+    /// It was killed at the deadline.
     TimedOut,
 }
 
-/// Runs the command. Its standard input is empty and its errors are captured, unless it may talk to the terminal.
+/// Runs the command. Standard input is empty and standard error is captured, unless it may use the terminal.
 pub(super) async fn run(mut command: Command, deadline: Duration, terminal: bool) -> Result<Ran, NotRun> {
     command.stdout(Stdio::piped()).kill_on_drop(true);
     if terminal {
@@ -54,7 +54,7 @@ pub(super) async fn run(mut command: Command, deadline: Duration, terminal: bool
         tokio::select! {
             _ = &mut reading => child.wait().await,
             status = child.wait() => {
-                // The outputs were kept as far as they came, whether or not they end now.
+                // Output so far is kept, whether or not the streams end.
                 let _ = tokio::time::timeout(AFTERMATH, reading).await;
                 status
             }
@@ -67,7 +67,7 @@ pub(super) async fn run(mut command: Command, deadline: Duration, terminal: bool
     }
 }
 
-/// Reads to the end, and keeps the beginning.
+/// Reads to the end, and keeps the start.
 async fn keep(from: Option<impl AsyncRead + Unpin>, into: &mut Vec<u8>) {
     let Some(mut from) = from else { return };
     let mut piece = [0; 4096];

@@ -1,12 +1,12 @@
-//! Which proxy leads to the API server: the kubeconfig's `proxy-url`, else the environment's, by the rules that kubectl
-//! (Go's `net/http`) goes by. The client's own rules differ: it compares NO_PROXY with the proxy instead of the server.
+//! The proxy to the API server: `proxy-url` of the kubeconfig, else the environment, by the rules of kubectl (Go's
+//! `net/http`). The client's own rules are wrong: it compares NO_PROXY with the proxy instead of the server.
 
 use std::net::IpAddr;
 
 use http::Uri;
 use ipnet::IpNet;
 
-/// The proxy for `server`, as text; `None` for a direct connection.
+/// The proxy URL for `server`; `None` for a direct connection.
 pub(super) fn proxy_for(
     server: &Uri,
     kubeconfig: Option<&str>,
@@ -33,7 +33,7 @@ pub(super) fn proxy_for(
     }
 }
 
-/// Whether one entry of NO_PROXY covers a host and port. Entries that make no sense cover nothing.
+/// Whether an entry of NO_PROXY covers a host and port. Invalid entries cover nothing.
 fn exempts(entry: &str, host: &str, port: u16) -> bool {
     let entry = entry.to_ascii_lowercase();
     if entry == "*" {
@@ -45,7 +45,7 @@ fn exempts(entry: &str, host: &str, port: u16) -> bool {
         return network.zip(address).is_some_and(|(network, address)| network.contains(&address));
     }
     let (name, wanted_port) = match entry.rsplit_once(':') {
-        // A colon inside a bare IPv6 address is no port.
+        // A colon in a bare IPv6 address does not start a port.
         Some((name, port)) if !name.contains(':') || name.ends_with(']') => (name, port.parse::<u16>().ok()),
         _ => (entry.as_str(), None),
     };
@@ -59,9 +59,9 @@ fn exempts(entry: &str, host: &str, port: u16) -> bool {
     let name = name.strip_prefix('*').unwrap_or(name);
     match name.strip_prefix('.') {
         Some("") | None if name.is_empty() || name == "." => false,
-        // `.example.org`: what lies below it.
+        // `.example.org`: only subdomains.
         Some(_) => host.ends_with(name),
-        // `example.org`: itself and what lies below it.
+        // `example.org`: itself and subdomains.
         None => host == name || host.strip_suffix(name).is_some_and(|below| below.ends_with('.')),
     }
 }

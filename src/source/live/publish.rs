@@ -1,5 +1,5 @@
-//! Writes reports and events into the cluster, on explicit request (`--publish`): the one kind of object that meshdoctor keeps there.
-//! Only objects with its own name and label are changed or deleted. A report that cannot be written does not stop the others.
+//! Writes reports and events into the cluster on explicit request (`--publish`). Only objects with meshdoctor's name
+//! and label are changed or deleted. A failed report does not stop the others.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -14,59 +14,59 @@ use super::why::why;
 use super::{Live, OBJECT_BODY};
 use crate::published::{APIS, MANAGED_BY, NAME, Published, ReportApi};
 
-/// Why reports were not written.
+/// Reason for a failed write.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
-    /// Neither API is there.
+    /// Neither API is served.
     #[error("the cluster serves neither reports.openreports.io nor policyreports.wgpolicyk8s.io")]
     NotServed,
-    /// A report that somebody else keeps has the name.
-    #[error("{0} is there and not ours: it has no label {MANAGED_BY}={NAME}")]
+    /// Another tool owns a report of the same name.
+    #[error("{0} exists but is not meshdoctor's: it has no label {MANAGED_BY}={NAME}")]
     Taken(String),
-    /// The server said no, or nothing.
+    /// The server rejected the request or did not respond.
     #[error("{what}: {why}")]
     Refused {
-        /// What was asked.
+        /// The request.
         what: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// No answer came.
-    #[error("{what}: {why}; nothing was sent after it")]
+    /// The response was lost.
+    #[error("{what}: {why}; nothing more was sent")]
     Lost {
-        /// What was asked.
+        /// The request.
         what: String,
-        /// Why there is no answer.
+        /// The reason.
         why: String,
     },
 }
 
-/// What was done, and what was not.
+/// The result of publishing.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// Reports that were created or changed.
+    /// Number of created or changed reports.
     pub written: usize,
-    /// Reports that were taken away.
+    /// Number of deleted reports.
     pub removed: usize,
-    /// Events that were made.
+    /// Number of created events.
     pub events: usize,
-    /// Why the rest was not written.
+    /// Errors.
     pub errors: Vec<PublishError>,
 }
 
-/// What of ours is in the cluster.
+/// meshdoctor's objects in the cluster.
 pub struct Standing {
-    /// The API that is served.
+    /// The served API.
     pub api: ReportApi,
     /// The reports.
     pub reports: Vec<Value>,
 }
 
 impl Live {
-    /// Finds the API that is served, and what of ours is there.
+    /// Finds the served API and the existing objects.
     ///
     /// # Errors
-    /// Neither is served, or it may not be listed.
+    /// Neither API is served, or listing is not allowed.
     pub async fn published(&self) -> Result<Standing, PublishError> {
         for api in APIS {
             let mut reports = Vec::new();
@@ -82,7 +82,7 @@ impl Live {
                             let what = format!("list {resource}.{}", api.group);
                             return Err(PublishError::Refused {
                                 what,
-                                why: "the answer is not a list".to_owned(),
+                                why: "the response is not a list".to_owned(),
                             });
                         }
                     },
@@ -97,8 +97,8 @@ impl Live {
         Err(PublishError::NotServed)
     }
 
-    /// Makes what is in the cluster what it is to be. After an answer that never came nothing more is sent; any other error concerns
-    /// one object.
+    /// Updates the objects in the cluster. After a lost response nothing more is sent; any other error affects only one
+    /// object.
     pub async fn publish(&self, standing: &Standing, wanted: &Published) -> Done {
         let mut done = Done::default();
         if let Err(lost) = self.publish_all(standing, wanted, &mut done).await {
@@ -138,7 +138,7 @@ impl Live {
             let path = format!("/api/v1/namespaces/{}/events", encode(namespace));
             match self.asked(&Call::post(&path, event)).await {
                 Ok(_) => done.events += 1,
-                // The event exists, or its namespace does no longer.
+                // The event exists, or its namespace no longer does.
                 Err(trouble)
                     if matches!(status(&trouble), Some(StatusCode::CONFLICT | StatusCode::NOT_FOUND)) => {}
                 Err(trouble) => done.failed(refused(format!("create an event in {namespace}"), &trouble))?,
@@ -173,7 +173,7 @@ impl Live {
         }
     }
 
-    /// Replaces what is there under our name if it is ours: the answer to an earlier attempt was lost, or another run was faster.
+    /// Replaces an existing report if it is meshdoctor's: an earlier response was lost, or another run was faster.
     async fn replace_own(&self, api: ReportApi, namespace: &str, report: &Value) -> Result<(), PublishError> {
         let one = path(api, namespace, true);
         let there = self.asked(&Call::get(&one)).await;
@@ -194,20 +194,20 @@ impl Live {
         let answer = self.api.send(call, &meter, true).await?;
         let body = answer.whole(&meter, OBJECT_BODY).map_err(|error| other(error.to_string()))?;
         let answer: Value =
-            serde_json::from_slice(&body).map_err(|_| other("the answer is not JSON".to_owned()))?;
+            serde_json::from_slice(&body).map_err(|_| other("the response is not JSON".to_owned()))?;
         if answer["kind"] == "Status" && answer["status"] != "Success" {
             let message = answer["message"].as_str().unwrap_or("no reason given");
-            return Err(other(format!("the server answered with a failure: {}", quote(message, 200))));
+            return Err(other(format!("the server responded with a failure: {}", quote(message, 200))));
         }
         Ok(answer)
     }
 }
 
 impl Done {
-    /// Keeps an error that concerns one object.
+    /// Records an error that affects one object.
     ///
     /// # Errors
-    /// The answer was lost, so the next request would be lost too.
+    /// The response was lost, so further requests would be too.
     fn failed(&mut self, error: PublishError) -> Result<(), PublishError> {
         if matches!(error, PublishError::Lost { .. }) {
             return Err(error);
@@ -217,13 +217,13 @@ impl Done {
     }
 }
 
-/// Whether an object has our name and our label.
+/// Whether an object has meshdoctor's name and label.
 fn is_ours(object: &Value) -> bool {
     let metadata = &object["metadata"];
     metadata["name"] == NAME && metadata["labels"][MANAGED_BY] == NAME
 }
 
-/// A report in the place of an object.
+/// A report that replaces an object.
 fn replacing(report: &Value, there: &Value) -> Value {
     let mut report = report.clone();
     report["metadata"]["resourceVersion"] = there["metadata"]["resourceVersion"].clone();

@@ -1,12 +1,11 @@
-//! What may be quoted of a text that somebody else wrote (a server's message, a plugin's last words) in a message of
-//! ours: one line, not too long, and nothing that could be a credential.
+//! Quotes text of servers and plugins in messages: on one line, shortened, and without possible credentials.
 
 use crate::redact;
 
-/// Shorter words than this are never credentials worth hiding.
+/// Shorter words are never credentials.
 const OPAQUE: usize = 32;
 
-/// The text on one line, at most `longest` characters, without what looks like a credential.
+/// The text on one line, at most `longest` characters, without possible credentials.
 pub(super) fn quote(text: &str, longest: usize) -> String {
     let text = hide_markers(&redact::text(text));
     let line = text.split_whitespace().map(hide).collect::<Vec<_>>().join(" ");
@@ -16,12 +15,13 @@ pub(super) fn quote(text: &str, longest: usize) -> String {
     }
 }
 
-/// As [`quote`], of what a server in the cluster answered, which may hold anything: what is known to be harmless of it.
+/// Like [`quote`], for responses of programs in the cluster, which may contain anything: keeps only text known to be
+/// harmless.
 pub(super) fn quote_answer(text: &str, longest: usize) -> String {
     quote(&redact::free_text(text), longest)
 }
 
-/// A sentence on one line has no use for how long a credential was.
+/// The length of a credential is not useful in a sentence.
 fn hide_markers(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut done = 0;
@@ -34,13 +34,13 @@ fn hide_markers(text: &str) -> String {
     shown
 }
 
-/// The last lines of a longer text are where programs say what went wrong.
+/// Programs describe errors in their last lines.
 pub(super) fn quote_end(text: &str, longest: usize) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     quote(&lines[lines.len().saturating_sub(3)..].join(" "), longest)
 }
 
-/// Replaces the parts of a word that look random: long, and of letters and digits without any that separate words.
+/// Replaces random-looking parts of a word: long runs of letters and digits without separators.
 fn hide(word: &str) -> String {
     let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '_' | '-' | '.');
     let mut shown = String::with_capacity(word.len());
@@ -57,7 +57,7 @@ fn hide(word: &str) -> String {
 }
 
 fn is_opaque(run: &str) -> bool {
-    // Paths and host names are long too, but their parts are short.
+    // Paths and host names are long, but their parts are short.
     let longest = run.split(['/', '.']).map(str::len).max().unwrap_or_default();
     let has = |test: fn(&char) -> bool| run.chars().any(|c| test(&c));
     longest >= OPAQUE

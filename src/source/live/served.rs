@@ -1,6 +1,6 @@
-//! Asks Linkerd's webhooks for the certificate that they really serve: a port-forward to each of their pods, one TLS
-//! handshake, and nothing else. Nothing is verified here and nothing is sent: what is shown is recorded, and judged by
-//! checks. Done only where it was asked for (`--probe`), since it takes a right that reading does not.
+//! Reads the certificates that Linkerd's webhooks serve: a port-forward to each of their pods and one TLS handshake.
+//! Nothing is verified or sent; checks evaluate the result. Runs only with `--probe`, since it needs more than read
+//! permissions.
 
 use std::sync::Arc;
 
@@ -22,11 +22,11 @@ use crate::fetched::{Fetched, Why};
 use crate::item::Server;
 use crate::source::ObjectSink;
 
-/// So many pods of a server are asked: more say nothing new.
+/// Number of pods to query per server; more would show nothing new.
 const PODS: usize = 10;
-/// And so many at once.
+/// Number of parallel queries.
 const AT_ONCE: usize = 5;
-/// The largest list of pods that is read.
+/// Maximum size of a pod list.
 const BODY: usize = 16 * 1024 * 1024;
 
 #[derive(Deserialize)]
@@ -52,7 +52,7 @@ struct Status {
     phase: String,
 }
 
-/// Asks every running pod of the server.
+/// Queries each running pod of the server.
 pub(super) async fn served(
     api: &ApiClient,
     server: Server,
@@ -69,7 +69,8 @@ pub(super) async fn served(
         Ok(answer) => answer,
         Err(trouble) => return missing(why(&trouble)),
     };
-    let malformed = || Why::Malformed { message: format!("the pods of {server}: the answer is no list") };
+    let malformed =
+        || Why::Malformed { message: format!("the pods of {server}: the response is not a list") };
     let Ok(Ok(pods)) = answer.whole(meter, BODY).map(|body| serde_json::from_slice::<Pods>(&body)) else {
         return missing(malformed());
     };
@@ -80,7 +81,7 @@ pub(super) async fn served(
         .buffered(AT_ONCE)
         .collect()
         .await;
-    // Who may not ask one pod may not ask the next one either.
+    // A 403 on one pod applies to all pods.
     let denied = asked.iter().find_map(|(_, said)| said.as_ref().err().filter(|why| is_denial(why)));
     if let Some(reason) = denied {
         return missing(reason.clone());
@@ -95,7 +96,7 @@ fn is_denial(why: &Why) -> bool {
     matches!(why, Why::Denied { .. })
 }
 
-/// The certificates that a pod shows, in PEM; and which pod that was.
+/// The certificates that a pod serves, in PEM, and its name.
 async fn ask(
     api: &ApiClient,
     (namespace, pod): (&str, String),
@@ -127,7 +128,7 @@ fn pem(chain: &[CertificateDer<'static>]) -> String {
         .collect()
 }
 
-/// The certificates that a server shows in a TLS handshake, its own first.
+/// The certificates of a TLS handshake, the server's own first.
 async fn shown<S>(stream: S, name: &str) -> Result<Vec<CertificateDer<'static>>, String>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -147,12 +148,12 @@ where
     let (_, session) = connection.get_ref();
     let chain = session.peer_certificates().unwrap_or_default();
     if chain.is_empty() {
-        return Err("TLS: no certificate was shown".to_owned());
+        return Err("TLS: the server sent no certificate".to_owned());
     }
     Ok(chain.iter().map(|certificate| certificate.clone().into_owned()).collect())
 }
 
-/// Lets every certificate pass: it is looked at afterwards, and nothing is sent over the connection.
+/// Accepts every certificate: it is examined later, and nothing is sent over the connection.
 #[derive(Debug)]
 struct Recorder {
     schemes: Vec<SignatureScheme>,
@@ -200,7 +201,7 @@ mod tests {
     use rustls::ServerConfig;
     use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-    /// A certificate that nobody trusts, for a name that nobody asked for, expired for years.
+    /// A self-signed certificate for another name that expired years ago.
     fn expired() -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
         let key = KeyPair::generate().expect("a key");
         let mut params = CertificateParams::new(vec!["another.example".to_owned()]).expect("a name");
@@ -223,7 +224,7 @@ mod tests {
         let (here, there) = tokio::io::duplex(64 * 1024);
         let server = tokio::spawn(async move {
             let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
-            // Who only looks hangs up at once, so what the server still has to say may find nobody.
+            // The client disconnects immediately, so the server may fail to write.
             _ = acceptor.accept(there).await;
         });
         let chain = shown(here, "linkerd-proxy-injector.linkerd.svc").await.expect("a chain");

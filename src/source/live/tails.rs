@@ -1,4 +1,4 @@
-//! The ends of logs of containers: bounded, with the time of each line, and reduced before they are kept.
+//! Recent lines of container logs: bounded, timestamped, and reduced before they are kept.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +11,19 @@ use super::why::why;
 use crate::fetched::Why;
 use crate::source::logs::{ContainerLog, Logs};
 
-/// So many lines of a log are asked for.
+/// Number of lines to request.
 const LINES: usize = 1000;
-/// And so many bytes.
+/// Number of bytes to request.
 const BYTES: usize = 512 * 1024;
-/// How many logs are read at once.
+/// Number of logs to read in parallel.
 const AT_ONCE: usize = 4;
 
 impl Live {
-    /// Reads the ends of these logs, and adds them to those that were given. What could not be read is remembered with them.
+    /// Reads recent lines of these logs, and adds them to given ones. Failures are recorded with them.
     pub async fn tails(&self, tails: &[ContainerLog], mut logs: Logs) -> Logs {
         let mut denied = BTreeSet::new();
         for some in tails.chunks(AT_ONCE) {
-            // Who may not read one log of a namespace need not ask for all of them.
+            // A 403 on one log applies to the whole namespace.
             let some: Vec<_> = some.iter().filter(|tail| !denied.contains(&tail.namespace)).collect();
             let read = futures::future::join_all(some.iter().map(|tail| self.tail(tail))).await;
             for (tail, outcome) in some.into_iter().zip(read) {
@@ -45,7 +45,7 @@ impl Live {
         logs
     }
 
-    /// One log; nothing where the run, or the pod, is no longer there.
+    /// One log; empty if the run or the pod no longer exists.
     async fn tail(&self, tail: &ContainerLog) -> Result<Option<Vec<u8>>, Why> {
         let meter = Meter::default();
         let (namespace, pod) = (encode(&tail.namespace), encode(&tail.pod));
@@ -54,14 +54,14 @@ impl Live {
         let path = format!(
             "/api/v1/namespaces/{namespace}/pods/{pod}/log?container={container}&tailLines={LINES}&limitBytes={BYTES}&timestamps=true{previous}"
         );
-        // A server that does not know the limit must not fill the memory.
+        // A server that ignores the limit must not exhaust memory.
         let most = 2 * BYTES;
         match self.api.send(&Call::text(&path, most), &meter, true).await {
             Ok(answer) => match answer.whole(&meter, most) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(error) => Err(Why::Malformed { message: format!("log of {}: {error}", tail.of()) }),
             },
-            // 400: the container has not run yet, or its former run is forgotten.
+            // 400: the container has not run yet, or its previous run is no longer known.
             Err(RequestError::Refused(refusal)) if matches!(refusal.status.as_u16(), 400 | 404) => Ok(None),
             Err(trouble) => Err(why(&trouble)),
         }

@@ -1,4 +1,4 @@
-//! What the asking cost: requests, bytes, time. Numbers only; nothing that was sent or received is kept.
+//! Cost of requests: number, bytes, time. Keeps no content.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use crate::request::Request;
 
-/// What one item cost, or all of them.
+/// Cost of one item, or of all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// HTTP requests, retries included.
+    /// HTTP requests, including retries.
     pub requests: u64,
-    /// How many of them were retries.
+    /// Number of retries.
     pub retries: u64,
-    /// Bytes of bodies as they came over the wire.
+    /// Bytes of bodies on the wire.
     pub wire_bytes: u64,
     /// The same, decompressed.
     pub body_bytes: u64,
-    /// Time from asking to the end of the answer, decoding included.
+    /// Time from the request to the end of the response, including decoding.
     pub elapsed: Duration,
 }
 
@@ -32,7 +32,7 @@ impl std::ops::AddAssign for Traffic {
     }
 }
 
-/// Counts while an item is being asked for.
+/// Counts while an item is requested.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     requests: AtomicU64,
@@ -70,7 +70,7 @@ impl Meter {
     }
 }
 
-/// The finished items' numbers.
+/// The numbers of finished items.
 #[derive(Debug, Default)]
 pub(super) struct Ledger(Mutex<BTreeMap<Request, Traffic>>);
 
@@ -86,7 +86,7 @@ impl Ledger {
     }
 }
 
-/// Counts one item, and enters it in the ledger when dropped: also when the asking was given up.
+/// Counts one item, and records it on drop, also if the request was cancelled.
 pub(super) struct Account<'a> {
     ledger: &'a Ledger,
     request: &'a Request,

@@ -73,7 +73,7 @@ fn what_is_quoted_may_be_a_map_and_what_is_not_says_why() {
     let evidence = report["findings"][0]["evidence"].as_array().unwrap();
     let said: Vec<&str> = evidence.iter().map(|one| one["said"].as_str().unwrap()).collect();
     assert_eq!(said[0], r#"{"flow":1}"#);
-    assert!(said[1].contains("string() does not take a map; name one of its fields"), "{said:?}");
+    assert!(said[1].contains("string() does not accept a map; select one of its fields"), "{said:?}");
     assert!(said[2].contains("called with a whole number, and takes a text there"), "{said:?}");
 }
 
@@ -86,14 +86,14 @@ fn the_policy_of_a_port_is_asked_for_by_name_as_well() {
         ("by-number", "8080", "quiet", "pass"),
         ("by-name", "'http'", "quiet", "pass"),
         ("without-a-name", "9090", "quiet", "pass"),
-        ("no-such-name", "'grpc'", "unknown", "lists a port 'grpc'"),
-        ("no-such-number", "8081", "unknown", "lists a port 8081"),
-        ("not-of-tcp", "53", "unknown", "lists a port 53"),
+        ("no-such-name", "'grpc'", "unknown", "declares port 'grpc'"),
+        ("no-such-number", "8081", "unknown", "declares port 8081"),
+        ("not-of-tcp", "53", "unknown", "declares port 53"),
         (
             "no-port",
             "true",
             "unknown",
-            "a port is a number or a name: policy(object, 8080) or policy(object, 'http')",
+            "a port must be a number or a name: policy(object, 8080) or policy(object, 'http')",
         ),
     ] {
         let rule = format!(
@@ -125,9 +125,17 @@ fn options_of_commands_are_worked_out() {
 fn what_an_operator_does_not_take_is_said() {
     let folder = tempfile::tempdir().unwrap();
     for (id, rule, why) in [
-        ("text-with-number", "object.spec.replicas >= '2'", "a whole number and a text are nothing for >="),
-        ("field-of-list", "object.spec.template.spec.containers.name == ''", "a list has no fields; walk it"),
-        ("of-no-pods", "injected(object.spec)", "there is no pod and no template of pods"),
+        (
+            "text-with-number",
+            "object.spec.replicas >= '2'",
+            "a whole number and a text cannot be used with >=",
+        ),
+        (
+            "field-of-list",
+            "object.spec.template.spec.containers.name == ''",
+            "a list has no fields; loop over it",
+        ),
+        ("of-no-pods", "injected(object.spec)", "neither a pod nor has a pod template"),
     ] {
         let home = card(folder.path(), id, &format!("  for: deployments.apps\n  rule: \"{rule}\""));
         let report = judged(folder.path(), &home, "a: b", &[], 4);
@@ -147,7 +155,7 @@ fn what_several_objects_lack_is_said_once() {
     assert_eq!(said.matches("paused is not there").count(), 1, "{said}");
     assert!(said.contains(" and ") && said.contains(" more: paused"), "{said}");
     assert!(
-        said.contains("a case `quiet` shows a cluster in which all is well, and the check did not run"),
+        said.contains("a case `quiet` needs a cluster without findings, but the check did not run"),
         "{said}"
     );
 }

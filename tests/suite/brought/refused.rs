@@ -16,7 +16,7 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
             "line-of-variable",
             "  for: pods\n  variables:\n  - {name: a, expression: '1'}\n  - {name: b, expression: variables.c}\n  rule: 'true'",
             10,
-            "nothing is bound to variables.c; did you mean variables.a?",
+            "unknown variable variables.c; did you mean variables.a?",
         ),
         (
             "line-of-path",
@@ -52,26 +52,21 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
             "line-of-quoted",
             "  for: pods\n  evidence:\n  - path: spec\n    expression: objct.x\n  rule: 'true'",
             9,
-            "rule.evidence[0]: nothing is bound to objct",
+            "rule.evidence[0]: unknown variable objct",
         ),
         (
             "line-of-twice",
             "  for: pods\n  variables:\n  - {name: a, expression: '1'}\n  - {name: a, expression: '2'}\n  rule: 'true'",
             10,
-            "a is there twice",
+            "a occurs twice",
         ),
         (
             "line-of-like",
             "  for: pods\n  variables:\n  - {name: ab, expression: '1'}\n  - {name: a, expression: x}\n  rule: 'true'",
             10,
-            "nothing is bound to x",
+            "unknown variable x",
         ),
-        (
-            "line-of-params-twice",
-            "  for: pods\n  params: {a: 1, a: 2}\n  rule: 'true'",
-            8,
-            "a is there twice",
-        ),
+        ("line-of-params-twice", "  for: pods\n  params: {a: 1, a: 2}\n  rule: 'true'", 8, "a occurs twice"),
         (
             "line-of-near-key",
             "  for: pods\n  evidnce: []\n  rule: 'true'",
@@ -153,7 +148,7 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
     // A card without the cases that prove it is said to lack them.
     let home = card(folder.path(), "unproved", ANY);
     let said = ran(&["test", &home], 1).out;
-    assert!(said.contains("it has no case ### fires"), "{said}");
+    assert!(said.contains("add a case ### fires"), "{said}");
 }
 
 /// What stands beside the rule is held to as well.

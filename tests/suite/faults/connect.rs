@@ -38,27 +38,27 @@ async fn what_is_no_api_server_is_told_apart() {
             .header("location", &format!("https://sso.example.org/?token={CANARY}"))
     };
     let (cause, next) = answered(redirect).await;
-    assert_eq!(cause, "SERVER redirects to https://sso.example.org (HTTP 302) instead of answering");
+    assert_eq!(cause, "SERVER redirects to https://sso.example.org (HTTP 302)");
     assert!(next.starts_with("log in to the proxy"), "{next}");
     let (cause, _) = answered(|| Reply::text(200, "text/html", "\n<html>log in</html>")).await;
     assert_eq!(
         cause,
-        "SERVER does not answer like a Kubernetes API server: /version is an HTML page, perhaps the login page of a proxy"
+        "SERVER does not respond like a Kubernetes API server: /version is an HTML page, possibly the login page of a proxy"
     );
     let (cause, _) = answered(|| Reply::json(&json!({ "hello": CANARY }))).await;
     assert_eq!(
         cause,
-        "SERVER does not answer like a Kubernetes API server: /version is not what an API server says"
+        "SERVER does not respond like a Kubernetes API server: /version is not the response of an API server"
     );
     let (cause, _) = answered(|| Reply::text(404, "text/plain", CANARY)).await;
-    assert_eq!(cause, "SERVER does not answer like a Kubernetes API server: HTTP 404 Not Found");
+    assert_eq!(cause, "SERVER does not respond like a Kubernetes API server: HTTP 404 Not Found");
     let (cause, _) = answered(|| Reply::text(503, "text/plain", CANARY)).await;
     assert_eq!(cause, "SERVER does not work: HTTP 503 Service Unavailable");
     let (cause, next) = answered(|| Reply::status(401, "Unauthorized", "Unauthorized")).await;
-    assert_eq!(cause, "SERVER does not accept the credentials of user \"u\" (HTTP 401: Unauthorized)");
+    assert_eq!(cause, "SERVER rejects the credentials of user \"u\" (HTTP 401: Unauthorized)");
     assert!(next.contains("expired"), "{next}");
     let (cause, next) = answered(Reply::silence).await;
-    assert_eq!(cause, "SERVER gave no answer within 1 s");
+    assert_eq!(cause, "SERVER did not respond within 1 s");
     assert!(next.contains("--request-timeout"), "{next}");
 }
 
@@ -152,7 +152,7 @@ async fn certificates_are_checked_and_the_fault_is_named() {
     for other in [authority("kubernetes"), authority("other")] {
         let kubeconfig = Kubeconfig::with_cluster(&trusting(&server, &other), &user);
         let (cause, next) = told(&failure(&kubeconfig, |_| {}).await);
-        let wanted = "it is signed by an authority that the kubeconfig does not name";
+        let wanted = "it is signed by an authority that is not in the kubeconfig";
         assert_eq!(cause, format!("{untrusted}{wanted}"));
         assert!(next.contains("certificate-authority-data"), "{next}");
     }
@@ -163,7 +163,7 @@ async fn certificates_are_checked_and_the_fault_is_named() {
     let mut named = trusting(&server, &own);
     named["tls-server-name"] = "elsewhere.example.org".into();
     let (cause, _) = told(&failure(&Kubeconfig::with_cluster(&named, &user), |_| {}).await);
-    assert_eq!(cause, format!("{untrusted}it is for another host name than the kubeconfig's server"));
+    assert_eq!(cause, format!("{untrusted}it is for another host name than the server in the kubeconfig"));
 
     let old = tls_server(&own, None, |params| {
         params.not_before = rcgen::date_time_ymd(2020, 1, 1);
@@ -195,7 +195,7 @@ async fn tls_where_there_is_none_is_told() {
     let server = Server::start(|_| version()).await;
     let url = format!("https://{}", server.address);
     let error = failure(&Kubeconfig::new(&url, &json!({ "token": CANARY })), |_| {}).await;
-    assert_eq!(told(&error).0, format!("{url} cannot be talked to: what answers there does not speak TLS"));
+    assert_eq!(told(&error).0, format!("TLS connection to {url} failed: the server does not use TLS"));
 }
 
 /// Two contexts for two servers, and one for a cluster that is not there.
@@ -249,27 +249,27 @@ async fn names_that_lead_nowhere_come_with_the_nearest_real_one() {
     let error = with("prod-ue").await;
     assert!(error.is_usage());
     let (cause, next) = told(&error);
-    assert_eq!(cause, "no context is named \"prod-ue\"; did you mean \"prod-eu\"?");
+    assert_eq!(cause, "the context \"prod-ue\" does not exist; did you mean \"prod-eu\"?");
     assert_eq!(next, "give a context of the kubeconfig; it has lost, nobody, prod-eu, prod-us");
     let error = with("lost").await;
     assert!(!error.is_usage());
-    let wanted = "context \"lost\" names the cluster \"ue\", which the kubeconfig does not have";
+    let wanted = "context \"lost\" refers to the cluster \"ue\", which is missing from the kubeconfig";
     assert_eq!(told(&error).0, wanted);
-    let wanted = "context \"nobody\" names the user \"eu-admim\", which the kubeconfig does not have; did you mean \"eu-admin\"?";
+    let wanted = "context \"nobody\" refers to the user \"eu-admim\", which is missing from the kubeconfig; did you mean \"eu-admin\"?";
     assert_eq!(told(&with("nobody").await).0, wanted);
     let error = failure(&kubeconfig, |connect| connect.as_groups = vec!["ops".to_owned()]).await;
     assert!(error.is_usage());
-    assert_eq!(told(&error).0, "a group to act as was given, but no user");
+    assert_eq!(told(&error).0, "--as-group needs a user to impersonate");
 }
 
 #[tokio::test]
 async fn a_kubeconfig_that_makes_no_sense_is_not_quoted() {
     let broken = Kubeconfig::of(&format!("users:\n- name: u\n  user:\n    token: \"{CANARY}\n  x: [\n"));
     let (cause, _) = told(&failure(&broken, |_| {}).await);
-    assert!(cause.contains("no valid kubeconfig, at line "), "{cause}");
+    assert!(cause.contains("not a valid kubeconfig, at line "), "{cause}");
     let wrong_type = Kubeconfig::of(&format!("users: {CANARY}\n"));
     let (cause, _) = told(&failure(&wrong_type, |_| {}).await);
-    assert!(cause.contains("no valid kubeconfig"), "{cause}");
+    assert!(cause.contains("not a valid kubeconfig"), "{cause}");
     let (cause, _) = told(&failure(&Kubeconfig::of("{}"), |_| {}).await);
     assert_eq!(cause, "the kubeconfig has no current context");
     let error = failure(&Kubeconfig::of("{}"), |c| c.kubeconfig = Some("/nonexistent/config".into())).await;
@@ -277,18 +277,18 @@ async fn a_kubeconfig_that_makes_no_sense_is_not_quoted() {
     let cluster = |cluster| Kubeconfig::with_cluster(&cluster, &json!({ "token": CANARY }));
     for (cluster, wanted) in [
         (cluster(json!({})), "the cluster has no server"),
-        (cluster(json!({ "server": "10.0.0.1:6443" })), "the cluster's server is no https://HOST:PORT"),
+        (cluster(json!({ "server": "10.0.0.1:6443" })), "the cluster's server is not https://HOST:PORT"),
         (
             cluster(json!({ "server": "https://127.0.0.1:9", "certificate-authority-data": CANARY })),
             "its certificate-authority-data is not base64",
         ),
         (
             cluster(json!({ "server": "https://127.0.0.1:9", "certificate-authority-data": base64("x") })),
-            "its certificate authority holds no certificate",
+            "its certificate authority contains no certificate",
         ),
         (
             cluster(json!({ "server": "https://127.0.0.1:9", "proxy-url": format!("ftp://u:{CANARY}@x") })),
-            "the proxy is none of http, https and socks5",
+            "the proxy must be http, https or socks5",
         ),
     ] {
         let (cause, _) = told(&failure(&cluster, |_| {}).await);

@@ -58,7 +58,7 @@ async fn new_tokens_with_empty_pages_end_the_list() {
     .await;
     let live = live(&server).await;
     let reason = partly(pods(&live).await.0);
-    assert_eq!(reason, "the API server sent 10 pages in a row without an object; stopped there");
+    assert_eq!(reason, "the API server sent 10 pages in a row without an object; the rest was not read");
     assert!(server.asked().len() <= 12);
 }
 
@@ -79,7 +79,7 @@ async fn endless_pages_end_at_the_limit_of_pages() {
     .await;
     let live = live(&server).await;
     let (fetched, taken) = pods(&live).await;
-    assert_eq!(partly(fetched), "the list has more than 2000 pages; stopped there");
+    assert_eq!(partly(fetched), "the list has more than 2000 pages; the rest was not read");
     assert!((1_900..=2_000).contains(&taken.names.len()), "{}", taken.names.len());
 }
 
@@ -93,7 +93,7 @@ async fn list_in_one_piece_has_no_second_page() {
     .await;
     let live = live(&server).await;
     let reason = partly(pods(&live).await.0);
-    assert_eq!(reason, "the API server announced another page of a list without pages");
+    assert_eq!(reason, "the API server announced another page of an unpaged list");
     assert_eq!(server.asked().len(), 7);
 }
 
@@ -111,14 +111,14 @@ async fn large_objects_and_versions_are_refused_while_they_come() {
         namespace: Some("linkerd".to_owned()),
     };
     let (fetched, _) = fetch(&live, request).await;
-    let message = "the answer is larger than 16 MB".to_owned();
+    let message = "the response is larger than 16 MB".to_owned();
     assert_eq!(fetched, Fetched::Missing { reason: Why::Failed { message } });
     let read = live.traffic()[0].1.wire_bytes;
     assert!(read < 20 << 20, "{read} bytes were read");
 
     let kubeconfig = Kubeconfig::new(&server.url(), &serde_json::json!({}));
     let error = Live::connect(kubeconfig.connect()).await.err().unwrap();
-    assert!(error.to_string().contains("the answer is larger than 64 KB"), "{error}");
+    assert!(error.to_string().contains("the response is larger than 64 KB"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -94,7 +94,7 @@ async fn a_plugin_that_hangs_is_given_up() {
     let begun = Instant::now();
     let error = Live::connect(options).await.err().unwrap();
     assert!(begun.elapsed() < Duration::from_secs(20));
-    assert_eq!(told(&error).0, "the credential plugin \"sh\" gave no answer within 1 s");
+    assert_eq!(told(&error).0, "the credential plugin \"sh\" did not finish within 1 s");
 }
 
 #[tokio::test]
@@ -120,19 +120,19 @@ async fn a_plugin_that_babbles_is_not_quoted() {
     let old = credential(&json!({ "token": CANARY })).replace("k8s.io/v1\"", "k8s.io/v1beta1\"");
     let no_status = r#"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1"}"#;
     for (printed, wanted) in [
-        (format!("token={CANARY}"), "something that is no ExecCredential"),
-        (String::new(), "something that is no ExecCredential"),
-        (format!("{{\"kind\": \"{CANARY}\"}}"), "something that is no ExecCredential"),
+        (format!("token={CANARY}"), "something other than an ExecCredential"),
+        (String::new(), "something other than an ExecCredential"),
+        (format!("{{\"kind\": \"{CANARY}\"}}"), "something other than an ExecCredential"),
         (
             old,
-            "an ExecCredential of client.authentication.k8s.io/v1beta1, not of the client.authentication.k8s.io/v1 that the kubeconfig asks for",
+            "an ExecCredential of client.authentication.k8s.io/v1beta1, not of client.authentication.k8s.io/v1 as in the kubeconfig",
         ),
         (no_status.to_owned(), "an ExecCredential without a status"),
         (credential(&json!({})), "neither a token nor a client certificate"),
         (credential(&json!({ "clientKeyData": CANARY })), "a client key without its certificate"),
     ] {
         let error = connect(&prints(&printed), |_| {}).await.err().unwrap();
-        assert_eq!(told(&error).0, format!("the credential plugin \"sh\" answered with {wanted}"));
+        assert_eq!(told(&error).0, format!("the credential plugin \"sh\" returned {wanted}"));
     }
 }
 
@@ -142,7 +142,7 @@ async fn credentials_of_yesterday_are_not_even_tried() {
     let error = connect(&prints(&answer), |_| {}).await.err().unwrap();
     assert_eq!(
         told(&error).0,
-        "the credential plugin \"sh\" gave credentials that expired at 2020-01-01T00:00:00Z"
+        "the credential plugin \"sh\" returned credentials that expired at 2020-01-01T00:00:00Z"
     );
 }
 
@@ -152,7 +152,7 @@ async fn a_plugin_that_insists_on_a_terminal_is_not_started_without_one() {
         .await
         .err()
         .unwrap();
-    assert_eq!(told(&error).0, "the credential plugin \"sh\" needs a terminal, and there is none");
+    assert_eq!(told(&error).0, "the credential plugin \"sh\" needs a terminal, but there is none");
     let answer = credential(&json!({ "token": CANARY }));
     assert!(connect(&prints(&answer), |exec| exec["interactiveMode"] = "IfAvailable".into()).await.is_ok());
 }
@@ -176,7 +176,7 @@ async fn a_plugin_whose_credentials_are_refused_is_named() {
     let (cause, next) = told(&error);
     assert_eq!(
         cause,
-        format!("{} does not accept the credentials of user \"u\" (HTTP 401: Unauthorized)", server.url())
+        format!("{} rejects the credentials of user \"u\" (HTTP 401: Unauthorized)", server.url())
     );
-    assert_eq!(next, "log in again (sh answered, but with credentials that this cluster does not take)");
+    assert_eq!(next, "log in again (sh returned credentials that this cluster rejects)");
 }

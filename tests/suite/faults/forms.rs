@@ -109,7 +109,7 @@ async fn a_list_that_ends_early_is_partial_with_what_was_whole() {
     let server = Server::start(|_| plain(0, 10, "").cut(200)).await;
     let (fetched, names) = collected(&server).await;
     let Fetched::Partial { reasons } = &fetched else { panic!("{fetched:?}") };
-    assert_eq!(reasons[0].to_string(), "could not be read: the answer ends in the middle, at byte 200");
+    assert_eq!(reasons[0].to_string(), "could not be read: the response is truncated at byte 200");
     assert!(!names.is_empty() && names.len() < 10, "{names:?}");
 }
 
@@ -135,9 +135,9 @@ async fn what_is_no_list_of_pods_is_never_an_empty_one() {
         }
     };
     let other = refused(|| list("ServiceList", "", &[pod("service", b"")])).await;
-    assert_eq!(other, "the answer is protobuf, but no PodList");
+    assert_eq!(other, "the response is protobuf, but not a PodList");
     let json = || Reply::text(200, "application/vnd.kubernetes.protobuf", &page(0, 3, "").to_string());
-    assert_eq!(refused(json).await, "the answer is broken protobuf, at byte 0");
+    assert_eq!(refused(json).await, "the response is invalid protobuf, at byte 0");
 }
 
 #[tokio::test]

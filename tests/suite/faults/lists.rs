@@ -250,7 +250,7 @@ async fn a_connection_that_always_breaks_leaves_what_came_before() {
     .await;
     let live = live(&server).await;
     let (fetched, taken) = pods(&live).await;
-    let message = "the connection ended in the middle of the answer".to_owned();
+    let message = "the connection ended in the middle of the response".to_owned();
     assert_eq!(fetched, Fetched::Partial { reasons: vec![Why::Failed { message }] });
     // Each try brings the same few of the second page; they count once.
     assert!((501..600).contains(&taken.names.len()), "{}", taken.names.len());
@@ -264,7 +264,7 @@ async fn an_answer_that_stops_in_the_middle_keeps_its_whole_items() {
     let server = Server::start(move |_| Reply::json(&page(0, 10, "")).cut(cut)).await;
     let live = live(&server).await;
     let (fetched, taken) = pods(&live).await;
-    let message = format!("the answer ends in the middle, at byte {cut}");
+    let message = format!("the response is truncated at byte {cut}");
     assert_eq!(fetched, Fetched::Partial { reasons: vec![Why::Malformed { message }] });
     // Keys are sorted: the metadata of the list comes last, so its items are all that came.
     assert_eq!(taken.names, names(0, 7));
@@ -309,13 +309,13 @@ async fn pages_of_proxies_are_no_lists() {
         Fetched::Missing { reason } => reason.to_string(),
         other => panic!("{other:?}"),
     };
-    assert_eq!(reason(Kind::Pod).await, "could not be read: the answer is no JSON (it begins like HTML)");
+    assert_eq!(reason(Kind::Pod).await, "could not be read: the response is not JSON (it begins like HTML)");
     assert_eq!(
         reason(Kind::Event).await,
-        "HTTP 302: redirected to https://sso.example.org; a proxy in between wants a login"
+        "HTTP 302: redirected to https://sso.example.org; a proxy requires a login"
     );
     assert_eq!(reason(Kind::Service).await, "HTTP 502 Bad Gateway");
-    assert_eq!(reason(Kind::Node).await, "the API server no longer takes the credentials (HTTP 401)");
+    assert_eq!(reason(Kind::Node).await, "the API server rejects the credentials (HTTP 401)");
 }
 
 #[tokio::test]
@@ -324,7 +324,7 @@ async fn broken_compression_is_malformed() {
     let live = live(&server).await;
     let (fetched, _) = pods(&live).await;
     let Fetched::Missing { reason: Why::Malformed { message } } = fetched else { panic!("{fetched:?}") };
-    assert!(message.starts_with("the compressed answer is broken"), "{message}");
+    assert!(message.starts_with("the compressed response is damaged"), "{message}");
 }
 
 #[tokio::test]

@@ -64,7 +64,7 @@ async fn foreign_report_does_not_stop_the_others() {
     let done = live.publish(&standing, &wanted(&["", "a", "b", "c"])).await;
     assert_eq!(done.written, 2, "{:?}", done.errors);
     let errors: Vec<String> = done.errors.iter().map(shown).collect();
-    assert!(errors[0].contains("Report a/meshdoctor is there and not ours"), "{errors:?}");
+    assert!(errors[0].contains("Report a/meshdoctor exists but is not meshdoctor's"), "{errors:?}");
     assert!(errors[1].contains("create Report b/meshdoctor"), "{errors:?}");
     assert!(sent(&server, "PUT").is_empty());
 }
@@ -150,5 +150,5 @@ async fn failure_with_status_200_is_an_error() {
 async fn answer_that_is_no_list_is_an_error() {
     let server = Server::start(|_| Reply::json(&json!({}))).await;
     let error = live(&server).await.published().await.err().unwrap();
-    assert!(shown(&error).contains("the answer is not a list"), "{error}");
+    assert!(shown(&error).contains("the response is not a list"), "{error}");
 }

@@ -210,8 +210,8 @@ async fn whatever_a_port_forward_does_nothing_is_learned_from_it_and_it_ends() {
     // An answer that does not say where it ends may be half of one.
     let half = b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nok\n".to_vec();
     let plays = [
-        (Says::Silence, "no answer within 3 s"),
-        (Says::Hangs, "no answer within 3 s"),
+        (Says::Silence, "no response within 3 s"),
+        (Says::Hangs, "no response within 3 s"),
         (Says::Page, "200"),
         (Says::Refuses(401, "you are nobody"), "denied: you are nobody"),
         (Says::Refuses(403, "you may not create pods/portforward"), "denied: you may not"),
@@ -252,7 +252,7 @@ async fn a_linked_cluster_that_is_not_reached_is_told_and_all_else_is_judged() {
     let authority = base64(&ours.0);
     let strange = json!({ "server": address, "certificate-authority-data": authority });
     for (cluster, words) in [
-        (json!({ "server": silent.url }), "no answer within 3 s"),
+        (json!({ "server": silent.url }), "no response within 3 s"),
         (json!({ "server": "http://127.0.0.1:1" }), "the connection was refused"),
         (strange, "the server's certificate is not trusted"),
     ] {

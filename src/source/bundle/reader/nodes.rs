@@ -1,4 +1,4 @@
-//! The files of nodes in a bundle: each node has a folder, which the manifest names.
+//! Node files in a bundle: each node has a folder, which the manifest names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::source::bundle::manifest::{MANIFEST, NodeRecord};
 use crate::source::nodes::MAX_FILE;
 
 impl Bundle {
-    /// Each node's files, and how it ended.
+    /// The files of each node, and the outcome.
     pub fn nodes(&self, take: &mut dyn FnMut(NodeFiles)) -> Fetched {
         let recorded = self.record(&Request::of(Item::NodeFiles)).map(|record| record.fetched.clone());
         let mut damage = Vec::new();
@@ -31,7 +31,7 @@ impl Bundle {
                 let read = if files.len() < MAX_FILES && blob.len() <= left {
                     blob.bytes(MAX_FILE).map_err(|error| error.to_string())
                 } else {
-                    Err("more than is read of one node".to_owned())
+                    Err("the files of the node exceed the size limit".to_owned())
                 };
                 match read {
                     Ok(bytes) => {
@@ -42,7 +42,7 @@ impl Bundle {
                 }
             }
             if files.len() < record.files {
-                let lost = format!("{} of its {} files are there", files.len(), record.files);
+                let lost = format!("only {} of its {} files exist", files.len(), record.files);
                 damage.push(self.malformed(&record.folder, &lost));
             }
             if !files.is_empty() {
@@ -66,12 +66,12 @@ impl Bundle {
         nodes.map(|record| (record.node.clone(), files(&record.folder))).collect()
     }
 
-    /// Why a record is no node's; `folders` are those of the records before it.
+    /// Reason why a record is not valid; `folders` are those of the records before it.
     fn no_node<'a>(&self, record: &'a NodeRecord, folders: &mut BTreeSet<&'a str>) -> Option<String> {
         if !is_subdomain(&record.node) {
-            return Some(format!("Kubernetes accepts no node named {}", quoted(&record.node)));
+            return Some(format!("{} is not a valid node name", quoted(&record.node)));
         }
         (!folders.insert(&record.folder))
-            .then(|| format!("the folder {} is named twice", quoted(&record.folder)))
+            .then(|| format!("the folder {} is listed twice", quoted(&record.folder)))
     }
 }

@@ -1,10 +1,10 @@
-//! The lines of a text of any size, and which of them stand between documents.
+//! Lines of a text of any size, and the separators between documents.
 
 use std::io::{self, BufRead};
 
 use crate::source::json::MAX_OBJECT;
 
-/// A line that stands between documents.
+/// A separator line.
 pub(super) enum Boundary {
     /// `...`
     Ends,
@@ -24,18 +24,18 @@ pub(super) fn boundary(line: &[u8]) -> Option<Boundary> {
 /// The lines of a file.
 pub(super) struct Lines<R> {
     input: R,
-    /// So many bytes have been passed.
+    /// Number of bytes read so far.
     pub(super) passed: u64,
     number: u64,
 }
 
-/// A line without its end. Of one that is too long to be part of any object only the beginning is kept.
+/// A line without its end. Only the start of an overlong line is kept.
 #[derive(Default, Clone)]
 pub(super) struct Line {
     pub(super) bytes: Vec<u8>,
     /// From 1.
     pub(super) number: u64,
-    /// With its end, and with what was not kept.
+    /// Length with line end and truncated part.
     pub(super) len: u64,
     pub(super) too_long: bool,
 }
@@ -52,7 +52,7 @@ impl<R: BufRead> Lines<R> {
         Lines { input, passed: 0, number: 0 }
     }
 
-    /// The next line, in the place of the last; whether there is one.
+    /// Reads the next line in place of the last one; `false` at the end.
     pub(super) fn next(&mut self, line: &mut Line) -> io::Result<bool> {
         line.bytes.clear();
         line.len = 0;

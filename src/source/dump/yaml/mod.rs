@@ -1,9 +1,9 @@
-//! YAML dumps of any size: a document is cut into the items of its List by their indentation, and each item is parsed
-//! by itself, so that only one is in memory. Where that does not work (an alias into another item, a hand-made layout),
-//! the document is parsed whole.
+//! YAML dumps of any size: a document is split into the items of its List by indentation, and each item is parsed
+//! separately, so that only one is in memory. If that fails (an alias into another item, a hand-made layout), the whole
+//! document is parsed.
 //!
-//! `kubectl get -o yaml` writes `items:` and each item's `-` at the same column, and nothing else there; a line that
-//! begins a document (`---`) cannot be part of any value.
+//! `kubectl get -o yaml` writes `items:` and the `-` of each item in the same column, and nothing else there; a line
+//! that starts a document (`---`) cannot be part of a value.
 
 mod lines;
 
@@ -16,39 +16,39 @@ use crate::source::json::{Head, MAX_OBJECT};
 use crate::yaml::guard;
 use lines::{Boundary, Line, Lines, boundary};
 
-/// The largest document that is parsed whole, in bytes. The parser takes about eight times as much memory.
+/// Maximum size of a document to parse as a whole, in bytes. The parser needs about eight times as much memory.
 pub const MAX_WHOLE: u64 = 48 << 20;
 
-/// Why a list without a kind is not to be trusted.
-const NO_KIND: &str = "the list ends in the middle: it has items and no kind";
+/// Reason to reject a list without a kind.
+const NO_KIND: &str = "the list is truncated: it has items but no kind";
 
-/// Takes what is found, in order. Lines count from 1.
+/// Receives the results in order. Lines count from 1.
 pub trait YamlSink {
-    /// An item of a list that is under way.
+    /// An item of the current list.
     fn item(&mut self, line: u64, object: Value);
-    /// The list ended, and its items count; some could not be read.
+    /// The list ended, and its items are valid; some could not be read.
     fn list(&mut self, head: Head, broken: Vec<Bad>);
-    /// The items since the last list or object do not count: the document is read in another way.
+    /// Discards the items since the last list or object: the document is read in another way.
     fn forget(&mut self);
-    /// A document that is no list.
+    /// A document that is not a list.
     fn object(&mut self, line: u64, object: Value);
-    /// A document that could not be read, and its text where that was kept.
+    /// A document that could not be read, with its text if available.
     fn bad(&mut self, bad: Bad, text: Option<&[u8]>);
 }
 
-/// Something that could not be read.
+/// A part that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bad {
-    /// Where it is, or where the error was noticed.
+    /// Its line, or the line of the error.
     pub line: u64,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
 /// Reads every document.
 ///
 /// # Errors
-/// The file cannot be read any further; what was found before has been given to `found`.
+/// The file cannot be read further; earlier results were already passed to `found`.
 pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
     let mut lines = Lines::of(BufReader::with_capacity(1 << 16, blob.reader()?));
     let mut line = Line::default();
@@ -68,7 +68,7 @@ pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
             Some(Boundary::Begins) => {
                 document.end(blob, begin, found);
                 document = Document::at(begin, line.number);
-                // A value can follow the mark on its line.
+                // A value may follow the separator on its line.
                 line.bytes[..3].fill(b' ');
                 if !line.text().trim_ascii().is_empty() {
                     document.line(&line, found);
@@ -78,14 +78,14 @@ pub fn scan(blob: &Blob, found: &mut dyn YamlSink) -> io::Result<()> {
     }
 }
 
-/// Where in a document the lines are.
+/// Position within a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Before `items:`.
     Before,
-    /// After it, and no item has begun.
+    /// After it, before the first item.
     Begun,
-    /// In the items, whose dashes are at this column.
+    /// In the items, whose dashes are in this column.
     Items(usize),
     /// After them.
     After,
@@ -95,14 +95,14 @@ struct Document {
     offset: u64,
     first_line: u64,
     place: Place,
-    /// What is not in the items.
+    /// Text outside the items.
     around: Piece,
     item: Piece,
     /// Items that could not be read.
     broken: Vec<Bad>,
-    /// Something shows that the cut is not to be trusted.
+    /// Whether the split may be wrong.
     doubtful: bool,
-    /// The last item that was read, held back.
+    /// The last item, held back.
     last: Option<(u64, Value)>,
 }
 
@@ -112,7 +112,7 @@ struct Piece {
     bytes: Vec<u8>,
     first_line: u64,
     too_large: bool,
-    /// Whether there is more than blanks and comments.
+    /// Whether it contains more than blanks and comments.
     any: bool,
 }
 
@@ -185,7 +185,7 @@ impl Document {
     }
 
     fn after(&mut self, line: &Line) {
-        // The same key twice.
+        // A duplicate key.
         self.doubtful |= is_items(line.text());
         self.around.add(line);
     }
@@ -196,7 +196,7 @@ impl Document {
         self.item.add(&first);
     }
 
-    /// Parses the item that is under way. It is given when another one or the end of the list has been seen.
+    /// Parses the current item. It is passed on after the next item or the end of the list.
     fn finish_item(&mut self, found: &mut dyn YamlSink) {
         let piece = std::mem::take(&mut self.item);
         if piece.bytes.is_empty() && !piece.too_large {
@@ -205,9 +205,9 @@ impl Document {
         self.give(found);
         match piece.parse() {
             Ok(object @ Value::Object(_)) => self.last = Some((piece.first_line, object)),
-            Ok(_) => {
-                self.broken.push(Bad { line: piece.first_line, why: "an item that is no object".to_owned() })
-            }
+            Ok(_) => self
+                .broken
+                .push(Bad { line: piece.first_line, why: "an item that is not an object".to_owned() }),
             Err(bad) => self.broken.push(bad),
         }
     }
@@ -218,7 +218,7 @@ impl Document {
         }
     }
 
-    /// Ends the document, which reaches up to the byte at `end`.
+    /// Ends the document at the byte `end`.
     fn end(mut self, blob: &Blob, end: u64, found: &mut dyn YamlSink) {
         self.finish_item(found);
         if self.place == Place::Before {
@@ -232,8 +232,7 @@ impl Document {
         }
         let head = self.around.parse().and_then(|head| head_of(head, self.first_line));
         if let (Ok(Head { kind: None, .. }), Some((line, _))) = (&head, &self.last) {
-            // Keys are written in alphabetical order, and `kind` comes after `items`: half of the last item is valid
-            // YAML as well.
+            // Keys are in alphabetical order, so `kind` follows `items`: a truncated last item can still be valid YAML.
             self.broken.push(Bad { line: *line, why: NO_KIND.to_owned() });
             return found.list(Head::default(), self.broken);
         }
@@ -241,7 +240,7 @@ impl Document {
         if let (Ok(head), true, false) = (&head, self.broken.is_empty(), self.doubtful) {
             return found.list(head.clone(), Vec::new());
         }
-        // Cut in a way that was not meant: all of it at once, if it is not too large for that.
+        // The split was wrong: parse the whole document, unless it is too large.
         let len = end.saturating_sub(self.offset);
         let text = if len <= MAX_WHOLE { blob.slice(self.offset, len).bytes(MAX_WHOLE).ok() } else { None };
         if let Some(Ok(object)) = text.map(|text| value(&text, self.first_line)) {
@@ -258,7 +257,7 @@ impl Document {
     }
 }
 
-/// `items:` at the beginning of a line, and nothing after it.
+/// `items:` at the start of a line, with nothing after it.
 fn is_items(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"items:").or_else(|| line.strip_prefix(b"\"items\":")) else {
         return false;
@@ -274,13 +273,13 @@ fn head_of(value: Value, line: u64) -> Result<Head, Bad> {
     }
 }
 
-/// A document that was parsed whole.
+/// A document that was parsed as a whole.
 fn whole(object: Value, line: u64, found: &mut dyn YamlSink) {
     match object {
         Value::Object(mut map) if map.get("items").is_some_and(Value::is_array) => {
             let mut items = map.remove("items");
             if let (None, Some(Value::Array(items))) = (map.get("kind"), &mut items) {
-                // See above: the last one may be half.
+                // As above, the last item may be truncated.
                 items.pop();
                 found.bad(Bad { line, why: NO_KIND.to_owned() }, None);
             }
@@ -293,7 +292,7 @@ fn whole(object: Value, line: u64, found: &mut dyn YamlSink) {
         Value::Array(_) => elements(Some(object), line, Head::default(), found),
         Value::Null => {}
         Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            found.bad(Bad { line, why: "a YAML document that is no object".to_owned() }, Some(&[]));
+            found.bad(Bad { line, why: "a YAML document that is not an object".to_owned() }, Some(&[]));
         }
     }
 }
@@ -304,24 +303,24 @@ fn elements(items: Option<Value>, line: u64, head: Head, found: &mut dyn YamlSin
         for item in items {
             match item {
                 Value::Object(_) => found.item(line, item),
-                _ => broken.push(Bad { line, why: "an item that is no object".to_owned() }),
+                _ => broken.push(Bad { line, why: "an item that is not an object".to_owned() }),
             }
         }
     }
     found.list(head, broken);
 }
 
-/// Parses one document that begins on `line`.
+/// Parses the document that starts at `line`.
 fn value(text: &[u8], line: u64) -> Result<Value, Bad> {
     guard(text).map_err(|refused| {
         let at = refused.line().saturating_sub(1) as u64;
         Bad { line: line + at, why: refused.to_string() }
     })?;
     serde_yaml::from_slice(text).map_err(|error| {
-        // What is noticed only at the end is on the last line, not on the one after it.
+        // Errors at the end belong to the last line, not to the one after it.
         let last = text.iter().filter(|byte| **byte == b'\n').count().saturating_sub(1);
         let at = error.location().map_or(0, |place| place.line().saturating_sub(1).min(last));
-        // The error counts lines from where the piece begins.
+        // The error counts lines from the start of the piece.
         let said = error.to_string();
         let why = said.split(" at line ").next().unwrap_or(&said).to_owned();
         Bad { line: line + at as u64, why }

@@ -1,23 +1,24 @@
-//! Whether a namespace takes a pod that mounts the host's files: by its PodSecurity labels, and by what the server said
-//! to a dry run, which asks every admission there is without creating anything.
+//! Whether a namespace admits pods that mount host files: by its PodSecurity labels, and by a server-side dry run,
+//! which runs all admission without creating anything.
 
 use http::StatusCode;
 
 use super::super::api_client::ErrorStatus;
 use super::PlanError;
 
-/// The label that says what PodSecurity admits in a namespace.
+/// Label with the enforced PodSecurity level.
 const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
 
-/// Judges the labels of a namespace. Without the label the cluster's default holds, which no API tells; the dry run does.
+/// Evaluates the labels of a namespace. Without the label, the cluster's default applies, which only the dry run
+/// reveals.
 ///
 /// # Errors
-/// The namespace refuses `hostPath`.
+/// The namespace rejects `hostPath`.
 pub(super) fn by_labels(namespace: &serde_json::Value) -> Result<(), PlanError> {
     let metadata = &namespace["metadata"];
     match metadata["labels"][ENFORCE].as_str() {
         None | Some("privileged") => Ok(()),
-        // What the server cannot read, it takes for the strictest.
+        // The server treats unknown values as the strictest level.
         Some(level) => Err(PlanError::PodSecurity {
             namespace: metadata["name"].as_str().unwrap_or_default().to_owned(),
             level: super::super::quote::quote(level, 40),
@@ -25,10 +26,10 @@ pub(super) fn by_labels(namespace: &serde_json::Value) -> Result<(), PlanError> 
     }
 }
 
-/// Judges the refusal of a dry run that was to create the pod. `Ok` gives why it decides nothing.
+/// Evaluates the rejection of a dry run. `Ok` contains the reason why it is inconclusive.
 ///
 /// # Errors
-/// The pod would be refused as well.
+/// The pod would also be rejected.
 pub(super) fn by_dry_run(namespace: &str, refusal: &ErrorStatus) -> Result<String, PlanError> {
     let message = &refusal.message;
     let namespace = namespace.to_owned();
@@ -46,7 +47,7 @@ pub(super) fn by_dry_run(namespace: &str, refusal: &ErrorStatus) -> Result<Strin
     Err(PlanError::Refused { namespace, message: refusal.words() })
 }
 
-/// The level that a message of the PodSecurity admission names: `violates PodSecurity "restricted:latest"`.
+/// The level in a message of the PodSecurity admission: `violates PodSecurity "restricted:latest"`.
 fn violated(message: &str) -> Option<String> {
     let (_, rest) = message.split_once("violates PodSecurity \"")?;
     let level = rest.split(['"', ':']).next()?;

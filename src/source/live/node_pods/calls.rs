@@ -1,4 +1,4 @@
-//! The requests that are made about pods of one namespace, and what their refusals mean.
+//! Requests for the pods of one namespace, and the meaning of their errors.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use super::super::why::why;
 use super::manifest::CONTAINER;
 use crate::node_log::MAX_LOG;
 
-/// How long the server may work on a creation, in seconds. After that, one whose answer was lost has happened or never
+/// Time limit of the server for a creation, in seconds. Afterwards a creation without a response has happened or never
 /// will.
 pub(super) const CREATE_SECONDS: u64 = 10;
 
@@ -30,7 +30,7 @@ impl<'a> Pods<'a> {
         Pods { api, meter: Meter::default(), namespace: namespace.to_owned() }
     }
 
-    /// Creates a pod, or only asks whether it would be created. One that is there already is ours: its name is.
+    /// Creates a pod, or does a dry run. An existing pod is from this run, because names are unique.
     pub(super) async fn create(&self, pod: &Value, dry_run: bool) -> Result<Value, RequestError> {
         let dry_run = if dry_run { "&dryRun=All" } else { "" };
         let path = format!("{}?fieldManager=meshdoctor&timeout={CREATE_SECONDS}s{dry_run}", self.path(""));
@@ -41,7 +41,7 @@ impl<'a> Pods<'a> {
         }
     }
 
-    /// The pod, or that there is none.
+    /// The pod, or that it does not exist.
     pub(super) async fn get(&self, name: &str) -> Result<Option<Value>, RequestError> {
         match self.api.get(&self.path(name), &self.meter, true).await {
             Ok(answer) => self.json(answer).map(Some),
@@ -50,16 +50,16 @@ impl<'a> Pods<'a> {
         }
     }
 
-    /// What the container wrote.
+    /// The log of the container.
     pub(super) async fn log(&self, name: &str) -> Result<Vec<u8>, RequestError> {
         let path = format!("{}/log?container={CONTAINER}&limitBytes={MAX_LOG}", self.path(name));
-        // A server that does not know the limit must not fill the memory.
+        // A server that ignores the limit must not exhaust memory.
         let answer = self.api.send(&Call::text(&path, MAX_LOG), &self.meter, true).await?;
         answer.whole(&self.meter, MAX_LOG).map_err(|error| other(&error.to_string()))
     }
 
-    /// Deletes a pod at once, whatever its kubelet says; the one with this uid if there is one to say. That there is
-    /// none is as good.
+    /// Deletes a pod immediately, whatever its kubelet's state; the one with this uid, if given. A missing pod is also
+    /// a success.
     pub(super) async fn delete(
         &self,
         name: &str,
@@ -78,14 +78,14 @@ impl<'a> Pods<'a> {
         match self.api.send(&Call::delete(&path, &options), &self.meter, true).await {
             Ok(_) => Ok(()),
             Err(trouble) => match status(&trouble) {
-                // Conflict: another pod of that name, which is not the one that was meant.
+                // Conflict: another pod with the same name.
                 Some(StatusCode::NOT_FOUND | StatusCode::CONFLICT) => Ok(()),
                 _ => Err(trouble),
             },
         }
     }
 
-    /// The pods with these labels, as they are now.
+    /// The current pods with these labels.
     pub(super) async fn list(&self, selector: &str) -> Result<Vec<Value>, RequestError> {
         listed(self.api, &self.meter, &self.path(""), selector).await
     }
@@ -100,12 +100,12 @@ impl<'a> Pods<'a> {
     }
 }
 
-/// The pods with these labels in all namespaces.
+/// Pods with these labels in all namespaces.
 pub(super) async fn everywhere(api: &ApiClient, selector: &str) -> Result<Vec<Value>, RequestError> {
     listed(api, &Meter::default(), "/api/v1/pods", selector).await
 }
 
-/// The namespace, or that there is none. Asked for as a list, which `docs/rbac.yaml` allows.
+/// The namespace, or that it does not exist. Requested as a list, which `docs/rbac.yaml` allows.
 pub(super) async fn namespace(api: &ApiClient, name: &str) -> Result<Option<Value>, RequestError> {
     let meter = Meter::default();
     let path = format!("/api/v1/namespaces?fieldSelector={}", encode(&format!("metadata.name={name}")));
@@ -123,25 +123,25 @@ async fn listed(
     let mut list = json_of(api.get(&path, meter, true).await?, meter)?;
     match list["items"].take() {
         Value::Array(items) => Ok(items),
-        _ => Err(other("the answer is no list")),
+        _ => Err(other("the response is not a list")),
     }
 }
 
 fn json_of(answer: Answer, meter: &Meter) -> Result<Value, RequestError> {
     let body = answer.whole(meter, OBJECT_BODY).map_err(|error| other(&error.to_string()))?;
-    serde_json::from_slice(&body).map_err(|_| other("the answer is no JSON"))
+    serde_json::from_slice(&body).map_err(|_| other("the response is not JSON"))
 }
 
 fn other(message: &str) -> RequestError {
     RequestError::Broken(Broken::Other { message: message.to_owned() })
 }
 
-/// The status of a refusal.
+/// HTTP status of an error.
 pub(super) fn status(trouble: &RequestError) -> Option<StatusCode> {
     refusal(trouble).map(|refusal| refusal.status)
 }
 
-/// What the server said, if it was the server.
+/// The server's message, if it is from the server.
 pub(super) fn refusal(trouble: &RequestError) -> Option<&ErrorStatus> {
     match trouble {
         RequestError::Refused(refusal) => Some(refusal),
@@ -149,12 +149,12 @@ pub(super) fn refusal(trouble: &RequestError) -> Option<&ErrorStatus> {
     }
 }
 
-/// Whether what was asked may have happened all the same.
+/// Whether the request may have succeeded anyway.
 pub(super) fn may_have_happened(trouble: &RequestError) -> bool {
     status(trouble).is_none_or(|status| !status.is_client_error())
 }
 
-/// The trouble in words.
+/// Description of the error.
 pub(super) fn words(trouble: &RequestError) -> String {
     why(trouble).to_string()
 }

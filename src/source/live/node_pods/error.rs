@@ -1,45 +1,47 @@
-//! Why nodes cannot be read by pods: one line of cause, one line of what to do.
+//! Errors of node pods: the cause and the next step, one line each.
 
 use thiserror::Error;
 
-/// What can be done on the nodes themselves instead.
-const BY_HAND: &str = "or read the nodes by hand: meshdoctor node-snapshot on each, or a copy of /etc/cni/net.d, given with --nodes";
+/// Alternative without pods.
+const BY_HAND: &str = "or read the nodes by hand: run meshdoctor node-snapshot on each, or copy \
+                       /etc/cni/net.d, and use --nodes";
 
-/// Why nodes cannot be read by pods. Nothing was created.
+/// Reason why nodes cannot be read by pods. Nothing was created.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The cluster's nodes are not known.
+    /// The nodes are unknown.
     #[error("the nodes could not be listed: {why}")]
     Nodes {
-        /// What happened.
+        /// The error.
         why: String,
     },
-    /// A node that was named does not exist.
-    #[error("there is no node {name:?}{}", nearest.as_ref().map(|name| format!("; did you mean {name}?")).unwrap_or_default())]
+    /// A named node does not exist.
+    #[error("the node {name:?} does not exist{}", nearest.as_ref().map(|name| format!("; did you mean {name}?")).unwrap_or_default())]
     NoSuchNode {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The nearest real name.
+        /// The most similar existing name.
         nearest: Option<String>,
-        /// The nodes there are.
+        /// Existing nodes.
         known: Vec<String>,
     },
-    /// There are nodes, and none that a pod could read.
+    /// No node can be read by a pod.
     #[error("no node can be read by a pod{}", listed(skipped))]
     NoNodes {
-        /// Nodes and why not.
+        /// Skipped nodes with reasons.
         skipped: Vec<(String, String)>,
     },
     /// The namespace does not exist.
-    #[error("there is no namespace {namespace:?}")]
+    #[error("the namespace {namespace:?} does not exist")]
     NoNamespace {
         /// Its name.
         namespace: String,
     },
-    /// The namespace does not take pods that mount the host's files.
+    /// The namespace does not admit pods that mount host files.
     #[error(
-        "namespace {namespace} enforces the PodSecurity level {level}, which refuses pods that mount files of the node"
+        "namespace {namespace} enforces the PodSecurity level {level}, which rejects pods that mount files \
+         of the node"
     )]
     PodSecurity {
         /// Its name.
@@ -47,30 +49,30 @@ pub enum PlanError {
         /// The level.
         level: String,
     },
-    /// A right is missing.
+    /// A permission is missing.
     #[error("{verb} on {resource} in namespace {namespace} is denied{}", if message.is_empty() { String::new() } else { format!(": {message}") })]
     Denied {
-        /// What would be done.
+        /// The verb.
         verb: &'static str,
-        /// To what.
+        /// The resource.
         resource: &'static str,
-        /// Where.
+        /// The namespace.
         namespace: String,
-        /// The server's own words.
+        /// The server's message.
         message: String,
     },
-    /// An admission of the cluster refuses the pod.
-    #[error("the API server would refuse the pods in namespace {namespace}: {message}")]
+    /// An admission plugin or webhook rejects the pod.
+    #[error("the API server would reject the pods in namespace {namespace}: {message}")]
     Refused {
-        /// Where.
+        /// The namespace.
         namespace: String,
-        /// The server's own words.
+        /// The server's message.
         message: String,
     },
-    /// Asking failed.
-    #[error("the API server could not be asked: {what}")]
+    /// A request failed.
+    #[error("the request to the API server failed: {what}")]
     Failed {
-        /// What happened.
+        /// The error.
         what: String,
     },
 }
@@ -85,17 +87,17 @@ impl PlanError {
         PlanError::Denied { verb, resource, namespace: namespace.to_owned(), message: message.to_owned() }
     }
 
-    /// Whether what was typed is wrong (exit status 2), rather than the world (3).
+    /// Whether the command line is wrong (exit status 2) rather than the environment (3).
     pub fn is_usage(&self) -> bool {
         matches!(self, PlanError::NoSuchNode { .. } | PlanError::NoNamespace { .. })
     }
 
-    /// What to do about it.
+    /// The next step.
     pub fn next_step(&self) -> String {
         match self {
             PlanError::Nodes { .. } => {
                 format!(
-                    "grant list on nodes ({} prints the role), or name no --node-pods",
+                    "grant list on nodes ({} prints the role), or omit --node-pods",
                     crate::command::own("rbac")
                 )
             }
@@ -105,20 +107,22 @@ impl PlanError {
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 format!("the cluster has {shown}{more}")
             }
-            PlanError::NoNodes { .. } => "leave out --node-pods".to_owned(),
+            PlanError::NoNodes { .. } => "omit --node-pods".to_owned(),
             PlanError::NoNamespace { .. } => {
-                "name one that is there (--node-namespace); by default it is kube-system".to_owned()
+                "give an existing namespace with --node-namespace (default kube-system)".to_owned()
             }
             PlanError::PodSecurity { .. } => format!(
-                "name a namespace for privileged tools with --node-namespace, or make one: kubectl create namespace meshdoctor; kubectl label namespace meshdoctor pod-security.kubernetes.io/enforce=privileged; {BY_HAND}"
+                "give a namespace for privileged pods with --node-namespace, or create one: kubectl create \
+                 namespace meshdoctor; kubectl label namespace meshdoctor \
+                 pod-security.kubernetes.io/enforce=privileged; {BY_HAND}"
             ),
             PlanError::Denied { verb, resource, namespace, .. } => {
                 format!("grant {verb} on {resource} in namespace {namespace}; {BY_HAND}")
             }
             PlanError::Refused { .. } => {
-                format!("name a namespace that the policy leaves out (--node-namespace); {BY_HAND}")
+                format!("give a namespace that is exempt from the policy with --node-namespace; {BY_HAND}")
             }
-            PlanError::Failed { .. } => "run it again; with -v for what was asked".to_owned(),
+            PlanError::Failed { .. } => "run it again; -v shows the requests".to_owned(),
         }
     }
 }

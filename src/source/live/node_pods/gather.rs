@@ -1,4 +1,4 @@
-//! Reading the nodes: a pod each, a few at a time, and on every path to the end nothing of it left in the cluster.
+//! Reads the nodes with a pod each, a few at a time, and deletes the pods on every exit.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
@@ -16,20 +16,20 @@ use super::{AT_ONCE, Gathered, Plan, sweep};
 use crate::node_log::{self, Held, LogError};
 use crate::source::live::Live;
 
-/// How long a kubelet may take to take a pod up.
+/// Time limit for a kubelet to start a pod.
 const TAKEN_UP_WITHIN: Duration = Duration::from_secs(60);
-/// How long after a pod's own deadline it is given up.
+/// Extra time after a pod's own deadline before it is given up.
 const OVERTIME: Duration = Duration::from_secs(15);
-/// How long a creation that is on its way may take to be answered when everything ends.
+/// Time limit for pending creations when the run ends.
 const LAST_ANSWER: Duration = Duration::from_secs(3);
-/// The pauses between two looks at a pod.
+/// Pauses between two looks at a pod.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
-/// How often a log is asked for that is not all there yet, and the pause in between.
+/// Number of attempts to read an incomplete log, and the pause between them.
 const LOG_TRIES: usize = 3;
 const LOG_PAUSE: Duration = Duration::from_secs(1);
 
-/// Why reading ends before all nodes are read.
+/// Reason for stopping before all nodes are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Interrupted,
@@ -40,25 +40,25 @@ impl End {
     fn words(self) -> &'static str {
         match self {
             End::Interrupted => "the run was interrupted",
-            End::TimeUp => "the time of the run (--timeout) was up",
+            End::TimeUp => "the time limit of the run (--timeout) was reached",
         }
     }
 }
 
-/// What the reading of one node needs.
+/// Inputs for reading one node.
 struct Reading<'a> {
     pods: &'a Pods<'a>,
     plan: &'a Plan,
     end: Shared<BoxFuture<'a, End>>,
-    /// The names that were asked for.
+    /// Names of requested pods.
     asked: Mutex<Vec<String>>,
-    /// When the creations whose answers were lost have happened or never will.
+    /// Time when creations without a response have happened or never will.
     settled: Mutex<Option<Instant>>,
 }
 
 impl Live {
-    /// Creates the pods of a plan, reads their logs, and deletes them: also when `stop` says so, when the time is up, and
-    /// when something in here panics. `tell` is told of each node, read or not.
+    /// Creates the pods of a plan, reads their logs, and deletes them: also on `stop`, at the deadline, and on a panic.
+    /// `tell` receives the result of each node.
     pub async fn gather_nodes(
         &self,
         plan: &Plan,
@@ -103,7 +103,7 @@ impl Live {
             ..Gathered::default()
         };
         match read {
-            // Nothing is left in the cluster; what is wrong with us may now be said.
+            // All pods are deleted; a panic may now continue.
             Err(panic) => std::panic::resume_unwind(panic),
             Ok(read) => {
                 for (node, read) in read {
@@ -122,7 +122,7 @@ impl Live {
 
 async fn ending(until: Option<Instant>, mut stop: watch::Receiver<bool>) -> End {
     let stopped = async {
-        // Nobody left who could stop it is no reason to end.
+        // A dropped sender is not a request to stop.
         if stop.wait_for(|stop| *stop).await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -141,10 +141,10 @@ async fn ending(until: Option<Instant>, mut stop: watch::Receiver<bool>) -> End 
 }
 
 impl Reading<'_> {
-    /// Reads one node; its pod is deleted again as soon as it has been read.
+    /// Reads one node; its pod is deleted right afterwards.
     async fn node(&self, number: usize, node: &str) -> Result<Held, String> {
         if let Some(end) = self.end.clone().now_or_never() {
-            return Err(format!("not asked: {}", end.words()));
+            return Err(format!("not read: {}", end.words()));
         }
         let name = self.plan.pattern.name(number);
         lock(&self.asked).push(name.clone());
@@ -154,7 +154,7 @@ impl Reading<'_> {
             end = self.end.clone() => Err(end.words().to_owned()),
             read = self.read(&name, node) => read,
         };
-        // A deletion that fails here is tried again at the end, by label.
+        // A failed deletion is retried at the end, by label.
         let end = async {
             self.end.clone().await;
             tokio::time::sleep(LAST_ANSWER).await;
@@ -163,7 +163,7 @@ impl Reading<'_> {
         read
     }
 
-    /// Creates the pod. A creation is never given up half-way without remembering that it may yet happen.
+    /// Creates the pod. An abandoned creation is remembered, since it may still succeed.
     async fn create(&self, number: usize, node: &str) -> Result<(), String> {
         let pod = self.plan.pattern.pod(number, node);
         let end = async {
@@ -199,10 +199,10 @@ impl Reading<'_> {
                 log.map_err(|trouble| format!("its log could not be read: {}", calls::words(&trouble)))?;
             let error = match node_log::read(&log) {
                 Ok(held) if held.node == node => return Ok(held),
-                Ok(held) => return Err(format!("its log holds the snapshot of node {:?}", held.node)),
+                Ok(held) => return Err(format!("its log contains the snapshot of node {:?}", held.node)),
                 Err(error) => error,
             };
-            // The runtime may still be writing what the container said last.
+            // The runtime may still be writing the end of the log.
             let late = matches!(error, LogError::None { .. } | LogError::Cut { .. }) && how.is_none();
             if !late || tries == LOG_TRIES {
                 let error = quote_end(&error.to_string(), 400);
@@ -212,7 +212,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Waits until the container has ended; how, unless it ended well.
+    /// Waits until the container has ended; returns the reason unless it succeeded.
     async fn ended(&self, name: &str) -> Result<Option<String>, String> {
         let began = Instant::now();
         let mut pause = FIRST_PAUSE;
@@ -233,11 +233,12 @@ impl Reading<'_> {
                 State::Unseen if waited > TAKEN_UP_WITHIN => {
                     let seconds = waited.as_secs();
                     return Err(format!(
-                        "its kubelet did not take the pod up within {seconds} s: does it run?"
+                        "its kubelet did not start the pod within {seconds} s; check that the kubelet is \
+                         running"
                     ));
                 }
                 State::Waiting(what) if waited > Duration::from_secs(DEADLINE_SECONDS) + OVERTIME => {
-                    return Err(format!("not done within {} s: {what}", waited.as_secs()));
+                    return Err(format!("not finished within {} s: {what}", waited.as_secs()));
                 }
                 State::Unseen | State::Waiting(_) => {}
             }
@@ -245,7 +246,7 @@ impl Reading<'_> {
     }
 }
 
-/// A poisoned lock means a panic while a name was noted; the names are as good as before.
+/// A poisoned lock means a panic while a name was added; the names are still usable.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,24 +1,24 @@
-//! The pod that reads one node, as it is shown and as it is created: one function makes both. What it may do is as little
-//! as reading files of mode 0600 takes; `docs/node-evidence.md` gives the reasons.
+//! The manifest of the pod that reads one node, for display and creation. It has the minimum permissions to read files
+//! of mode 0600; `docs/node-evidence.md` explains them.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// The one container.
 pub(super) const CONTAINER: &str = "node-snapshot";
-/// How long a pod may run, in seconds; the kubelet ends it then.
+/// Time limit of a pod, in seconds, enforced by the kubelet.
 pub const DEADLINE_SECONDS: u64 = 180;
-/// Which run of meshdoctor a pod belongs to.
+/// Label with the id of the run.
 pub(super) const RUN_LABEL: &str = "meshdoctor.io/run";
-/// When it was made, by the clock of the machine that meshdoctor ran on.
+/// Annotation with the creation time, by the local clock.
 const CREATED_ANNOTATION: &str = "meshdoctor.io/created-at";
-/// What all pods of ours have, as a label selector.
+/// Label selector for all pods of meshdoctor.
 pub(super) const OURS: &str =
     "app.kubernetes.io/managed-by=meshdoctor,app.kubernetes.io/component=node-snapshot";
-/// Where the node's root is in the pod.
+/// Mount point of the node's root.
 const HOST: &str = "/host";
 
-/// What the pods of one run have in common.
+/// The common settings of one run's pods.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// The id of the run: eight hexadecimal digits.
@@ -29,12 +29,12 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// The selector of this run's pods.
+    /// Selector of this run's pods.
     pub(super) fn selector(&self) -> String {
         format!("{OURS},{RUN_LABEL}={}", self.run)
     }
 
-    /// The name of the pod with this number. It is never given twice, so a request that is sent again is harmless.
+    /// Name of the pod with this number. Names are unique, so that a repeated request is harmless.
     pub(super) fn name(&self, number: usize) -> String {
         format!("meshdoctor-{}-{number}", self.run)
     }
@@ -59,10 +59,10 @@ impl Pattern {
                 },
             },
             "spec": {
-                // Past the scheduler, so that neither its state nor a cordon keeps the pod away.
+                // Bypasses the scheduler, so that neither its state nor a cordon matters.
                 "nodeName": node,
                 "tolerations": [{ "operator": "Exists" }],
-                // A network of its own is what a broken CNI cannot give it.
+                // The host network works even if the CNI is broken.
                 "hostNetwork": true,
                 "dnsPolicy": "Default",
                 "restartPolicy": "Never",
@@ -72,7 +72,7 @@ impl Pattern {
                 "enableServiceLinks": false,
                 "securityContext": {
                     "seccompProfile": { "type": "RuntimeDefault" },
-                    // Where SELinux is enforced, no other type may read the host's files.
+                    // With SELinux enforcing, no other type may read host files.
                     "seLinuxOptions": { "type": "spc_t" },
                 },
                 "containers": [{
@@ -105,10 +105,10 @@ impl Pattern {
     }
 }
 
-/// An id for a run that no other run has.
+/// A unique id for a run.
 pub(super) fn run_id() -> String {
     use std::hash::{BuildHasher, Hasher};
-    // The keys of a new hasher are random; nobody needs to be kept from guessing them.
+    // The keys of a new hasher are random; the id need not be unguessable.
     let chance = std::collections::hash_map::RandomState::new().build_hasher().finish();
     format!("{:08x}", chance as u32)
 }

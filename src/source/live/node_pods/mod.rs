@@ -1,7 +1,6 @@
-//! The one thing in meshdoctor that writes to a cluster: a short-lived pod on each node that prints the node's snapshot to
-//! its log (`collect --node-pods`). [`Live::plan_node_pods`] only looks: which nodes, whether the namespace and the rights
-//! suffice, what an earlier run left. [`Live::gather_nodes`] does it, and is to be called only for a plan that the operator
-//! has seen. Whom to ask, and how, is not decided here.
+//! Reads nodes with short-lived pods that print the node's snapshot to their log (`collect --node-pods`); the only part
+//! of `collect` that writes to a cluster. [`Live::plan_node_pods`] only reads: nodes, permissions, namespace, leftovers
+//! of earlier runs. [`Live::gather_nodes`] creates the pods; call it only for a plan that the operator has confirmed.
 
 mod admission;
 mod calls;
@@ -30,77 +29,77 @@ pub use self::error::PlanError;
 pub use self::manifest::DEADLINE_SECONDS;
 pub use self::sweep::Other;
 
-/// How many nodes are read at once.
+/// Number of nodes to read in parallel.
 pub const AT_ONCE: usize = 10;
 
-/// What to read and how.
+/// Options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodePodSettings {
-    /// The nodes; every one that can be read if there are none.
+    /// The nodes; empty means all readable nodes.
     pub nodes: Vec<String>,
-    /// The image that holds meshdoctor.
+    /// The image with meshdoctor.
     pub image: String,
-    /// Where the pods are created.
+    /// Namespace of the pods.
     pub namespace: String,
 }
 
-/// What would be created, and what was found out about it.
+/// The plan, and what is known about it.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pattern: Pattern,
-    /// The nodes that would be read, in order.
+    /// The nodes to read, in order.
     pub nodes: Vec<String>,
-    /// The nodes that cannot be read by a pod, with the reason.
+    /// Nodes that a pod cannot read, with the reason.
     pub skipped: Vec<(String, String)>,
-    /// Pods of earlier runs that were killed; they are deleted first.
+    /// Leftover pods of killed runs; they are deleted first.
     pub abandoned: Vec<Other>,
-    /// Pods of other runs that may still be at work.
+    /// Pods of other runs that may be active.
     pub running: Vec<Other>,
-    /// Why the server would refuse it, if it would.
+    /// Reason why the server would reject it, if any.
     pub refused: Option<PlanError>,
-    /// What could not be found out beforehand.
+    /// Facts that could not be determined.
     pub notes: Vec<String>,
-    /// How far the server's clock is ahead of ours. Ages of pods are by the server's.
+    /// Difference between the server's clock and the local one. Ages of pods use the server's.
     ahead: SignedDuration,
 }
 
-/// Pods that are still there, and should not be.
+/// Pods that could not be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Left {
-    /// Where.
+    /// Their namespace.
     pub namespace: String,
-    /// The run that made them.
+    /// Id of their run.
     pub run: String,
     /// Their names.
     pub names: Vec<String>,
-    /// Why they could not be deleted.
+    /// Reason for the failure.
     pub why: String,
 }
 
 impl Left {
-    /// The command that deletes them.
+    /// The command to delete them.
     pub fn command(&self) -> String {
         delete_command(&self.namespace, &self.run)
     }
 }
 
-/// What came of a plan.
+/// The result of a plan.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    /// The files of each node that was read.
+    /// Files of each node that was read.
     pub read: Vec<(String, Tree)>,
-    /// The other nodes, with the reason.
+    /// Other nodes, with the reason.
     pub failed: Vec<(String, String)>,
-    /// What could not be deleted.
+    /// Pods that could not be deleted.
     pub left: Vec<Left>,
-    /// Pods of other runs that may still be at work.
+    /// Pods of other runs that may be active.
     pub running: Vec<Other>,
-    /// Whether it was ended before all nodes were asked.
+    /// Whether it ended before all nodes were read.
     pub interrupted: bool,
 }
 
 impl Plan {
-    /// The pods, as they would be created.
+    /// The pods, as they will be created.
     pub fn manifests(&self) -> impl Iterator<Item = Value> {
         self.nodes.iter().enumerate().map(|(number, node)| self.pattern.pod(number, node))
     }
@@ -111,17 +110,17 @@ impl Plan {
         now.checked_add(self.ahead).unwrap_or(now)
     }
 
-    /// The namespace of the pods.
+    /// Namespace of the pods.
     pub fn namespace(&self) -> &str {
         &self.pattern.namespace
     }
 
-    /// The image of the pods.
+    /// Image of the pods.
     pub fn image(&self) -> &str {
         &self.pattern.image
     }
 
-    /// The command that deletes what this plan creates, for when meshdoctor cannot.
+    /// The command to delete the pods of this plan, if meshdoctor cannot.
     pub fn delete_command(&self) -> String {
         delete_command(&self.pattern.namespace, &self.pattern.run)
     }
@@ -132,10 +131,10 @@ fn delete_command(namespace: &str, run: &str) -> String {
 }
 
 impl Live {
-    /// Finds out what reading the nodes would take. Creates nothing; what the server would refuse is found by dry runs.
+    /// Plans reading the nodes. Creates nothing; uses dry runs to find rejections.
     ///
     /// # Errors
-    /// There is no node to read, or the nodes cannot be known. What the server would refuse is in the plan.
+    /// There is no node to read, or the nodes are unknown. Rejections are recorded in the plan.
     pub async fn plan_node_pods(&self, settings: &NodePodSettings) -> Result<Plan, PlanError> {
         let mut nodes = Nodes::default();
         match self.fetch(&Request::of(Item::List(Kind::Node)), &mut nodes).await {
@@ -167,7 +166,7 @@ impl Live {
         Ok(plan)
     }
 
-    /// Whether everything that the plan takes would be allowed, deleting before creating.
+    /// Whether all requests of the plan are allowed; deletion is tested before creation.
     async fn rehearse(&self, plan: &mut Plan) -> Result<(), PlanError> {
         let namespace = plan.pattern.namespace.clone();
         let pods = Pods::new(&self.api, &namespace);
@@ -175,15 +174,15 @@ impl Live {
             Ok(Some(found)) => admission::by_labels(&found)?,
             Ok(None) => return Err(PlanError::NoNamespace { namespace }),
             Err(trouble) => plan.notes.push(format!(
-                "the labels of namespace {namespace} could not be read ({}); the API server was asked by a dry run",
+                "the labels of namespace {namespace} could not be read ({}); a dry run was used instead",
                 calls::words(&trouble)
             )),
         }
         let others = sweep::others(&self.api, &pods, &plan.pattern.run).await;
         let others = others.map_err(|trouble| allowed("list", "pods", &namespace, &trouble))?;
-        // Each of these is about a pod that is not there, so that only the right to ask is answered.
+        // Each request is for a pod that does not exist, so only the permission is tested.
         let name = plan.pattern.name(0);
-        // The list above may have been of all namespaces.
+        // The earlier list may have covered all namespaces.
         let listed = pods.list(&plan.pattern.selector()).await;
         listed.map_err(|trouble| allowed("list", "pods", &namespace, &trouble))?;
         pods.delete(&name, None, true)
@@ -204,7 +203,8 @@ impl Live {
                     return Err(PlanError::Failed { what: calls::words(&trouble) });
                 };
                 let note = admission::by_dry_run(&namespace, refusal)?;
-                plan.notes.push(format!("a dry run could not tell whether the pods are admitted: {note}"));
+                plan.notes
+                    .push(format!("a dry run could not determine whether the pods are admitted: {note}"));
             }
         }
         let now = plan.now();
@@ -213,14 +213,14 @@ impl Live {
     }
 }
 
-/// How far the server's clock is ahead of ours, by what it has just made.
+/// Clock difference, from the time of a newly created object.
 fn ahead(created: &Value) -> SignedDuration {
     let made =
         created["metadata"]["creationTimestamp"].as_str().and_then(|time| time.parse::<Timestamp>().ok());
     made.map_or(SignedDuration::ZERO, |made| made.duration_since(Timestamp::now()))
 }
 
-/// What it means that something cannot be asked.
+/// The meaning of a failed request.
 fn allowed(verb: &'static str, resource: &'static str, namespace: &str, trouble: &RequestError) -> PlanError {
     match calls::refusal(trouble) {
         Some(refusal) if refusal.status == http::StatusCode::FORBIDDEN => {
@@ -230,7 +230,7 @@ fn allowed(verb: &'static str, resource: &'static str, namespace: &str, trouble:
     }
 }
 
-/// Takes the nodes in.
+/// Reads the nodes.
 #[derive(Default)]
 struct Nodes(Vec<Vec<u8>>);
 

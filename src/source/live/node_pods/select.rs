@@ -1,11 +1,11 @@
-//! Which nodes are asked: those that were named, or every one that has a machine with Linux; a node need not be ready.
+//! Selects the nodes to read: named ones, or every Linux node with its own machine, ready or not.
 
 use serde::Deserialize;
 
 use super::PlanError;
 use crate::knowledge::Knowledge;
 
-/// What is read of a Node.
+/// The relevant fields of a Node.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Node {
@@ -45,17 +45,17 @@ struct Info {
     operating_system: String,
 }
 
-/// The nodes that are asked, and those that are not, each with the reason.
+/// Selected nodes, and skipped ones with the reason.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Selected {
     pub(super) nodes: Vec<String>,
     pub(super) skipped: Vec<(String, String)>,
 }
 
-/// Selects among all nodes of the cluster, given as JSON. In order, each once.
+/// Selects from all nodes of the cluster, given as JSON. In order, each once.
 ///
 /// # Errors
-/// A named node does not exist, or none is left.
+/// A named node does not exist, or no node is left.
 pub(super) fn select(all: &[Vec<u8>], wanted: &[String]) -> Result<Selected, PlanError> {
     let mut all: Vec<Node> = all.iter().filter_map(|json| serde_json::from_slice(json).ok()).collect();
     all.sort_by(|a, b| a.metadata.name.cmp(&b.metadata.name));
@@ -86,7 +86,7 @@ pub(super) fn select(all: &[Vec<u8>], wanted: &[String]) -> Result<Selected, Pla
     Ok(selected)
 }
 
-/// Why a pod of ours cannot read this node.
+/// Reason why a pod cannot read this node.
 fn why_not(node: &Node) -> Option<String> {
     let system = match node.status.node_info.operating_system.as_str() {
         "" => node.metadata.labels.get("kubernetes.io/os").map_or("linux", String::as_str),
@@ -98,7 +98,7 @@ fn why_not(node: &Node) -> Option<String> {
     let label = |key: &str| node.metadata.labels.get(key).map(String::as_str);
     let taint = |key: &str| node.spec.taints.iter().any(|taint| taint.key == key);
     let virtual_node = Knowledge::embedded().platforms().virtual_node(label, taint);
-    virtual_node.map(|title| format!("it is no machine of its own ({title})"))
+    virtual_node.map(|title| format!("it is a virtual node ({title})"))
 }
 
 #[cfg(test)]

@@ -1,24 +1,24 @@
-//! How far a pod of ours has come, by what the kubelet says of it.
+//! The state of a pod, from the kubelet's status.
 
 use serde_json::Value;
 
 use super::super::quote::quote;
 use super::manifest::CONTAINER;
 
-/// How far a pod has come.
+/// State of a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
-    /// No kubelet has taken it up.
+    /// Not started by a kubelet.
     Unseen,
-    /// Not yet; what it waits for.
+    /// In progress, with the current step.
     Waiting(String),
-    /// The container ended; how, unless it ended well. Its log is there.
+    /// The container ended, with the reason unless it succeeded. Its log exists.
     Ended(Option<String>),
-    /// Nothing more will come; why.
+    /// Failed, with the reason.
     Failed(String),
 }
 
-/// What a container can wait for in vain.
+/// Waiting reasons that do not resolve.
 const HOPELESS: [&str; 9] = [
     "ImagePullBackOff",
     "InvalidImageName",
@@ -31,7 +31,7 @@ const HOPELESS: [&str; 9] = [
     "CrashLoopBackOff",
 ];
 
-/// How far this pod has come.
+/// The state of this pod.
 pub(super) fn of(pod: &Value) -> State {
     let status = &pod["status"];
     let containers = status["containerStatuses"].as_array();
@@ -52,7 +52,7 @@ pub(super) fn of(pod: &Value) -> State {
             State::Failed(with(reason, &status["message"]))
         }
         _ if !pod["metadata"]["deletionTimestamp"].is_null() => {
-            State::Failed("somebody else deleted its pod".to_owned())
+            State::Failed("its pod was deleted by another client".to_owned())
         }
         _ if status["startTime"].is_null() && container.is_none() => State::Unseen,
         _ if state["running"].is_object() => State::Waiting("its pod is running".to_owned()),
@@ -61,12 +61,12 @@ pub(super) fn of(pod: &Value) -> State {
     }
 }
 
-/// Whether nothing runs in it any more.
+/// Whether nothing in the pod runs any more.
 pub(super) fn is_over(pod: &Value) -> bool {
     matches!(of(pod), State::Ended(_)) || pod["status"]["phase"] == "Failed"
 }
 
-/// When it ended, where that is said.
+/// Time of its end, if known.
 pub(super) fn ended_at(pod: &Value) -> Option<jiff::Timestamp> {
     let containers = pod["status"]["containerStatuses"].as_array()?;
     let ends = containers.iter().filter_map(|one| one["state"]["terminated"]["finishedAt"].as_str());
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_container_of_others_does_not_keep_it_waiting() {
-        // An injected sidecar keeps the pod running; ours has ended.
+        // An injected sidecar keeps the pod running, but the container has ended.
         assert_eq!(in_state(json!({ "terminated": { "exitCode": 0 } })), State::Ended(None));
     }
 }

@@ -1,5 +1,5 @@
-//! Taking away: what this run made, on whatever path it ends, and what an earlier run that was killed left behind. A pod
-//! is gone when the server no longer lists it, not when a deletion was asked for.
+//! Deletes pods: those of this run on every exit, and leftovers of killed runs. A pod is deleted when the server no
+//! longer lists it.
 
 use std::time::{Duration, Instant};
 
@@ -12,14 +12,14 @@ use super::manifest::{DEADLINE_SECONDS, OURS, RUN_LABEL};
 use super::{AT_ONCE, Left, Plan, state};
 use crate::source::live::api_client::{ApiClient, RequestError};
 
-/// How long the taking away may try.
+/// Time limit for deletions.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The pauses between looks.
+/// Pauses between looks.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
-/// A pod that ended so long ago would have been read and deleted by its run, if that were still there.
+/// An active run would have deleted a pod that ended this long ago.
 const READ_WITHIN: i64 = 10;
-/// So long after its deadline a pod is nobody's, in seconds.
+/// Time after its deadline when a pod counts as abandoned, in seconds.
 const GRACE: i64 = 60;
 
 /// A pod of another run.
@@ -29,11 +29,11 @@ pub struct Other {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// The run that made it.
+    /// Id of its run.
     pub run: String,
     uid: String,
     created: Option<Timestamp>,
-    /// When it ended; the time of its creation where nobody says.
+    /// Time of its end, or else of its creation.
     ended: Option<Timestamp>,
 }
 
@@ -53,7 +53,7 @@ impl Other {
         }
     }
 
-    /// Whether the run that made it is surely gone.
+    /// Whether its run has surely ended.
     pub(super) fn is_abandoned(&self, now: Timestamp) -> bool {
         let age =
             |since: Option<Timestamp>| since.map_or(i64::MAX, |since| now.duration_since(since).as_secs());
@@ -65,7 +65,7 @@ impl Other {
     }
 }
 
-/// The pods of other runs: everywhere, or where this one works if only that may be seen.
+/// Pods of other runs: in all namespaces, or only in this one if listing is limited.
 pub(super) async fn others(api: &ApiClient, pods: &Pods<'_>, run: &str) -> Result<Vec<Other>, RequestError> {
     let listed = match calls::everywhere(api, OURS).await {
         Ok(listed) => listed,
@@ -76,7 +76,7 @@ pub(super) async fn others(api: &ApiClient, pods: &Pods<'_>, run: &str) -> Resul
     Ok(others)
 }
 
-/// Deletes pods of other runs; those that could not be deleted, with the reason.
+/// Deletes pods of other runs; returns failures with the reason.
 pub(super) async fn remove(api: &ApiClient, others: &[Other]) -> Vec<Left> {
     let one = |other: Other| async move {
         let pods = Pods::new(api, &other.namespace);
@@ -92,8 +92,8 @@ pub(super) async fn remove(api: &ApiClient, others: &[Other]) -> Vec<Left> {
     removed.filter_map(std::future::ready).collect().await
 }
 
-/// Pods of other runs that were there at the beginning: those that prove abandoned by now are removed. Waits a moment for
-/// those that have just ended. Gives what is still there.
+/// Deletes pods of other runs that have become abandoned since the start. Waits a moment for those that have just
+/// ended. Returns the remaining ones.
 pub(super) async fn remove_abandoned(api: &ApiClient, pods: &Pods<'_>, plan: &Plan) -> Vec<Other> {
     let (run, seen) = (&plan.pattern.run, &plan.running);
     let until = Instant::now() + Duration::from_secs(READ_WITHIN.unsigned_abs() + 2);
@@ -110,8 +110,8 @@ pub(super) async fn remove_abandoned(api: &ApiClient, pods: &Pods<'_>, plan: &Pl
     }
 }
 
-/// Deletes every pod of this run and makes sure that none is left. `names` are those that were asked for; `settled` is
-/// when a creation whose answer was lost has happened or never will.
+/// Deletes all pods of this run and verifies it. `names` are the requested pods; `settled` is the time when creations
+/// without a response have happened or never will.
 pub(super) async fn own(
     pods: &Pods<'_>,
     pattern: &super::manifest::Pattern,
@@ -125,9 +125,9 @@ pub(super) async fn own(
         let (there, why) = match pods.list(&selector).await {
             Ok(listed) => {
                 let name = |pod: &Value| pod["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-                (listed.iter().map(name).collect(), "it is still there".to_owned())
+                (listed.iter().map(name).collect(), "it still exists".to_owned())
             }
-            // What cannot be listed can be deleted by name.
+            // Pods can be deleted by name if they cannot be listed.
             Err(trouble) => (names.to_vec(), calls::words(&trouble)),
         };
         let waiting = settled.is_some_and(|settled| Instant::now() < settled);
@@ -146,7 +146,7 @@ pub(super) async fn own(
                 why: trouble.first().map_or(why, calls::words),
             });
         }
-        // Most often everything is gone now, and the next look says so.
+        // Usually all are deleted now, and the next look confirms it.
         tokio::time::sleep(if there.is_empty() { FIRST_PAUSE } else { pause }).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
@@ -179,7 +179,7 @@ mod tests {
         };
         assert!(!abandoned("2026-01-15T11:59:00Z", ended("2026-01-15T11:59:55Z")));
         assert!(abandoned("2026-01-15T11:59:00Z", ended("2026-01-15T11:59:50Z")));
-        // Without a time of its end, that of its creation counts.
+        // Without an end time, the creation time counts.
         assert!(abandoned("2026-01-15T11:59:00Z", json!({ "phase": "Failed", "reason": "Evicted" })));
         assert!(!abandoned("2026-01-15T11:59:58Z", json!({ "phase": "Failed", "reason": "Evicted" })));
     }

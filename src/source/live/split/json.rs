@@ -1,17 +1,16 @@
-//! Lists in JSON. It knows where JSON values begin and end, not what they mean: each item is handed on as text, for whoever
-//! decodes it to accept or refuse.
+//! Lists in JSON. Tracks only where values begin and end: items are passed on as text, and the decoder validates them.
 //!
-//! This is not the reader of dumps (`source/json`). Bytes are pushed here as they come off the wire, an item is offered before
-//! its end has come, and anything but one list is refused. There a file is read, whatever kubectl may have put into it.
+//! This is not the reader of dumps (`source/json`). Here bytes are pushed as they arrive, an item is offered before it
+//! is complete, and anything but one list is rejected; the other reads files of any layout.
 
 use std::ops::Range;
 
 use super::{ElementSink, Head, LARGEST_VALUE, NotAList};
 
-/// An item is offered before its end is known when as much has come as the item before it had, up to this.
+/// An item is offered early once as many bytes have arrived as the previous item had, up to this limit.
 const LIKELY: usize = 128 * 1024;
 
-/// Where in the list's text the splitter stands.
+/// Position in the list's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cursor {
     /// Before the opening brace.
@@ -26,7 +25,7 @@ enum Cursor {
     End,
 }
 
-/// The keys of a list that matter.
+/// The relevant keys of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Field {
     Metadata,
@@ -34,30 +33,29 @@ enum Field {
     Other,
 }
 
-/// How far the value at the cursor has been read.
+/// Progress within the value at the cursor.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
-    /// The next byte to look at; may lie past the buffer behind a backslash.
+    /// The next byte to look at; may be past the buffer after a backslash.
     at: usize,
     depth: usize,
     in_text: bool,
 }
 
-/// The cutter. Feed it with [`Json::push`], end with [`Json::finish`].
+/// The splitter. Feed it with [`Json::push`], end with [`Json::finish`].
 pub(in super::super) struct Json {
-    /// What came and is not dealt with. Text, since that is checked much faster for all of it at once than for each
-    /// string in it.
+    /// Unprocessed data. As text, since validating it once is much faster than for each string.
     buffer: String,
-    /// The beginning of a character whose end has not come yet.
+    /// The start of an incomplete character.
     tail: Vec<u8>,
-    /// Everything in the buffer before this is dealt with.
+    /// Everything before this offset has been processed.
     cursor: usize,
-    /// Bytes that have left the buffer, for places in messages.
+    /// Bytes that have left the buffer, for positions in messages.
     gone: u64,
     at: Cursor,
     reading: Option<Reading>,
     seen_items: bool,
-    /// How long the next item will be, by the one before it.
+    /// Expected length of the next item, from the previous one.
     likely: usize,
 }
 
@@ -75,7 +73,7 @@ impl Json {
         }
     }
 
-    /// Takes more of the body; hands on what became whole.
+    /// Adds a part of the body; passes on complete items.
     pub(super) fn push(&mut self, bytes: &[u8], sink: &mut impl ElementSink) -> Result<(), NotAList> {
         self.take(bytes);
         while self.step(sink)? {}
@@ -88,10 +86,10 @@ impl Json {
         if self.buffer.len() > LARGEST_VALUE { Err(NotAList::TooLarge) } else { Ok(()) }
     }
 
-    /// The body is over.
+    /// Ends the body.
     pub(super) fn finish(mut self, sink: &mut impl ElementSink) -> Result<(), NotAList> {
         loop {
-            // Nothing more comes to wait for, however long the item before was.
+            // Nothing more arrives, so do not wait for the expected length.
             self.likely = 0;
             if !self.step(sink)? {
                 break;
@@ -106,8 +104,8 @@ impl Json {
         }
     }
 
-    /// Adds to the text. A byte that is no UTF-8 becomes a character that no JSON may hold, so that the object with it is
-    /// refused like any other broken one.
+    /// Adds to the text. An invalid UTF-8 byte becomes a character that JSON does not allow, so that its object is
+    /// rejected like any broken one.
     fn take(&mut self, bytes: &[u8]) {
         let joined;
         let bytes = if self.tail.is_empty() {
@@ -140,14 +138,14 @@ impl Json {
         NotAList::Broken(self.gone + self.cursor as u64)
     }
 
-    /// The first byte at or after the cursor that is no space, with the cursor moved to it.
+    /// Moves the cursor to the first byte that is not a space, and returns it.
     fn peek(&mut self) -> Option<u8> {
         let space = |b: &u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
         self.cursor += self.buffer.as_bytes()[self.cursor..].iter().take_while(|b| space(b)).count();
         self.buffer.as_bytes().get(self.cursor).copied()
     }
 
-    /// One step; false when more bytes are needed first.
+    /// One step; false if more bytes are needed.
     fn step(&mut self, sink: &mut impl ElementSink) -> Result<bool, NotAList> {
         let Some(byte) = self.peek() else { return Ok(false) };
         match self.at {
@@ -177,7 +175,7 @@ impl Json {
                         head.next = head.next.filter(|token| !token.is_empty());
                         sink.head(head);
                     }
-                    // An empty list from some servers: `"items": null`.
+                    // Some servers send an empty list as `"items": null`.
                     Field::Items if &self.buffer[range] == "null" => self.seen_items = true,
                     Field::Items => return Err(NotAList::NoItems),
                     Field::Other => {}
@@ -208,7 +206,7 @@ impl Json {
         }
     }
 
-    /// Looks for the end of an item, and hands it on.
+    /// Searches for the end of an item, and passes it on.
     fn item(&mut self, first: u8, sink: &mut impl ElementSink) -> Result<bool, NotAList> {
         let Some(range) = self.value(first)? else { return Ok(false) };
         self.likely = range.len().min(LIKELY);
@@ -243,7 +241,7 @@ impl Json {
         }
     }
 
-    /// Reads the value at the cursor and moves behind it; `None` when its end has not come yet.
+    /// Reads the value at the cursor and moves past it; `None` if it is incomplete.
     fn value(&mut self, first: u8) -> Result<Option<Range<usize>>, NotAList> {
         let start = self.cursor;
         let mut reading = match (self.reading.take(), first) {
@@ -270,7 +268,7 @@ impl Json {
 }
 
 impl Reading {
-    /// Reads on; true at the end of the value.
+    /// Continues; true at the end of the value.
     fn read(&mut self, buffer: &[u8]) -> bool {
         while self.at < buffer.len() {
             if self.in_text {

@@ -1,31 +1,31 @@
-//! Lists in protobuf, as API servers write them: four bytes that say so, an envelope (`runtime.Unknown`) that says what is in
-//! it, in it the list, and in that the items, each behind its length.
+//! Lists in protobuf, as API servers write them: four magic bytes, an envelope (`runtime.Unknown`) with the type, the
+//! list in it, and its length-prefixed items.
 
 use super::{ElementSink, Head, LARGEST_VALUE, NotAList};
 use crate::protobuf::{Cut, Header, MAGIC, header, text_in};
 
-/// Where in the answer the cutter stands.
+/// Position in the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cursor {
     Start,
     /// Before a field of the envelope.
     Envelope,
-    /// Before a field of the list, of which so many bytes are to come.
+    /// Before a field of the list, with the number of remaining bytes.
     List(usize),
 }
 
-/// The cutter. Feed it with [`Messages::push`], end with [`Messages::finish`].
+/// The splitter. Feed it with [`Messages::push`], end with [`Messages::finish`].
 pub(in super::super) struct Messages {
     /// The kind of the items.
     kind: &'static str,
-    /// What came and is not dealt with.
+    /// Unprocessed data.
     buffer: Vec<u8>,
-    /// Everything in the buffer before this is dealt with.
+    /// Everything before this offset has been processed.
     cursor: usize,
-    /// Bytes that have left the buffer, for places in messages.
+    /// Bytes that have left the buffer, for positions in messages.
     gone: u64,
     at: Cursor,
-    /// Whether the envelope has said that this is in it.
+    /// Whether the envelope has named this type.
     named: bool,
     seen_list: bool,
 }
@@ -66,7 +66,7 @@ impl Messages {
         NotAList::BrokenMessage(self.gone + self.cursor as u64)
     }
 
-    /// One step; false when more bytes are needed first.
+    /// One step; false if more bytes are needed.
     fn step(&mut self, sink: &mut impl ElementSink) -> Result<bool, NotAList> {
         match self.at {
             Cursor::Start => self.start(),
@@ -114,7 +114,7 @@ impl Messages {
     fn list(&mut self, left: usize, sink: &mut impl ElementSink) -> Result<bool, NotAList> {
         let header = match self.header()? {
             Some(header) => header,
-            // Its header would have to end behind the list.
+            // Its header would extend past the list.
             None if self.buffer.len() - self.cursor >= left => return Err(self.broken()),
             None => return Ok(false),
         };
@@ -135,7 +135,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// How the field at the cursor begins; `None` when that has not come yet.
+    /// The header of the field at the cursor; `None` if it is incomplete.
     fn header(&self) -> Result<Option<Header>, NotAList> {
         match header(&self.buffer[self.cursor..]) {
             Ok(header) => Ok(Some(header)),
@@ -144,7 +144,7 @@ impl Messages {
         }
     }
 
-    /// Where in the buffer the value of the field at the cursor is; `None` when not all of it has come.
+    /// Range of the value of the field at the cursor; `None` if it is incomplete.
     fn value(&self, header: Header) -> Result<Option<std::ops::Range<usize>>, NotAList> {
         if header.length > LARGEST_VALUE {
             return Err(NotAList::TooLarge);

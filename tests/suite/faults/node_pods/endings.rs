@@ -79,7 +79,7 @@ async fn interrupted_with_pods_at_work_it_leaves_none() {
         signal(&child, name);
         let (status, _, stderr) = wait(child).await;
         assert_eq!((status, fake.pods()), (130, Vec::new()), "{name}: {stderr}");
-        assert!(stderr.contains("nothing of it is left in the cluster"), "{name}: {stderr}");
+        assert!(stderr.contains("no pods are left in the cluster"), "{name}: {stderr}");
         assert!(!fake.bundle().exists(), "{name}");
     }
 }
@@ -111,7 +111,7 @@ async fn when_the_time_is_up_no_pod_is_left_and_the_rest_is_collected() {
     let fake = Fake::start(FOR_EVER, |_, _| None).await;
     let (status, _, stderr) = run(fake.agreed(&["--timeout", "4s"])).await;
     assert_eq!((status, fake.created(), fake.pods()), (4, 3, Vec::new()), "{stderr}");
-    assert!(stderr.contains("node w1: the time of the run (--timeout) was up"), "{stderr}");
+    assert!(stderr.contains("node w1: the time limit of the run (--timeout) was reached"), "{stderr}");
     assert!(fake.bundle().exists());
 }
 

@@ -39,7 +39,10 @@ async fn only_named_nodes_are_read() {
     assert_eq!((fake.created(), fake.collected()), (1, vec!["w2".to_owned()]));
     let (status, _, stderr) = run(fake.agreed(&["--node", "w4", "--force"])).await;
     assert_eq!(status, 2);
-    assert!(stderr.contains("there is no node \"w4\"") && stderr.contains("w1, w2, w3, win"), "{stderr}");
+    assert!(
+        stderr.contains("the node \"w4\" does not exist") && stderr.contains("w1, w2, w3, win"),
+        "{stderr}"
+    );
     assert_eq!((fake.created(), fake.pods()), (1, Vec::new()));
 }
 
@@ -105,9 +108,10 @@ async fn what_a_killed_run_left_is_removed_and_a_living_one_is_left_alone() {
     let (status, _, stderr) = run(fake.agreed(&[])).await;
     assert_eq!(status, 0, "{stderr}");
     assert_eq!(fake.pods(), std::slice::from_ref(&living));
-    let removed = "removes     2 pods that an earlier run left behind: kube-system/meshdoctor-0ld-0, kube-system/meshdoctor-3nded-0";
+    let removed =
+        "removes     2 pods of an earlier run: kube-system/meshdoctor-0ld-0, kube-system/meshdoctor-3nded-0";
     assert!(stderr.contains(removed), "{stderr}");
-    assert!(stderr.contains(&format!("left alone, of another run: kube-system/{living}")), "{stderr}");
+    assert!(stderr.contains(&format!("kept, from another run: kube-system/{living}")), "{stderr}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
