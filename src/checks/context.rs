@@ -30,7 +30,8 @@ use crate::version::{K8sVersion, LinkerdVersion};
 
 /// The reason of a gap that a defect of a check makes: it reads an item or a parameter that its card does not name. No
 /// case of any card may bring it about.
-pub const UNDECLARED: &str = "defect of meshdoctor: the check's card does not declare it; please report this";
+pub const UNDECLARED: &str = "defect of meshdoctor: the check's card does not declare it; please report \
+ this";
 
 /// What the checks of a run share.
 #[derive(Clone, Copy)]

@@ -60,7 +60,8 @@ impl Soon {
         match self {
             Soon::ForBoth | Soon::AsSet => words(&ctx.said_of(DAYS)),
             Soon::ForTheRow => format!(
-                "{what} expires within 60 days, though not within the {} that are set: there is time, but linkerd check warns of it",
+                "{what} expires within 60 days, but not within the configured {}: nothing is urgent, but \
+                 linkerd check warns",
                 ctx.said_of(DAYS)
             ),
         }
@@ -118,8 +119,9 @@ pub(super) fn clocks_first<'a>(
     if certificates.into_iter().any(|certificate| certificate.validity(now) == Validity::NotYet) {
         remedy.step(
             StepKind::Note,
-            "Compare the clocks first, of this machine, of the nodes and of the machine that made the certificate: one that is \
-             wrong is the usual reason, and set right it needs no new certificate",
+            "Compare the clocks first, of this machine, of the nodes and of the machine that created the \
+             certificate: a wrong clock is the usual reason, and correcting it makes a new certificate \
+             unnecessary",
         )
     } else {
         remedy

@@ -203,7 +203,7 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
         let judgement = requires::judge(&context, &card.front.requires).and_then(|()| check.judge(&context));
         let judgement = match judgement {
             Ok(Verdict(findings)) if findings.is_empty() && context.lacks_objects_in_manifests() => {
-                Err(Unjudged::not_applicable("the manifests hold no object that it judges"))
+                Err(Unjudged::not_applicable("the manifests contain no object that it checks"))
             }
             judgement => judgement,
         };

@@ -147,7 +147,7 @@ pub(super) fn remedy(
         (Policy::Cilium(_), true) => Remedy::new().step(
             StepKind::Note,
             format!(
-                "Narrow {} of {}, by its ports or its peers: what a rule denies no other lets through",
+                "Narrow {} of {}, by its ports or its peers: no other policy can allow what a rule denies",
                 decides.field,
                 subject(decides.policy)
             ),
@@ -161,7 +161,7 @@ pub(super) fn remedy(
 pub(super) fn elsewhere(remedy: Remedy) -> Remedy {
     remedy.step(
         StepKind::Note,
-        "Make the change where the policy comes from, too: a chart or an operator puts it back",
+        "Also make the change at the source of the policy: a chart or an operator reverts it",
     )
 }
 

@@ -61,10 +61,10 @@ impl Plugin {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoTarget {
     /// It is no version.
-    #[error("{0:?} is no release of Linkerd")]
+    #[error("{0:?} is not a release of Linkerd")]
     NoVersion(String),
     /// It is newer than what is known.
-    #[error("what {given} brings is not known: the newest known release is {newest}")]
+    #[error("the changes of {given} are not known: the newest known release is {newest}")]
     Beyond {
         /// As given.
         given: String,
@@ -72,7 +72,7 @@ pub enum NoTarget {
         newest: String,
     },
     /// It is older than what is known, or of no minor.
-    #[error("what {0} brings is not known")]
+    #[error("the changes of {0} are not known")]
     Unknown(String),
 }
 

@@ -108,7 +108,7 @@ impl Reported<'_> {
         let finding = ctx
             .finding(
                 owners.of(pod).subject(vec![meta.name.clone()]),
-                format!("{}: the log of {container} says so", row.says),
+                format!("{}: from the log of {container}", row.says),
             )
             .severity(row.severity)
             .parameter(row.id.clone())

@@ -25,7 +25,7 @@ fn holds(ctx: &Context<'_>, requirement: Requirement) -> Result<(), Unjudged> {
             Mode::Pre => Ok(()),
             // An installed mesh is no obstacle to itself.
             Mode::Installed | Mode::Crds | Mode::Upgrade => {
-                Err(Unjudged::not_applicable("asked before an installation, with --pre"))
+                Err(Unjudged::not_applicable("checked only before an installation, with --pre"))
             }
         },
         Requirement::ControlPlane => {

@@ -41,8 +41,10 @@ pub(super) fn command(card: &Card, finding: &Finding, beside: &[&str], settings:
     let check = judged(rerun.asked(check, asks_programs), finding, beside, settings);
     match rerun.provided.is_empty() {
         true => check.into(),
-        false => Command::lines([Line::comment("# first gather these files again, as before"), check.into()])
-            .whole(),
+        false => {
+            Command::lines([Line::comment("# first collect these files again, as before"), check.into()])
+                .whole()
+        }
     }
 }
 

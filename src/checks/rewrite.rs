@@ -89,7 +89,7 @@ pub(super) fn of_owner(
         "StatefulSet" => (Kind::StatefulSet, ctx.hints::<StatefulSet>()),
         "DaemonSet" => (Kind::DaemonSet, ctx.hints::<DaemonSet>()),
         _ => {
-            let text = format!("{act} in the pod template of what makes the pods");
+            let text = format!("{act} in the pod template of the pods' owner");
             return remedy.step(StepKind::Annotation, text);
         }
     };

@@ -128,14 +128,14 @@ pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, se
         .step(
             StepKind::Note,
             format!(
-                "With GitOps, keep it from writing only one of them: render the pair once ({values}.externalSecret and \
-                 caBundle), or \
-                 let it ignore differences in the Secret's data and in the webhook's caBundle"
+                "With GitOps, keep it from writing only one of them: render the pair once \
+                 ({values}.externalSecret and caBundle), or let it ignore differences in the Secret's data \
+                 and in the webhook's caBundle"
             ),
         )
         .run(
             StepKind::Command,
-            format!("Restart the {server}, so that it serves what is in the Secret now"),
+            format!("Restart the {server}, so that it serves the current certificate of the Secret"),
             kubectl().namespace(namespace).words("rollout restart").arg(format!("deployment/{deployment}")),
         )
 }
@@ -144,16 +144,13 @@ pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, se
 pub(super) fn key_trouble(matches: KeyMatches) -> Option<(&'static str, &'static str)> {
     match matches {
         KeyMatches::True | KeyMatches::Unknown => None,
-        KeyMatches::False => {
-            Some(("does not belong to its certificate", "it is the key of another certificate"))
-        }
+        KeyMatches::False => Some(("does not match its certificate", "it is the key of another certificate")),
         KeyMatches::Absent => Some(("is missing", "the Secret holds no key")),
         KeyMatches::Empty => Some(("is empty", "the Secret's entry for the key is empty")),
         KeyMatches::Unreadable => Some((
             "is in a form that Linkerd cannot read",
-            "the key's text does not begin with an ECDSA or RSA key in plain PEM (EC PARAMETERS in front of it, an encrypted \
-             or \
-             an Ed25519 key, or no key at all)",
+            "the key does not begin with an ECDSA or RSA key in plain PEM (EC PARAMETERS in front of it, \
+             an encrypted or an Ed25519 key, or no key at all)",
         )),
     }
 }
@@ -166,5 +163,5 @@ pub(super) fn key_matches(secret: &Secret) -> KeyMatches {
 /// What is missing where that could not be computed: a dump without the key, or a form of key that is not understood here. Nobody asked for
 /// the key, so this is no evidence that was refused.
 pub(super) fn key_not_known(ctx: &Context<'_>, item: Item) -> Missing {
-    ctx.lacking(item, Why::NotOffered, "whether its private key belongs to its certificate")
+    ctx.lacking(item, Why::NotOffered, "whether its private key matches its certificate")
 }

@@ -147,9 +147,11 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
     }
     match (by.installer, version) {
         (Some(Installer::Release(release)), version) => match &part {
-            Part::ControlPlane(options) => {
-                remedy.run(kind, format!("{act}, with Helm"), by_helm(ctx.knowledge, release, version.as_ref(), options))
-            }
+            Part::ControlPlane(options) => remedy.run(
+                kind,
+                format!("{act}, with Helm"),
+                by_helm(ctx.knowledge, release, version.as_ref(), options),
+            ),
             Part::Crds { release: wanted, .. } => remedy.run(
                 kind,
                 format!("{act}: upgrade the release of chart linkerd-crds, with Helm"),
@@ -158,7 +160,10 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
         },
         (Some(Installer::Chart), _) => remedy.step(
             kind,
-            format!("{act}: where the chart is rendered{set}, as no Helm release in the cluster holds it"),
+            format!(
+                "{act}: in the tool that renders the chart{set}, as no Helm release in the cluster \
+             holds it"
+            ),
         ),
         (Some(Installer::Cli), version) => {
             let (wanted, line) = match &part {
@@ -173,7 +178,10 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
             }
             Part::ControlPlane(_) | Part::Crds { .. } => remedy.run(
                 kind,
-                format!("{act}{set}, with the tool that installed Linkerd; see which it was (only the CLI leaves that Secret)"),
+                format!(
+                    "{act}{set}, with the tool that installed Linkerd; find out which it was (only the \
+                 CLI leaves that Secret)"
+                ),
                 which_tool(home),
             ),
         },

@@ -91,7 +91,7 @@ fn the_plan_brings_linkerd_cni_to_what_was_named_and_never_back() {
     let newer = plan("healthy-2.18-cni", "2.20", Some("v1.7.0"));
     assert!(newer.contains("linkerd-cni to v1.6.4\n"), "{newer}");
     assert!(newer.contains("linkerd-cni to v1.7.0\n"), "{newer}");
-    assert!(newer.contains("What v1.7.0 brings is not known here"), "{newer}");
+    assert!(newer.contains("The changes of v1.7.0 are not known to this version"), "{newer}");
     let named = plan("healthy-2.18-cni", "2.20", Some("v1.6.3"));
     assert!(
         named.contains("linkerd-cni to v1.6.3\n") && !named.contains("linkerd-cni to v1.6.4\n"),
@@ -249,7 +249,7 @@ fn what_the_chart_holds_of_the_gateway_api_is_kept_and_then_taken_over() {
     let left_out = "helm upgrade mesh-crds linkerd-edge/linkerd-crds -n linkerd --version \"$CHART\" --reuse-values --set \
                     installGatewayAPI=false --set enableHttpRoutes=false";
     let order = [
-        at("--reuse-values has the Gateway API CRDs stay"),
+        at("--reuse-values keeps the Gateway API CRDs"),
         at("Gateway API for edge-26.6.3"),
         at("helm.sh/resource-policy=keep\n"),
         at(left_out),
@@ -258,12 +258,12 @@ fn what_the_chart_holds_of_the_gateway_api_is_kept_and_then_taken_over() {
         at("--only gateway-api-missing,gateway-api-unsupported --fail-on warning"),
     ];
     assert!(order.is_sorted(), "{order:?}\n{plan}");
-    assert_eq!(plan.matches("--reuse-values has the Gateway API").count(), 1, "{plan}");
+    assert_eq!(plan.matches("--reuse-values keeps the Gateway API").count(), 1, "{plan}");
     assert!(!plan.contains("Do not replace the CRDs by hand"), "{plan}");
     // The CLI goes on with its own, and nothing holds what others brought.
     let Some(report) = rehearsed("healthy-2.17", "2.20") else { return };
     let plan = render::plan::markdown(&report);
-    assert!(!plan.contains("installGatewayAPI=false") && !plan.contains("--reuse-values has"), "{plan}");
+    assert!(!plan.contains("installGatewayAPI=false") && !plan.contains("--reuse-values keeps"), "{plan}");
 }
 
 /// Charts of a vendor have other names, and values at another place.
@@ -272,7 +272,7 @@ fn a_vendor_s_chart_gets_the_values_where_it_reads_them() {
     let Some(plan) = plan_managed("healthy-2.18", "enterprise-2.19.6", &by_helm()) else { return };
     for said in [
         "https://enterprise.buoyant.io/install | env LINKERD2_VERSION=enterprise-2.19.6 sh\n",
-        "Have the license key at hand",
+        "Have the license key ready",
         "helm upgrade mesh-crds linkerd-buoyant/linkerd-enterprise-crds -n linkerd --version 2.19.6 --reuse-values\n",
         "helm get values mesh -n linkerd -o json | jq '{\"linkerd-control-plane\": (. // {})}' > values.json\n",
         "helm upgrade mesh linkerd-buoyant/linkerd-enterprise-control-plane -n linkerd --version 2.19.6 --reset-values -f values.json \

@@ -222,10 +222,10 @@ fn a_rehearsal_takes_nothing_away_of_what_is_wrong_today() {
 #[test]
 fn a_target_that_is_none_is_refused_with_what_would_be_one() {
     for (words, said) in [
-        (&["--to", "2.99"][..], "what 2.99 brings is not known"),
-        (&["--to", "edge-99.1.1"], "what edge-99.1.1 brings is not known"),
-        (&["--to", "latest"], "\"latest\" is no release of Linkerd"),
-        (&["--to", "2.2"], "what 2.2 brings is not known"),
+        (&["--to", "2.99"][..], "the changes of 2.99 are not known"),
+        (&["--to", "edge-99.1.1"], "the changes of edge-99.1.1 are not known"),
+        (&["--to", "latest"], "\"latest\" is not a release of Linkerd"),
+        (&["--to", "2.2"], "the changes of 2.2 are not known"),
         (&["--to-kubernetes", "1.35"], "--to"),
         (&["--to", "2.20", "--to-kubernetes", "new"], "not a Kubernetes version"),
         (&["--to", "2.20", "--pre"], "cannot be used with"),

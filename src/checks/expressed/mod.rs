@@ -40,24 +40,23 @@ impl Brought {
         Case::all(id, text)?;
         let fail = |message: String| MarkdownError { file: format!("{id}.md"), line: 1, message };
         if !is_id(id) {
-            return Err(fail(format!("{id:?} is no id: small letters, digits and dashes")));
+            return Err(fail(format!("{id:?} is not a valid id: use lower-case letters, digits and dashes")));
         }
         if let Some(other) = super::find(id) {
             let what = if other.rule().is_some() { "another card" } else { "a built-in check" };
-            return Err(fail(format!("{what} has the name {id} already; give this file another one")));
+            return Err(fail(format!("{what} already has the name {id}; rename this file")));
         }
         let Some(expressed) = card.front.rule.clone() else {
-            return Err(fail("it has no rule: in the front matter, with for and rule".to_owned()));
+            return Err(fail("no rule: the front matter needs one, with for and rule".to_owned()));
         };
         if !card.front.params.is_empty() {
-            return Err(fail(
-                "params of a rule that is an expression stand under it: rule.params".to_owned(),
-            ));
+            return Err(fail("params of a CEL rule belong under it: rule.params".to_owned()));
         }
         let of_key =
             |key: &str, message: String| MarkdownError { line: line_of_key(text, key), ..fail(message) };
         if !is_release(&card.front.since) {
-            let message = format!("since: {:?} is no version of your checks: 0.1.0", card.front.since);
+            let message =
+                format!("since: {:?} is not a version of your checks, such as 0.1.0", card.front.since);
             return Err(of_key("since", message));
         }
         category(&card.front.category).map_err(|why| of_key("category", why))?;
@@ -69,7 +68,7 @@ impl Brought {
             let near = crate::nearest::closest(other, super::all().map(|check| check.id));
             let perhaps = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
             let message =
-                format!("explains and before name checks, and there is none of the name {other}{perhaps}");
+                format!("explains and before take ids of checks, and no check has the id {other}{perhaps}");
             let line = text
                 .lines()
                 .take_while(|line| *line != "## What it finds")
@@ -79,7 +78,7 @@ impl Brought {
         let whole = |item: &&Item| matches!(item, Item::List(Kind::Secret | Kind::ConfigMap));
         if let Some(item) = card.front.needs.iter().chain(&card.front.uses).find(whole) {
             let line = text.lines().position(|line| line.starts_with("needs:") || line.starts_with("uses:"));
-            let message = format!("needs and uses: all {item} of a cluster are for no check of yours");
+            let message = format!("needs and uses: custom checks cannot use all {item} of a cluster");
             return Err(MarkdownError { line: line.map_or(1, |at| at + 1), ..fail(message) });
         }
         card.front.needs.insert(Item::List(rule.kind));
@@ -201,7 +200,8 @@ fn is_release(text: &str) -> bool {
 fn category(word: &str) -> Result<(), String> {
     if !is_id(word) {
         return Err(format!(
-            "category: {word:?} is no category: small letters, digits and dashes, such as yours"
+            "category: {word:?} is not a valid category: use lower-case letters, digits and dashes, such \
+             as yours"
         ));
     }
     if super::find(word).is_some() {
@@ -214,7 +214,7 @@ fn category(word: &str) -> Result<(), String> {
     let slip = |known: &&&str| strsim::osa_distance(word, known) <= 2 && word.len() > 3;
     match ours.iter().filter(|known| **known != word).find(slip) {
         Some(near) if !ours.contains(word) => {
-            Err(format!("category: there is none of the name {word}; did you mean {near}?"))
+            Err(format!("category: no category has the name {word}; did you mean {near}?"))
         }
         _ => Ok(()),
     }

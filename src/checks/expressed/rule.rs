@@ -64,7 +64,7 @@ impl Rule {
             let known = self.params.as_object().into_iter().flatten().map(|(name, _)| (name.clone(), ()));
             return Err(none_of_the_name(name, &known.collect()));
         };
-        let other = |kind: &str| format!("{name} is {kind}, and {written:?} is none");
+        let other = |kind: &str| format!("{name} is {kind}, but got {written:?}");
         match held {
             Value::String(_) => Ok(Value::String(written.to_owned())),
             Value::Bool(_) => written.parse().map(Value::Bool).map_err(|_| other("true or false")),
@@ -142,7 +142,7 @@ impl Rule {
         let message = match &self.message {
             Message::Fixed(text) => text.clone(),
             Message::Made(expression) => {
-                expression.text(scope).unwrap_or_else(|_| format!("the rule does not hold: {}", self.text))
+                expression.text(scope).unwrap_or_else(|_| format!("the rule is false: {}", self.text))
             }
         };
         let named = bindings.named(object);
@@ -207,7 +207,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
         ctx.gap(lacking(some(objects, NAMED), why));
     }
     if rest > 0 {
-        let why = NoValue::Failed("the rule has no value there either".to_owned());
+        let why = NoValue::Failed("the rule has no value either".to_owned());
         ctx.gap(lacking(format!("and {rest} more"), &why));
     }
     Ok(findings.into())

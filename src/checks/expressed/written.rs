@@ -65,7 +65,8 @@ impl FieldPath {
         let path = FieldPath::naming(written)?;
         match path.steps.contains(&Step::Any) {
             true => Err(format!(
-                "{written:?} names no one item: spec.containers[0].image, or say with expression what is quoted"
+                "{written:?} does not name a single item: use an index as in spec.containers[0].image, or \
+                 expression to state the quoted value"
             )),
             false => Ok(path),
         }
@@ -78,7 +79,8 @@ impl FieldPath {
     pub(super) fn naming(written: &str) -> Result<FieldPath, String> {
         let wrong = |why: &str| {
             format!(
-                "{written:?} is no path of a field{why}: spec.containers[0].image, metadata.annotations[linkerd.io/inject]"
+                "{written:?} is not a field path{why}: use one such as spec.containers[0].image or \
+                 metadata.annotations[linkerd.io/inject]"
             )
         };
         let (mut steps, mut rest) = (Vec::new(), written);
@@ -102,7 +104,7 @@ impl FieldPath {
         }
         match steps.first() {
             Some(Step::Field(first)) if first == "object" && steps.len() > 1 => {
-                Err(wrong("; it begins within the object, without object"))
+                Err(wrong("; it starts within the object, without object"))
             }
             Some(Step::Field(_)) => Ok(FieldPath { written: written.to_owned(), steps }),
             _ => Err(wrong("")),

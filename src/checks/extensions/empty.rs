@@ -32,8 +32,8 @@ pub(in crate::checks) fn judge(
             .finding(
                 Subject::object("Namespace", "", name),
                 format!(
-                    "the namespace has the label of {extension}, but {extension} is not installed: `linkerd check` looks for it there and \
-                     reports failures"
+                    "the namespace has the label of {extension}, but {extension} is not installed: \
+                     `linkerd check` expects it there and reports failures"
                 ),
             )
             .evidence(Evidence::field(
@@ -62,11 +62,11 @@ pub(in crate::checks) fn label_or_install(
 ) -> Remedy {
     let remedy = remedy.run(
         StepKind::Annotation,
-        format!("If {extension} is not wanted, remove the label, or delete the namespace"),
+        format!("If you do not need {extension}, remove the label, or delete the namespace"),
         kubectl()
             .words("label namespace")
             .operands(namespaces.iter().copied())
             .arg(format!("{EXTENSION_LABEL}-")),
     );
-    reinstall(ctx, remedy, extension, ", if it is wanted")
+    reinstall(ctx, remedy, extension, ", if you need it")
 }

@@ -31,8 +31,8 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension) -> Judge
         ctx.finding(
             Subject::object("Namespace", "", namespace),
             format!(
-                "the namespace of the extension {extension} lacks the label that marks it: the extension's commands fail, and \
-                 linkerd check skips it"
+                "the namespace of the extension {extension} lacks its label: the extension's commands \
+                 fail, and linkerd check skips it"
             ),
         )
         .evidence(Evidence::field(
@@ -41,14 +41,16 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension) -> Judge
             "missing",
         ))
         .evidence(Evidence::other(format!("Deployments in {namespace} with that label"), names.join(", ")))
-        .remedy(Remedy::new().run(
-            StepKind::Annotation,
-            "Label the namespace",
-            kubectl()
-                .words("label namespace")
-                .operand(namespace)
-                .arg(format!("{EXTENSION_LABEL}={extension}")),
-        ))
+        .remedy(
+            Remedy::new().run(
+                StepKind::Annotation,
+                "Label the namespace",
+                kubectl()
+                    .words("label namespace")
+                    .operand(namespace)
+                    .arg(format!("{EXTENSION_LABEL}={extension}")),
+            ),
+        )
     });
     Ok(findings.collect::<Vec<_>>().into())
 }

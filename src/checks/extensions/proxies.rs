@@ -80,11 +80,12 @@ fn stale<'a>(
     });
     let message = match current {
         Some(_) => {
-            "proxies of the extension have outdated trust anchors; `data-plane-anchors-stale` says what follows"
+            "proxies of the extension have outdated trust anchors; `data-plane-anchors-stale` describes \
+             the effect"
         }
         None => {
-            "the current trust anchors are missing, so those of the extension's proxies cannot be compared; `trust-roots-missing` \
-             says what follows"
+            "the current trust anchors are missing, so those of the extension's proxies cannot be \
+             compared; `trust-roots-missing` describes the effect"
         }
     };
     let roots = format!("ConfigMap {}/{TRUST_ROOTS}", ctx.namespaces().control_plane);
@@ -132,7 +133,7 @@ fn none(ctx: &Context<'_>, extension: Extension, namespace: &str) -> Finding {
     ))
     .remedy(Remedy::new().run(
         StepKind::Command,
-        "See which pods there are, and whether they have a proxy",
+        "List its pods, and check whether they have a proxy",
         kubectl().namespace(namespace).words("get pods").option("-L", CONTROL_PLANE_NS),
     ))
 }

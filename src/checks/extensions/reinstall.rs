@@ -26,7 +26,7 @@ pub(in crate::checks) fn reinstall(
     if let Some(owner) = managed.gitops {
         return remedy.step(
             StepKind::Note,
-            format!("{act}: {owner} manages it, so have that apply it again from Git"),
+            format!("{act}: {owner} manages it, so apply it again from Git with that tool"),
         );
     }
     match managed.installer {
@@ -44,17 +44,27 @@ pub(in crate::checks) fn reinstall(
         // The CLI installs viz from the same chart, and says there that Helm did; a release of Helm would be seen.
         Some(Installer::Chart) => remedy.run(
             StepKind::Command,
-            format!("{act}, with the linkerd CLI of the installed release, and with the options it was installed with: others are reset (where its chart is rendered by another tool, render and apply it again with that)"),
+            format!(
+                "{act}, with the linkerd CLI of the installed release and the options it was installed \
+             with: others are reset (if another tool renders its chart, render and apply it again with \
+             that)"
+            ),
             by_cli(ctx, extension, version.as_ref()),
         ),
         Some(Installer::Cli) => remedy.run(
             StepKind::Command,
-            format!("{act}, with the linkerd CLI of the installed release, and with the options it was installed with: others are reset"),
+            format!(
+                "{act}, with the linkerd CLI of the installed release and the options it was installed \
+             with: others are reset"
+            ),
             by_cli(ctx, extension, version.as_ref()),
         ),
         None => remedy.run(
             StepKind::Command,
-            format!("{act}, with the linkerd CLI of the installed release, and with the options it was installed with: others are reset (where Helm installed it, upgrade its release instead)"),
+            format!(
+                "{act}, with the linkerd CLI of the installed release and the options it was installed \
+             with: others are reset (if Helm installed it, upgrade its release instead)"
+            ),
             by_cli(ctx, extension, version.as_ref()),
         ),
     }

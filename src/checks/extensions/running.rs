@@ -54,10 +54,10 @@ fn missing(
     ctx.every::<Pod>()?;
     let installing = is_installing(ctx, namespace);
     let findings = lost.into_iter().map(|component| {
-        let seen = format!("none that is still running has the label component={component}");
+        let seen = format!("no running pod has the label component={component}");
         let finding = ctx.finding(
             Subject::object("Deployment", namespace, component),
-            format!("a component of the extension {extension} has no pods: what it serves is not available"),
+            format!("a component of the extension {extension} has no pods: its functions are not available"),
         );
         spared(finding, installing)
             .parameter("no-pods")
@@ -69,7 +69,7 @@ fn missing(
                 ctx,
                 Remedy::new().run(
                     StepKind::Command,
-                    "See whether its Deployment exists, and how many replicas it has",
+                    "Check whether its Deployment exists, and how many replicas it has",
                     kubectl().namespace(namespace).words("get deployment").operand(component),
                 ),
                 extension,
@@ -88,7 +88,7 @@ fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&
     .evidences(evidence)
     .remedy(Remedy::new().run(
         StepKind::Command,
-        "See why the pod is not ready",
+        "Find out why the pod is not ready",
         kubectl().namespace(&owner.namespace).words("describe pod").operand(&pods[0].metadata.name),
     ))
 }
@@ -98,8 +98,8 @@ pub(super) fn evicted(ctx: &Context<'_>, extension: Extension, owner: &Owner, po
     ctx.finding(
         owner.subject(names(pods)),
         format!(
-            "evicted pods of the extension {extension} are still listed: nothing runs in them, and `linkerd check` counts them as \
-             pods whose proxy is not ready"
+            "evicted pods of the extension {extension} are still listed: nothing runs in them, and \
+             `linkerd check` counts them as pods whose proxy is not ready"
         ),
     )
     .severity(Severity::Info)
@@ -108,7 +108,7 @@ pub(super) fn evicted(ctx: &Context<'_>, extension: Extension, owner: &Owner, po
     .evidences(pods.iter().map(|pod| status(pod)))
     .remedy(Remedy::new().run(
         StepKind::Command,
-        "Delete them, once it is known why they were evicted",
+        "Delete them once you know why they were evicted",
         kubectl().namespace(&owner.namespace).words("delete pod").operands(names(pods)),
     ))
 }

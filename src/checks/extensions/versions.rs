@@ -52,8 +52,8 @@ pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, namespaces
     let pods = ctx.seen::<Pod>()?;
     let cli = ctx.cli_version()?;
     let message = format!("proxies of the extension {extension} are of another release than the linkerd CLI");
-    let because = "new pods get the control plane's proxy: where that is not the CLI's release either, use the CLI of the \
-                   installed release instead";
+    let because = "new pods get the control plane's proxy: if that is not the CLI's release either, use \
+     the CLI of the installed release instead";
     let wanted: (_, Same) = (cli, LinkerdVersion::same_build);
     let others = others(ctx, (pods, namespaces), wanted, &message, because);
     let retagged = retagged(ctx, extension, (pods, namespaces), wanted);
@@ -106,15 +106,15 @@ fn retagged<'a>(
         Some((said(pod).filter(|_| is_it)?, pod))
     });
     let message = format!(
-        "proxies of the extension {extension} have an image with another tag than the release: they are of the right release, as the \
-         injector noted on them, but `linkerd check` compares the tag"
+        "proxies of the extension {extension} have an image whose tag differs from their release. The \
+         release is right according to the injector's annotation, but `linkerd check` compares the tag"
     );
     let finding = |((owner, said), pods): (&(crate::model::owners::Owner, String), &Vec<&Pod>)| {
         let names = names(pods);
         let object = format!("Pod {}/{}", owner.namespace, names[0]);
         let steps = Remedy::new().step(
             StepKind::Note,
-            "Nothing to do if this image is intended; tag it with the release if `linkerd check` has to pass",
+            "Do nothing if this image is intended; tag it with the release if `linkerd check` has to pass",
         );
         ctx.finding(owner.subject(names), message.clone())
             .parameter("retagged")

@@ -6,7 +6,7 @@ use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let unmeshed = Unmeshed {
-        because: "the collector is known to proxies by its identity in the mesh, so they send it no traces",
+        because: "proxies identify the collector by its mesh identity, so they send it no traces",
         row: "jaeger extension pods are injected",
         running: "jaeger injector pods are running",
         healthy: "jaeger extension proxies are healthy",

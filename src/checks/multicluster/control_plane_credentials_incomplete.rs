@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Err(missing) => ctx.gap(missing),
             // Another Secret may have the label: it is only found by this name.
             Ok(None) => {
-                let lacks = [Evidence::field(copy(ctx, link), "metadata.name", "there is no such Secret")];
+                let lacks = [Evidence::field(copy(ctx, link), "metadata.name", "the Secret does not exist")];
                 findings.push(finding(ctx, link, &services, lacks).likely());
             }
             Ok(Some(secret)) => {
@@ -97,8 +97,8 @@ fn finding(
         services.iter().map(|service| format!("{}/{}", service.metadata.namespace, service.metadata.name));
     ctx.finding(
         subject(link),
-        "the control plane's own Secret for the other cluster is missing or lacks what destination looks for: Services that take their \
-         endpoints from there have none, and calls to them fail",
+        "the control plane's Secret for the other cluster is missing or incomplete for destination. \
+         Services that take their endpoints from that cluster have none, and calls to them fail",
     )
     .evidence(field(link, "spec.targetClusterName", &link.spec.target_cluster_name))
     .evidences(lacks)

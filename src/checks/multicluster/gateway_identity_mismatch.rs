@@ -32,13 +32,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(
                 subject(link),
-                "the Link expects its gateway under a name that the other cluster does not give: proxies refuse the gateway's \
-                 certificate, so no request to a mirrored service arrives",
+                "the Link expects another gateway identity than the one that the other cluster issues: \
+                 proxies reject the gateway's certificate, so requests to mirrored services fail",
             )
             .evidence(field(link, "spec.gatewayIdentity", identity))
             .evidence(field(link, "spec.targetClusterLinkerdNamespace", home))
             .evidences(told.map(|told| {
-                let object = format!("{} {}/{}", Kind::Secret, link.metadata.namespace, spec.cluster_credentials_secret);
+                let object = format!(
+                    "{} {}/{}",
+                    Kind::Secret,
+                    link.metadata.namespace,
+                    spec.cluster_credentials_secret
+                );
                 Evidence::field(object, format!("metadata.annotations[{TRUST_DOMAIN}]"), told)
             }))
             .parameter(if wrong_domain { "trust-domain" } else { "namespace" })

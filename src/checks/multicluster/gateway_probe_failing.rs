@@ -17,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;
     let links: Vec<&Link> = links.iter().filter(|link| link.has_gateway()).collect();
     if links.is_empty() {
-        return Err(Unjudged::not_applicable("no Link goes through a gateway"));
+        return Err(Unjudged::not_applicable("no Link uses a gateway"));
     }
     let served = with_endpoints(ctx.every::<EndpointSlice>()?);
     let mut findings = Vec::new();
@@ -58,7 +58,8 @@ fn finding(ctx: &Context<'_>, link: &Link, message: &str, parameter: &str, evide
     let finding = ctx.finding(subject(link), message).parameter(parameter).tie(tie).evidence(evidence);
     spared(finding, ctx.within_grace(link.metadata.creation_timestamp)).remedy(remedy.run(
         StepKind::Command,
-        "See in the other cluster that the gateway is running and has an address that can be reached from here",
+        "Check in the other cluster that the gateway is running and has an address that is reachable from \
+         here",
         kubectl()
             .in_context(other_cluster())
             .words("get pods,services --all-namespaces -l app=linkerd-gateway"),
@@ -72,7 +73,7 @@ fn no_mirror(ctx: &Context<'_>, link: &Link, mirrors: &[&Service]) -> Finding {
     finding(
         ctx,
         link,
-        "the gateway of the linked cluster has no mirror service here, or several: whether it can be reached is not known",
+        "the gateway of the linked cluster has no mirror service here, or several: its state is unknown",
         "mirrors",
         Evidence::other(
             format!("Services with mirror.linkerd.io/mirrored-gateway and {CLUSTER}={cluster}"),
@@ -114,7 +115,8 @@ fn ask(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> 
         Some((false, place)) => Some(finding(
             ctx,
             link,
-            "the gateway of the linked cluster does not answer its probes: the traffic to its mirror services fails",
+            "the gateway of the linked cluster does not answer its probes: traffic to its mirror services \
+             fails",
             "dead",
             Evidence::other(place, format!("gateway_alive{{target_cluster_name={cluster}}} 0")),
         )),
@@ -126,7 +128,7 @@ fn ask(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> 
             Some(finding(
                 ctx,
                 link,
-                "no controller of the link reports that it probes the gateway: whether that can be reached is not known",
+                "no controller of the link reports probes of the gateway: its state is unknown",
                 "unprobed",
                 evidence,
             ))

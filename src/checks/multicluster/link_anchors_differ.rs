@@ -108,15 +108,15 @@ fn one_bundle(ctx: &Context<'_>, remedy: Remedy, theirs: &str) -> Remedy {
         "Write the bundle of the other cluster to a file",
         of_theirs.to_file(THEIRS),
     );
-    let act = "Write the current bundle of this cluster, with that of the other, to a file";
+    let act = "Write the current bundle of this cluster, followed by that of the other, to a file";
     let remedy = add_to_bundle(ctx, remedy, act, OF_BOTH, THEIRS);
-    let remedy = put_bundle(ctx, remedy, "Put the bundle of both in place in this cluster", OF_BOTH);
+    let remedy = put_bundle(ctx, remedy, "Apply the bundle of both in this cluster", OF_BOTH);
     let remedy = restart_meshed(ctx, restart_control_plane(ctx, remedy));
     remedy.step(
         StepKind::Note,
         format!(
-            "Do the same in the other cluster with {OF_BOTH}: put it in place, restart the control plane, then the meshed \
-             workloads. Replace issuers only when both clusters have it"
+            "Do the same in the other cluster with {OF_BOTH}: apply it, restart the control plane, then \
+             the meshed workloads. Replace issuers only after both clusters have it"
         ),
     )
 }
@@ -140,31 +140,33 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
         Found::Unreached => (
             Severity::Error,
             "unreached",
-            "the API server of the linked cluster cannot be reached from here with the link's credentials: if the link's \
-             controller does not reach it either, mirror services are not updated",
+            "the API server of the linked cluster is unreachable from here with the link's credentials. If \
+             the link's controller cannot reach it either, mirror services are not updated",
         ),
         Found::NotToBeHad => (
             Severity::Error,
             "refused",
-            "the trust anchors of the linked cluster cannot be read: the link's credentials are refused, or its control plane is \
-             not complete",
+            "the trust anchors of the linked cluster cannot be read: it rejects the link's credentials, or \
+             its control plane is incomplete",
         ),
         Found::OnPaper => (
             Severity::Info,
             "on-paper",
-            "the linked cluster was installed with the trust anchors that are used here, and linkerd-config here has others: the mesh \
-             works, but `linkerd check` compares linkerd-config and fails",
+            "the linked cluster was installed with the trust anchors that are used here, but \
+             linkerd-config here has others. The mesh works, but `linkerd check` compares linkerd-config \
+             and fails",
         ),
         Found::NoneShared => (
             Severity::Error,
             "disjoint",
-            "the linked cluster and this one share no trust anchor: every mTLS connection between them fails",
+            "the linked cluster and this one share no trust anchor: every mTLS connection between them \
+             fails",
         ),
         Found::SomeShared => (
             Severity::Warning,
             "partly",
-            "the linked cluster and this one share some trust anchors, but not all: connections fail as soon as an issuer under \
-             one of the others is used",
+            "the linked cluster and this one share some trust anchors, but not all: connections fail as \
+             soon as an issuer uses one of the others",
         ),
     };
     let cluster = &link.spec.target_cluster_name;
@@ -177,7 +179,7 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
         Found::Unreached => remedy
             .run(
                 StepKind::Command,
-                "See in the log of the link's controller whether it reaches that API server",
+                "Check in the log of the link's controller whether it reaches that API server",
                 kubectl()
                     .namespace(&link.metadata.namespace)
                     .words("logs")
@@ -186,17 +188,18 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
             )
             .step(
                 StepKind::Note,
-                "If it does not, make the address in the link's credentials lead to that API server, with a certificate of the CA \
-                 that they name, or link the clusters again",
+                "If it does not, correct the address in the link's credentials so that it reaches that API \
+                 server, with a certificate of the certificate authority that they name, or link the \
+                 clusters again",
             ),
         Found::NotToBeHad => remedy.run(
             StepKind::Command,
-            "See that the other cluster has the ConfigMap linkerd-config, and link the clusters again",
+            "Check that the other cluster has the ConfigMap linkerd-config, and link the clusters again",
             kubectl().in_context(other_cluster()).namespace(theirs).words("get configmap linkerd-config"),
         ),
         Found::OnPaper => {
             let steps = read_bundle(ctx, remedy, "Write the current bundle to a file", IN_FORCE_FILE);
-            put_bundle(ctx, steps, "Make it the bundle of the installation", IN_FORCE_FILE)
+            put_bundle(ctx, steps, "Set it as the bundle of the installation", IN_FORCE_FILE)
         }
         Found::NoneShared | Found::SomeShared => one_bundle(ctx, remedy, theirs),
     };

@@ -24,12 +24,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // Whether the extension is installed at all takes its Deployments.
         ctx.noted(ctx.every::<Deployment>());
     }
-    let again = reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which brings the CRD");
+    let again = reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which installs the CRD");
     let Some(definition) = known else {
         let finding = ctx
             .finding(
                 subject,
-                "the Link CRD is missing: no cluster can be linked, and the controllers of earlier links mirror nothing any more",
+                "the Link CRD is missing: no cluster can be linked, and the controllers of earlier links \
+                 no longer mirror anything",
             )
             .evidence(Evidence::other(object, "missing"))
             .remedy(again);
@@ -47,11 +48,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             subject,
-            "the Link CRD is of another release: the linkerd CLI and the controllers of this one ask for a version of links that is \
-             not served",
+            "the Link CRD is of another release: it does not serve the version of links that this \
+             release's CLI and controllers require",
         )
         .parameter("version")
-        .evidence(Evidence::field(object, "spec.versions", format!("{}; needed: {wanted}", served.join(", "))))
+        .evidence(Evidence::field(
+            object,
+            "spec.versions",
+            format!("{}; needed: {wanted}", served.join(", ")),
+        ))
         .evidence(seen)
         .remedy(again);
     Ok(vec![finding].into())
@@ -63,8 +68,8 @@ fn not_installed(ctx: &Context<'_>, namespace: &Namespace) -> Finding {
     let finding = ctx
         .finding(
             Subject::object("Namespace", "", name),
-            "the namespace has the label of multicluster, but multicluster is not installed: `linkerd check` looks for it there and \
-             reports failures",
+            "the namespace has the label of multicluster, but multicluster is not installed: `linkerd \
+             check` expects it there and reports failures",
         )
         .severity(Severity::Warning)
         .rows_as(Severity::Error)

@@ -27,7 +27,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(_) => findings.push(
                 ctx.finding(
                     subject(link),
-                    "the link was made by a linkerd CLI of another release: it lacks what that release did not write",
+                    "the link was created by a linkerd CLI of another release: it lacks fields that that \
+                     release did not write",
                 )
                 .evidence(field(link, &path, by))
                 .evidence(Evidence::other("linkerd CLI", cli.as_str()))
@@ -36,15 +37,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             None => findings.push(
                 ctx.finding(
                     subject(link),
-                    "the link does not say which release made it, as links written by other tools never do: whether it fits the \
-                     linkerd CLI is not known",
+                    "the link does not state the release that created it, as links written by other tools \
+                     never do: it may not fit the linkerd CLI",
                 )
                 .severity(Severity::Info)
                 .parameter("unknown")
                 .evidence(field(link, &path, if by.is_empty() { "missing" } else { by }))
                 .remedy(fix.step(
                     StepKind::Note,
-                    "After an upgrade, compare the link with what `linkerd multicluster link` of the new release writes",
+                    "After an upgrade, compare the link with the output of `linkerd multicluster link` of \
+                     the new release",
                 )),
             ),
         }
@@ -62,13 +64,14 @@ fn before_upgrade(ctx: &Context<'_>, upgrade: &Upgrade, link: &Link) -> Option<F
     }
     let remedy = Remedy::new().step(
         StepKind::Note,
-        "Once the extension multicluster is upgraded, on both sides: make the link again with the linkerd CLI of the target, or have \
-         the multicluster chart make it",
+        "Once the extension multicluster is upgraded, on both sides: create the link again with the \
+         linkerd CLI of the target, or with the multicluster chart",
     );
     Some(
         ctx.finding(
             subject(link),
-            "the link was made by a linkerd CLI of another minor than the target: it lacks what that writes, until it is made again",
+            "the link was created by a linkerd CLI of another minor than the target: it lacks fields of \
+             the target until it is created again",
         )
         .severity(Severity::Info)
         .parameter("upgrade")

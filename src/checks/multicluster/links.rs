@@ -59,7 +59,7 @@ pub(super) fn link_namespaces<'a>(ctx: &Context<'a>) -> Result<Vec<&'a str>, Unj
 
 /// What is said where there is no link and the row is left out then.
 pub(in crate::checks) fn no_links() -> Unjudged {
-    Unjudged::not_applicable("there is no Link")
+    Unjudged::not_applicable("the cluster has no Link")
 }
 
 /// A link as a finding's subject.
@@ -163,14 +163,14 @@ pub(in crate::checks) fn made_by_chart(ctx: &Context<'_>, release: &LinkerdVersi
 
 /// Adds the steps that give a link a controller with all that belongs to it.
 pub(super) fn with_controller(ctx: &Context<'_>, remedy: Remedy, link: &Link) -> Remedy {
-    let by_chart = "Apply the multicluster chart with the link under `controllers` in its values: it makes the controller with its \
-                    account and rights";
+    let by_chart = "Apply the multicluster chart with the link under `controllers` in its values: it \
+     creates the controller, its ServiceAccount and its roles";
     match chart_makes_controllers(ctx) {
         Contains::No => link_again(ctx, remedy, link),
         Contains::Yes => remedy.step(StepKind::ChartValue, by_chart),
         Contains::Unknown => remedy.step(
             StepKind::ChartValue,
-            format!("{by_chart}; before 2.18, make the link again with the linkerd CLI"),
+            format!("{by_chart}; before 2.18, create the link again with the linkerd CLI"),
         ),
     }
 }
@@ -197,8 +197,8 @@ pub(super) fn link_again(ctx: &Context<'_>, remedy: Remedy, link: &Link) -> Reme
     remedy.run(
         StepKind::Command,
         format!(
-            "Make the link again, with the linkerd CLI of the installed release, the context of the other cluster, and the options \
-             that it was made with{before}{git}"
+            "Create the link again with the linkerd CLI of the installed release, the context of the other \
+             cluster, and the options that it was created with{before}{git}"
         ),
         call.option("--cluster-name", &link.spec.target_cluster_name)
             // What it prints goes into two namespaces, and says into which.

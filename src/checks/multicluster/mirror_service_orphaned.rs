@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mirrors: Vec<(&Service, &str)> =
         mirrors(services).filter_map(|service| Some((service, service.metadata.label(CLUSTER)?))).collect();
     if mirrors.is_empty() {
-        return Err(Unjudged::not_applicable("there are no mirror services"));
+        return Err(Unjudged::not_applicable("the cluster has no mirror services"));
     }
     let orphans: Vec<&(&Service, &str)> = mirrors
         .iter()
@@ -33,16 +33,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let object = subject.to_string();
         ctx.finding(
             subject,
-            "the service mirrors one of a cluster that no Link names: no controller updates it, and its clients reach the endpoints \
-             of the time when the link was removed, or nothing",
+            "the service mirrors a cluster that no Link names. No controller updates it, and its clients \
+             get stale endpoints or none",
         )
         .evidence(Evidence::field(object, format!("metadata.labels[{CLUSTER}]"), *cluster))
         .remedy(
             Remedy::new()
-                .step(StepKind::Note, "If the cluster is still to be linked, make the link again")
+                .step(StepKind::Note, "If the cluster should stay linked, create the link again")
                 .run(
                     StepKind::Command,
-                    "Otherwise delete the mirror service, once nothing calls it any more",
+                    "Otherwise delete the mirror service once it has no clients",
                     kubectl().namespace(&meta.namespace).words("delete service").operand(&meta.name),
                 ),
         )
@@ -84,8 +84,8 @@ fn double(ctx: &Context<'_>, service: &Service, cluster: &str, name: &str, kept:
     ctx.finding(
         Subject::object(Kind::Service, &meta.namespace, &meta.name),
         format!(
-            "it mirrors a service of {cluster} that {kept} mirrors, too: the controller of the Link updates the one that it named, and the \
-             endpoints of this one grow old"
+            "it mirrors a service of {cluster} that {kept} mirrors too. The Link's controller updates only \
+             the one that it named, so the endpoints of this one become stale"
         ),
     )
     .severity(Severity::Warning)
@@ -93,11 +93,9 @@ fn double(ctx: &Context<'_>, service: &Service, cluster: &str, name: &str, kept:
     .parameter("twice")
     .evidence(seen(&meta.name))
     .evidence(seen(kept))
-    .remedy(
-        Remedy::new().step(StepKind::Note, format!("Have its clients call {kept}")).run(
-            StepKind::Command,
-            "Delete this one, once nothing calls it any more",
-            kubectl().namespace(&meta.namespace).words("delete service").operand(&meta.name),
-        ),
-    )
+    .remedy(Remedy::new().step(StepKind::Note, format!("Change its clients to call {kept}")).run(
+        StepKind::Command,
+        "Delete this one once it has no clients",
+        kubectl().namespace(&meta.namespace).words("delete service").operand(&meta.name),
+    ))
 }

@@ -12,7 +12,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;
     let mut mirrors = mirrors(services).filter(|service| !is_found_over_there(service)).peekable();
     if mirrors.peek().is_none() {
-        return Err(Unjudged::not_applicable("there are no mirror services with endpoints of their own"));
+        return Err(Unjudged::not_applicable("no mirror service has endpoints of its own"));
     }
     let mut mirrors = mirrors.filter(|service| !is_federated(service)).peekable();
     if mirrors.peek().is_none() {
@@ -53,16 +53,17 @@ fn remedy(meta: &Meta) -> Remedy {
     Remedy::new()
         .run(
             StepKind::Command,
-            "See that the address of the gateway is known and the gateway alive",
+            "Check that the gateway's address is known and that the gateway is alive",
             linkerd().words("multicluster gateways"),
         )
         .step(
             StepKind::Note,
-            "If it is, see that the Service in the other cluster exists, is exported and has endpoints",
+            "If so, check that the Service in the other cluster exists, is exported and has endpoints",
         )
         .run(
             StepKind::Command,
-            "Until it has endpoints, remove it from the routes that send traffic to it, or give it the weight 0",
+            "Until it has endpoints, remove it from the routes that send traffic to it, or set its weight \
+             to 0",
             Command::lines([
                 routes("httproutes.policy.linkerd.io"),
                 routes("httproutes.gateway.networking.k8s.io"),

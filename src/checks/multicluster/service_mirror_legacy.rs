@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>()?;
     let links = links(ctx)?;
     if chart_makes_controllers(ctx) == Contains::No {
-        return Err(Unjudged::not_applicable("the chart of this release makes no controllers"));
+        return Err(Unjudged::not_applicable("the chart of this release creates no controllers"));
     }
     let legacy = ctx.knowledge.extensions().service_mirrors().iter().filter(|m| m.kind == MirrorKind::Legacy);
     let legacy: Vec<&str> = legacy.map(|mirror| mirror.component.as_str()).collect();
@@ -30,20 +30,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 subject(link),
-                "the controller of the link was made by the linkerd CLI, not by the chart: an upgrade of the extension does not \
-                 upgrade it",
+                "the controller of the link was created by the linkerd CLI, not by the chart: an upgrade \
+                 of the extension does not upgrade it",
             )
             .evidence(Evidence::field(object, "metadata.labels[component]", component))
             .remedy(
                 Remedy::new()
                     .step(
                         StepKind::ChartValue,
-                        "Add the link to `controllers` in the values of the multicluster chart: a controller of the chart \
-                         starts and waits for the lease",
+                        "Add the link to `controllers` in the values of the multicluster chart: a \
+                         controller of the chart starts and waits for the lease",
                     )
                     .run(
                         StepKind::Command,
-                        "Then delete the old one, and the new one takes over",
+                        "Then delete the old controller; the new one takes over",
                         kubectl().namespace(&meta.namespace).words("delete deployment").operand(&meta.name),
                     ),
             ),

@@ -37,7 +37,8 @@ fn none(ctx: &Context<'_>, link: &Link) -> Finding {
     let cluster = &link.spec.target_cluster_name;
     ctx.finding(
         subject(link),
-        "the link has no controller: no service of the other cluster is mirrored, and earlier mirror services are not updated",
+        "the link has no controller: no service of the other cluster is mirrored, and earlier mirror \
+         services are not updated",
     )
     .parameter("none")
     .tie(mirrors_of(cluster))
@@ -62,7 +63,7 @@ fn not_ready(ctx: &Context<'_>, link: &Link, controller: &Workload) -> Finding {
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    "See why it is not Running",
+                    "Find out why it is not Running",
                     kubectl()
                         .namespace(namespace)
                         .words("describe pod")
@@ -85,12 +86,13 @@ fn too_many(ctx: &Context<'_>, link: &Link, controllers: &[&Workload]) -> Findin
     let cluster = &link.spec.target_cluster_name;
     ctx.finding(
         subject(link),
-        "the link has several controllers: only the one that holds the lease mirrors, and that changes with restarts",
+        "the link has several controllers: only the one that holds the lease mirrors, and a restart can \
+         change which one",
     )
     .parameter("several")
     .evidence(Evidence::other(format!("Deployments with {CLUSTER}={cluster}"), names.join(", ")))
-    .remedy(ask_controller(Remedy::new(), &link.metadata.namespace, cluster, ", to see which holds the lease").step(
-        StepKind::Note,
-        "Keep the one made by the chart, if there is one, and delete the others",
-    ))
+    .remedy(
+        ask_controller(Remedy::new(), &link.metadata.namespace, cluster, ", to see which holds the lease")
+            .step(StepKind::Note, "Keep the one that the chart created, if any, and delete the others"),
+    )
 }

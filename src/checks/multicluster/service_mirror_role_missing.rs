@@ -55,7 +55,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 /// What belongs to a controller is not there, and perhaps the controller is not either: then both are to be made.
 fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Vec<Evidence>) -> Finding {
     let message = if without_controller {
-        "the link has no controller, nor the ServiceAccount and roles of one: no service of the other cluster is mirrored"
+        "the link has no controller, and no ServiceAccount or roles for one: no service of the other \
+         cluster is mirrored"
     } else {
         "the controller of the link lacks its ServiceAccount or a role: it cannot read its credentials, or cannot write mirror services"
     };
@@ -150,7 +151,7 @@ fn mark(ctx: &Context<'_>, link: &Link, unmarked: &[(&Part<'_>, &Meta, &ServiceM
     }
     let steps = Remedy::new().run(
         StepKind::Command,
-        "Set the labels, and in what renders the objects as well",
+        "Set the labels, and also set them in the source of the objects",
         Command::lines(lines),
     );
     finding.rows_as(Severity::Error).explains_nothing().remedy(steps)

@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 namespaces.iter().map(|namespace| kubectl().words("create namespace").operand(*namespace));
             remedy = remedy.run(
                 StepKind::Command,
-                "Create the namespaces that are missing here, or have the multicluster chart do so \
+                "Create the missing namespaces here, or let the multicluster chart create them \
                  (enableNamespaceCreation of the controller)",
                 crate::command::Command::lines(create),
             );
@@ -48,8 +48,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if failed.iter().any(|(.., condition)| &*condition.reason == "InvalidService") {
             remedy = remedy.step(
                 StepKind::Note,
-                "Change what is said of the services that are not valid, in their own cluster: a federated service takes no headless one, \
-                 and its members have the same ports",
+                "Correct the services that are not valid, in their own cluster: a federated service cannot \
+                 be headless, and its members need the same ports",
             );
         }
         if failed.iter().any(|(.., condition)| &*condition.reason == "Error") {
@@ -64,9 +64,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 subject(link),
-                "the Link's controller could not mirror services of the other cluster: here they are missing, or are not kept up to date",
+                "the Link's controller could not mirror services of the other cluster: here they are \
+                 missing or outdated",
             )
-            .evidences(failed.iter().take(QUOTED).map(|(path, service, condition)| quoted(link, path, service, condition)))
+            .evidences(
+                failed
+                    .iter()
+                    .take(QUOTED)
+                    .map(|(path, service, condition)| quoted(link, path, service, condition)),
+            )
             .evidences((more > 0).then(|| Evidence::other("services", format!("{more} more"))))
             .remedy(remedy)
             .tie(mirrors_of(&link.spec.target_cluster_name)),

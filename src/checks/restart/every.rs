@@ -220,11 +220,11 @@ impl EveryStep {
             ));
         }
         if self.is_paused {
-            add("Paused Deployments refuse a restart: resume them first".to_owned());
+            add("Resume paused Deployments first: they refuse a restart".to_owned());
         }
         if self.is_on_delete {
-            add("The update strategy of some sets replaces no pod: delete theirs one at a time, each once the one before is \
-                 ready again"
+            add("If the update strategy of a set replaces no pod, delete its pods one at a time, each once \
+             the one before is ready again"
                 .to_owned());
         }
         if !self.full.is_empty() {
@@ -240,7 +240,10 @@ impl EveryStep {
             ));
         }
         if !self.by_hand.is_empty() {
-            add(format!("Create again by hand what nothing else does: {}", some(&self.by_hand, NAMED)));
+            add(format!(
+                "Create these again by hand, since no controller does: {}",
+                some(&self.by_hand, NAMED)
+            ));
         }
         text
     }

@@ -64,15 +64,15 @@ fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -
         }
         (None, "Pod") => (
             StepKind::Note,
-            "Delete the pod and create it again from its manifest, since nothing else does",
+            "Delete the pod and create it again from its manifest, since no controller does",
             Vec::new(),
         ),
         (None, "Job" | "CronJob") => (
             StepKind::Command,
-            "Delete the pod once its work may start again: the Job makes a new one",
+            "Delete the pod once its work may start again: the Job creates a new one",
             delete(),
         ),
-        (None, _) => (StepKind::Command, "Delete the pods: what owns them makes new ones", delete()),
+        (None, _) => (StepKind::Command, "Delete the pods: their owner creates new ones", delete()),
     };
     (kind, text.to_owned(), lines)
 }

@@ -15,16 +15,28 @@ use crate::version::LinkerdVersion;
 pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> Phase {
     let remedy = Remedy::new().step(
         StepKind::Note,
-        "Until the data plane restarts, the control plane alone can go back, by one release: proxies of that one are still there",
+        "Until the data plane restarts, only the control plane can be rolled back, by one release: proxies \
+         of that release still run",
     );
     let by = managed_by(ctx);
     let remedy = match (by.gitops, by.installer) {
         (Some(owner), _) => remedy
-            .step(StepKind::Note, format!("In Git, revert the change of the control plane that {owner} took, and of nothing else"))
-            .run(StepKind::Command, format!("Have {owner} take it, and wait until it has"), taken(owner)),
+            .step(
+                StepKind::Note,
+                format!(
+                    "In Git, revert only the change of the control plane that \
+             {owner} applied"
+                ),
+            )
+            .run(
+                StepKind::Command,
+                format!("Sync it with {owner}, and wait until the sync is complete"),
+                taken(owner),
+            ),
         (None, Some(Installer::Release(release))) => remedy.run(
             StepKind::Command,
-            "Find the revision of before, and take the control plane back to it, chart and values; leave the release of the CRDs",
+            "Find the previous revision, and roll the control plane back to it, chart and values; keep the \
+             release of the CRDs",
             rolled_back(release),
         ),
         (None, Some(Installer::Cli)) => {
@@ -36,17 +48,15 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
         }
         (None, Some(Installer::Chart) | None) => remedy.step(
             StepKind::Note,
-            "Then apply the control plane of the release before the one that you are at again, with the tool that installed it",
+            "Then apply the control plane of the previous release again, with the tool that installed it",
         ),
     };
+    let remedy =
+        remedy.step(StepKind::Note, "Keep the CRDs of the newer release: deleting a CRD deletes its objects");
     let remedy = remedy.step(
         StepKind::Note,
-        "Leave the CRDs of the newer release: taking a definition away takes its objects with it",
-    );
-    let remedy = remedy.step(
-        StepKind::Note,
-        "Once pods run the newer proxy there is no way back that Linkerd supports: no release serves proxies that are newer than its \
-         control plane. Repair it where it is, or go on to a release that has the repair",
+        "Once pods run the newer proxy, Linkerd supports no rollback: no release supports proxies that are \
+         newer than its control plane. Repair the installed release, or upgrade to one with the fix",
     );
     Phase { title: "The way back".to_owned(), part: Part::WayBack, release: None, remedy }
 }

@@ -16,13 +16,13 @@ pub(super) fn bring(
     let wanted = version.unwrap_or("the version that is released with it");
     let field = match owner {
         GitOps::ArgoCd(_) => {
-            "targetRevision of its source (or, where it renders a folder of Git, the version there)"
+            "targetRevision of its source (or, if it renders a folder of Git, the version there)"
         }
         GitOps::HelmRelease(..) => "spec.chart.spec.version, or the version in its OCIRepository",
         GitOps::Kustomization(..) => "the HelmRelease or the manifests that it applies",
     };
     let text = format!(
-        "{act}: in Git, chart {chart} {wanted} of {owner}: {field}; look at what changes before you let it go ahead"
+        "{act}: in Git, chart {chart} {wanted} of {owner}: {field}; review the changes before you sync"
     );
     let remedy = match owner {
         GitOps::ArgoCd(name) => {
@@ -30,7 +30,11 @@ pub(super) fn bring(
         }
         GitOps::HelmRelease(..) | GitOps::Kustomization(..) => remedy.step(StepKind::Upgrade, text),
     };
-    remedy.run(StepKind::Command, format!("Have {owner} take it, and wait until it has"), taken(owner))
+    remedy.run(
+        StepKind::Command,
+        format!("Sync it with {owner}, and wait until the sync is complete"),
+        taken(owner),
+    )
 }
 
 /// What has a controller take what is in Git, and waits.

@@ -52,26 +52,28 @@ impl<'a> HeldDefinitions<'a> {
         let annotate = || kubectl().words("annotate --overwrite crd").operands(self.names.iter().copied());
         let remedy = remedy.run(
             StepKind::Command,
-            "Have the Gateway API CRDs stay when the chart linkerd-crds lets go of them: it has no release that is new enough",
+            "Keep the Gateway API CRDs when the chart linkerd-crds stops managing them: none of its \
+             releases is new enough",
             annotate().arg(format!("{mark}={keep}")),
         );
         let remedy = match self.owner {
             Owner::Helm(_) => match release_of_crds(ctx) {
                 Some(release) => remedy.run(
                     StepKind::Command,
-                    "Have the chart leave them out, at the version that is installed",
+                    "Set the chart to leave them out, at the installed version",
                     left_out(ctx, release),
                 ),
                 None => remedy,
             },
             Owner::GitOps(owner) => {
                 let text = format!(
-                    "In Git, set {} in the values of linkerd-crds of {owner}; the CRDs have to be kept by then",
+                    "In Git, set {} in the values of linkerd-crds of {owner}; the CRDs have to be marked \
+                     as kept before",
                     LEFT_OUT.join(", ")
                 );
                 remedy.step(StepKind::ChartValue, text).run(
                     StepKind::Command,
-                    format!("Have {owner} take it, and wait until it has"),
+                    format!("Sync it with {owner}, and wait until the sync is complete"),
                     gitops::taken(owner),
                 )
             }
@@ -79,7 +81,7 @@ impl<'a> HeldDefinitions<'a> {
         let gone = [HELM_RELEASE, HELM_NAMESPACE, CREATED_BY].map(|key| format!("{key}-"));
         remedy.run(
             StepKind::Command,
-            "Say that they are not Linkerd's any more",
+            "Mark them as no longer managed by Linkerd",
             annotate().operands(gone.iter().map(String::as_str).map(Arg::from)),
         )
     }

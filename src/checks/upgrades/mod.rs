@@ -89,7 +89,7 @@ impl<'a> Way<'a> {
     /// The run was told of none; or nobody knows what is installed.
     pub(super) fn of(ctx: &Context<'a>) -> Result<Way<'a>, Unjudged> {
         let Some(upgrade) = ctx.upgrade() else {
-            return Err(Unjudged::not_applicable("asked before an upgrade, with --to"));
+            return Err(Unjudged::not_applicable("checked only before an upgrade, with --to"));
         };
         let (from, seen) = match &upgrade.from {
             Some(from) => (from.clone(), Evidence::other("--from", from.as_str())),

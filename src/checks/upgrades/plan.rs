@@ -80,17 +80,19 @@ fn before() -> Phase {
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "Repair what is broken today first: no upgrade makes it better, and it hides what the upgrade breaks",
+            "Repair today's problems first: an upgrade does not fix them, and they hide problems that the \
+             upgrade causes",
             meshdoctor().words("check --fail-on warning"),
         )
         .run(
             StepKind::Command,
-            "Keep what is there now, to compare with and to go back to",
+            "Save the current state, for comparison and rollback",
             meshdoctor().words("collect --output").arg(BEFORE),
         )
         .run(
             StepKind::Command,
-            "See that no certificate expires before the data plane has followed: renew first what this names",
+            "Check that no certificate expires before the data plane is upgraded: renew those that this \
+             lists first",
             meshdoctor().words("check --only certificates --fail-on warning"),
         );
     Phase { title: "Before".to_owned(), part: Part::Before, release: None, remedy }
@@ -126,12 +128,15 @@ fn hop(
                 Line::shell("export PATH=\"$HOME/.linkerd2/bin:$PATH\""),
             ]),
         ),
-        None => Remedy::new().step(StepKind::Command, format!("{act}, from the vendor it comes from")),
+        None => Remedy::new().step(StepKind::Command, format!("{act}, from its vendor")),
     };
     let remedy = match origin.and_then(|origin| origin.license.as_deref()) {
         Some(variable) => remedy.step(
             StepKind::Note,
-            format!("Have the license key at hand: the CLI reads it from {variable}, the chart from its value license"),
+            format!(
+                "Have the license key ready: the CLI reads it from {variable}, the chart from its \
+             value license"
+            ),
         ),
         None => remedy,
     };
@@ -139,14 +144,15 @@ fn hop(
     let remedy = match keeps_gateway_api(ctx, to, reached) {
         true => remedy.step(
             StepKind::Note,
-            "--reuse-values has the Gateway API CRDs stay in the Helm release that holds them; without it, and without their \
-             annotation helm.sh/resource-policy=keep, Helm deletes them with every route",
+            "--reuse-values keeps the Gateway API CRDs in the Helm release that holds them. Without it, \
+             and without their annotation helm.sh/resource-policy=keep, Helm deletes them with every route",
         ),
         false => remedy,
     };
     let remedy = remedy.step(
         StepKind::Note,
-        "From here on leave the CRDs as they are, whatever else goes back: older ones may lack a version in which objects are stored by now",
+        "From here on keep the CRDs, even in a rollback: older ones may lack a version in which objects \
+         are stored by now",
     );
     let remedy = remedy.shown_by(
         meshdoctor().words("check --crds --expected-version").arg(to.to_string()).words("--only crd-missing"),
@@ -159,18 +165,19 @@ fn hop(
     let remedy = release::control_plane(ctx, heeded(ctx, Remedy::new(), from, to), (from, to));
     let remedy = remedy.run(
         StepKind::Command,
-        "Watch it come up: each of its Deployments gets through, and pods that are created meanwhile get a proxy and start",
+        "Watch the rollout: each Deployment completes, and new pods get a proxy and start",
         watched(ctx),
     );
     let checked = linkerd().control_plane(&ctx.namespaces().control_plane).words("check");
-    let remedy = remedy.run(StepKind::Command, "Have Linkerd check itself", checked);
+    let remedy = remedy.run(StepKind::Command, "Run linkerd check", checked);
     let all = meshdoctor().words("check");
     let (remedy, all) = match mirrors::link_version_changes(ctx, from, to) {
         false => (remedy, all),
         true => (
             remedy.step(
                 StepKind::Note,
-                "Until the next step brings the Link CRD of this release, linkerd check fails on it and existing links go on as before",
+                "Until the next step installs the Link CRD of this release, linkerd check fails on it and \
+                 existing links keep working",
             ),
             all.words("--skip multicluster"),
         ),
@@ -228,15 +235,16 @@ fn watched(ctx: &Context<'_>) -> Command {
 /// From where on this hop does not go back.
 fn no_return(release: &LinkerdVersion) -> String {
     format!(
-        "The point of no return of {release} is here: once a pod runs its proxy, an older control plane is behind that, which no \
-         release supports. Begin with one namespace that can be spared, watch its success rate and latency for as long as its \
-         traffic takes to come by, and only then go on"
+        "This is the point of no return of {release}: once a pod runs its proxy, an older control plane \
+         would be behind it, which no release supports. Begin with one expendable namespace, and watch its \
+         success rate and latency through its usual traffic before you continue"
     )
 }
 
 /// What brings the data plane along after the control plane of a release.
 fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion) -> Remedy {
-    let act = "Restart what is meshed, a namespace at a time: each pod gets the new proxy when it is created";
+    let act = "Restart meshed workloads, one namespace at a time: each pod gets the new proxy when it is \
+     created";
     let remedy = Remedy::new().step(StepKind::Note, no_return(release));
     let successors = mirrors::successors(ctx, release);
     let is_gone = |owner: &Owner| successors.iter().any(|one| one.replaces(owner));
@@ -245,7 +253,7 @@ fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion) -> Remedy {
         true => remedy,
         false => remedy.run(
             StepKind::Command,
-            "Restart the controllers of the chart, which took the place of those that `linkerd multicluster link` made",
+            "Restart the chart's controllers, which replaced those that `linkerd multicluster link` created",
             Command::lines(successors.iter().map(mirrors::Successor::restart)),
         ),
     };
@@ -259,7 +267,7 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
     let plugin = reached.next_plugin(ctx, to)?;
     let remedy = Remedy::new().run(
         StepKind::Command,
-        format!("See what linkerd-cni {plugin} changes on these nodes"),
+        format!("Check what linkerd-cni {plugin} changes on these nodes"),
         meshdoctor()
             .words("check --to-cni")
             .arg(plugin.to_string())
@@ -268,7 +276,10 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
     let remedy = match ctx.knowledge.cni_plugin().is_beyond(&plugin) {
         true => remedy.step(
             StepKind::Note,
-            format!("What {plugin} brings is not known here: read its notes, and try it on one node first"),
+            format!(
+                "The changes of {plugin} are not known to this version: read its release notes, and \
+             try it on one node first"
+            ),
         ),
         false => remedy,
     };
@@ -286,7 +297,7 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         let rollout = of_it(home().words("rollout status")).words("--timeout=15m");
         let images =
             of_it(home().words("get")).words("-o").arg("jsonpath={.spec.template.spec.containers[*].image}");
-        remedy.run(StepKind::Command, "Wait until it has come up on every node", rollout).shown_by(
+        remedy.run(StepKind::Command, "Wait until it is ready on every node", rollout).shown_by(
             Command::lines([
                 images.pipe(program("grep").words("-F").arg(plugin.to_string())),
                 meshdoctor().words("check --only cni").into(),

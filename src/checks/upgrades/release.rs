@@ -26,12 +26,10 @@ pub(super) fn control_plane(
         return in_git(ctx, remedy, owner, &act, CONTROL_PLANE.0, to);
     }
     match by.installer {
-        Some(Installer::Release(release)) => {
-            run_helm(ctx, remedy, &act, release, (from, to), CONTROL_PLANE)
-        }
+        Some(Installer::Release(release)) => run_helm(ctx, remedy, &act, release, (from, to), CONTROL_PLANE),
         Some(Installer::Chart) => remedy.step(
             StepKind::Upgrade,
-            format!("{act}: where the chart is rendered, as no Helm release in the cluster holds it"),
+            format!("{act}: in the tool that renders the chart, as no Helm release in the cluster holds it"),
         ),
         Some(Installer::Cli) => remedy.run(
             StepKind::Upgrade,
@@ -40,7 +38,10 @@ pub(super) fn control_plane(
         ),
         None => remedy.run(
             StepKind::Upgrade,
-            format!("{act}, with the tool that installed Linkerd; see which it was (only the CLI leaves that Secret)"),
+            format!(
+                "{act}, with the tool that installed Linkerd; find out which it was (only the CLI \
+             leaves that Secret)"
+            ),
             which_tool(home),
         ),
     }
@@ -76,11 +77,11 @@ pub(super) fn extension(
     let command = match name {
         "viz" => "viz",
         "multicluster" => "multicluster",
-        _ => return remedy.step(StepKind::Upgrade, format!("{act}, with what installed it")),
+        _ => return remedy.step(StepKind::Upgrade, format!("{act}, with the tool that installed it")),
     };
     let remedy = match (by.gitops, by.installer) {
         (Some(owner), _) => remedy
-            .step(StepKind::Upgrade, format!("{act}: in Git, as the control plane that {owner} manages")),
+            .step(StepKind::Upgrade, format!("{act}: in Git, like the control plane that {owner} manages")),
         (None, Some(Installer::Cli)) => {
             let call =
                 linkerd().control_plane(&ctx.namespaces().control_plane).words(command).words("install");
@@ -89,11 +90,11 @@ pub(super) fn extension(
             let call = mirrors::settings(&successors).fold(call, |call, set| call.option("--set", set));
             let text = match successors.is_empty() {
                 true => text,
-                false => format!("{text}, and a controller of the chart for each link"),
+                false => format!("{text}, with a controller of the chart for each link"),
             };
             remedy.run(StepKind::Upgrade, text, guarded(Some(to), call.pipe(apply())))
         }
-        (None, _) => remedy.step(StepKind::Upgrade, format!("{act}, with what installed it")),
+        (None, _) => remedy.step(StepKind::Upgrade, format!("{act}, with the tool that installed it")),
     };
     linked_again(remedy, name)
 }
@@ -105,7 +106,7 @@ fn linked_again(remedy: Remedy, name: &str) -> Remedy {
     }
     remedy.step(
         StepKind::Note,
-        "Then link the clusters again, with the CLI of this release and the names that the links have: \
+        "Then link the clusters again, with the CLI of this release and the existing link names: \
          https://linkerd.io/2/tasks/upgrading-multicluster/",
     )
 }
@@ -124,7 +125,7 @@ fn managed_extension<'a>(ctx: &Context<'a>, name: &str) -> ManagedBy<'a> {
 
 /// Adds the step that brings the CRDs of a release, by who manages them. Reads `deployments.apps` and the CRDs by name.
 pub(super) fn crds(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Remedy {
-    let act = format!("Bring the CRDs of {to}");
+    let act = format!("Install the CRDs of {to}");
     // They may be another Application's than the control plane.
     let owner = upgrade::gitops_of_crds(ctx).or_else(|| managed_by(ctx).gitops);
     match owner {
@@ -143,13 +144,13 @@ pub(super) fn pruned(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> 
     remedy
         .run(
             StepKind::Command,
-            "See what earlier releases left, which this one has no more. With a CustomResourceDefinition go its objects: leave out \
-             those that you use",
+            "List leftovers of earlier releases that this one no longer has. Deleting a \
+             CustomResourceDefinition deletes its objects: leave out those that you use",
             guarded(Some(to), prune().into()),
         )
         .run(
             StepKind::Command,
-            "Delete it, where it printed anything that you looked at",
+            "If it printed anything, review and delete it",
             guarded(Some(to), prune().pipe(kubectl().words("delete -f -"))),
         )
 }
@@ -204,8 +205,8 @@ fn run_helm(
         Some(moved) => remedy.run(
             StepKind::Upgrade,
             format!(
-                "{act}, with Helm: your values go where this chart reads them; values.json can hold the issuer's key, so delete it \
-                 afterwards"
+                "{act}, with Helm: your values go where this chart reads them; values.json can hold the \
+                 issuer's key, so delete it afterwards"
             ),
             moved,
         ),

@@ -22,9 +22,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter_map(|changed| {
             let matters = ctx.knowledge.upgrades().default(changed.value, changed.to)?;
             let subject = Subject::object(Kind::ConfigMap, home, CONFIG);
-            let before = changed.from.unwrap_or("not there");
+            let before = changed.from.unwrap_or("not set");
             let message = format!(
-                "{} is {} by default in the target, where it was {before}: {}",
+                "{} defaults to {} in the target (today: {before}): {}",
                 changed.value, changed.to, matters.why
             );
             let place = format!("ConfigMap {home}/{CONFIG}");
@@ -51,9 +51,10 @@ fn said(ctx: &Context<'_>, value: &str) -> bool {
 
 fn keep(ctx: &Context<'_>, how: &str) -> String {
     match ctx.settings.values.iter().any(|given| given.chart == CHART) {
-        true => format!("To keep it as it is, set {how} in your values, which do not say it"),
+        true => format!("To keep the current behavior, set {how} in your values, which do not set it"),
         false => format!(
-            "To keep it as it is, set {how} in your values; linkerd-config does not tell whether they say so already (--values FILE does)"
+            "To keep the current behavior, set {how} in your values; linkerd-config does not show whether \
+             they set it already (--values FILE does)"
         ),
     }
 }

@@ -45,7 +45,8 @@ fn finding(
 ) -> Finding {
     let meta = workload.meta;
     let message = format!(
-        "the policy controller of the target answers otherwise for port {port}: {} today, {} then",
+        "the policy controller of the target decides differently for port {port}: {} today, {} after the \
+         upgrade",
         in_words(old),
         in_words(new)
     );
@@ -57,7 +58,8 @@ fn finding(
         .evidence(way.target.clone())
         .remedy(Remedy::new().run(
             StepKind::Command,
-            "See who is let in today, and write down what is to hold, as a Server and its policies, before the upgrade",
+            "Review who may connect today, and define the intended access as a Server and its policies \
+             before the upgrade",
             meshdoctor().words("policy").operand(format!("{}/{}:{port}", meta.namespace, meta.name)),
         ))
 }
@@ -70,7 +72,7 @@ fn in_words(inbound: &Inbound<'_>) -> String {
     };
     let by: BTreeSet<&str> = inbound.authorizations.iter().map(|one| one.by.name()).collect();
     match by.is_empty() {
-        true => format!("{taken}, nobody is let in to all of it"),
-        false => format!("{taken}, let in by {}", by.into_iter().collect::<Vec<_>>().join(", ")),
+        true => format!("{taken}, no client is authorized for all of it"),
+        false => format!("{taken}, authorized by {}", by.into_iter().collect::<Vec<_>>().join(", ")),
     }
 }

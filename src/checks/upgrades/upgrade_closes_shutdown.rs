@@ -48,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Evidence::field(
                 format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name),
                 format!("spec.containers[{container}].command"),
-                "ends the proxy when it is done",
+                "stops the proxy when it is done",
             )
         });
         findings.push(finding(ctx, &way, &since.to_string(), owner.subject(names)).evidences(quoted));
@@ -65,7 +65,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let subject = Subject::object(Kind::CronJob, namespace, name);
         let field =
             format!("spec.jobTemplate.spec.template.spec.containers[{}].command", ending(&template.spec));
-        let evidence = Evidence::field(subject.clone(), field, "ends the proxy when it is done");
+        let evidence = Evidence::field(subject.clone(), field, "stops the proxy when it is done");
         findings.push(finding(ctx, &way, &since.to_string(), subject).evidence(evidence));
     }
     Ok(findings.into())
@@ -94,18 +94,28 @@ fn finding(ctx: &Context<'_>, way: &Way<'_>, since: &str, subject: Subject) -> F
     let remedy = Remedy::new()
         .step(
             StepKind::Annotation,
-            format!("Set {OPENS}: enabled in the pod template: older releases pass it over, the target reads it"),
+            format!(
+                "Set {OPENS}: enabled in the pod template: older releases ignore it, the target reads \
+             it"
+            ),
         )
-        .step(StepKind::Note, format!("Or open it for all proxies: set the chart value {VALUE}=true with the upgrade"))
         .step(
             StepKind::Note,
-            "Or have proxies be native sidecars (Kubernetes 1.29 or later), which end with the work by themselves",
+            format!(
+                "Or enable it for all proxies: set the chart value {VALUE}=true with \
+         the upgrade"
+            ),
+        )
+        .step(
+            StepKind::Note,
+            "Or use native sidecar proxies (Kubernetes 1.29 or later), which stop automatically when the \
+             work is done",
         );
     ctx.finding(
         subject,
         format!(
-            "it ends its proxy through the proxy's endpoint /shutdown, which is closed from {since} on unless somebody opens it: \
-             the work is done and the pod never ends"
+            "it stops its proxy through the endpoint /shutdown, which is disabled by default from {since} \
+             on: the work finishes and the pod never completes"
         ),
     )
     .evidence(way.target.clone())

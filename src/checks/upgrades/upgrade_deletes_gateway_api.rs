@@ -91,17 +91,17 @@ fn finding(ctx: &Context<'_>, way: &Way<'_>, meta: &CrdMeta, owner: Owner<'_>) -
     let (mark, keep) = owner.mark();
     let (message, seen) = match owner {
         Owner::Helm(release) => (
-            "the chart linkerd-crds of the target leaves the Gateway API out, so Helm deletes this definition with the upgrade, and \
-             with it every object of its kind in the cluster"
+            "the target's chart linkerd-crds no longer contains this CRD. Helm deletes it during the \
+             upgrade, with every object of its kind in the cluster"
                 .to_owned(),
             Evidence::field(&object, format!("metadata.annotations[{HELM_RELEASE}]"), release),
         ),
         Owner::GitOps(owner) => (
             format!(
-                "the chart linkerd-crds of the target leaves the Gateway API out, so {owner} deletes this definition where it prunes, and \
-                 with it every object of its kind in the cluster"
+                "the target's chart linkerd-crds no longer contains this CRD. If {owner} prunes, it \
+                 deletes the CRD, with every object of its kind in the cluster"
             ),
-            Evidence::other(&*object, format!("applied by {owner}, as Linkerd's own CRDs are")),
+            Evidence::other(&*object, format!("applied by {owner}, like Linkerd's own CRDs")),
         ),
     };
     let annotate = kubectl().words("annotate crd").operand(&meta.name).arg(format!("{mark}={keep}"));
@@ -111,18 +111,23 @@ fn finding(ctx: &Context<'_>, way: &Way<'_>, meta: &CrdMeta, owner: Owner<'_>) -
         .evidence(Evidence::field(&object, format!("metadata.annotations[{mark}]"), "absent"))
         .evidence(way.target.clone());
     let remedy = match owner {
-        Owner::Helm(_) => Remedy::new().run(StepKind::Command, "Have Helm keep it, before the upgrade", annotate),
+        Owner::Helm(_) => Remedy::new().run(
+            StepKind::Command,
+            "Mark it as kept for Helm, before the \
+         upgrade",
+            annotate,
+        ),
         Owner::GitOps(owner) => Remedy::new()
-            .run(StepKind::Command, format!("Have {owner} keep it, before the upgrade"), annotate)
+            .run(StepKind::Command, format!("Mark it as kept for {owner}, before the upgrade"), annotate)
             .step(
                 StepKind::Note,
-                "See that the annotation is still there as the upgrade is synced: what Git says without it may take it away. Or set \
-                 installGatewayAPI=true in the values of linkerd-crds, in Git",
+                "Check that the annotation still exists when the upgrade is synced: a sync from Git may \
+                 remove it. Or set installGatewayAPI=true in the values of linkerd-crds, in Git",
             ),
     };
     let finding = finding.remedy(remedy.step(
         StepKind::Note,
-        "Then it belongs to nobody: bring the Gateway API by its own manifests from now on",
+        "Then no tool manages it: install the Gateway API from its own manifests from now on",
     ));
     match owner {
         Owner::Helm(_) => finding,

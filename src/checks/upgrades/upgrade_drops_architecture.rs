@@ -20,7 +20,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let arch = of(node)?;
             let name = &node.metadata.name;
             let message = format!(
-                "the target has no images for {arch}: pods that are injected, or linkerd-cni, find no image on such a node"
+                "the target has no images for {arch}: injected pods and linkerd-cni cannot pull an image \
+                 on such a node"
             );
             let evidence = Evidence::field(format!("Node {name}"), format!("metadata.labels[{ARCH}]"), arch);
             Some(

@@ -24,8 +24,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Some(row) = gone.iter().find(|row| row.name == name) else { continue };
         let of = &namespace.metadata.name;
         let message = format!(
-            "the extension {name} has no release beside the target: its webhook stays, and goes on to change new pods for what \
-             nobody maintains"
+            "the extension {name} is not released for the target. Its webhook remains and keeps modifying \
+             new pods for an unmaintained extension"
         );
         findings.push(
             ctx.finding(Subject::object(Kind::Namespace, "", of), message)
@@ -38,10 +38,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .evidence(way.target.clone())
                 .remedy(
                     Remedy::new()
-                        .step(StepKind::Note, format!("Move to what replaces it: {}", row.guide))
+                        .step(StepKind::Note, format!("Move to its replacement: {}", row.guide))
                         .step(
                             StepKind::Note,
-                            "Take the extension away before the upgrade, with what installed it",
+                            "Before the upgrade, remove the extension with the tool that installed it",
                         ),
                 ),
         );
@@ -53,8 +53,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let name = &webhook.metadata.name;
         let message = format!(
-            "the webhook of the extension {}, which has no release beside the target, is there without its namespace: it goes on to \
-             change new pods, or to be asked in vain",
+            "the webhook of the extension {} remains without its namespace, and the extension is not \
+             released for the target. It still modifies new pods, or calls to it fail",
             row.name
         );
         let evidence = Evidence::other(format!("MutatingWebhookConfiguration {name}"), "exists");
@@ -67,8 +67,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .evidence(way.target.clone())
                 .remedy(
                     Remedy::new()
-                        .step(StepKind::Note, format!("Move to what replaces it: {}", row.guide))
-                        .run(StepKind::Command, "Take the webhook away", remove),
+                        .step(StepKind::Note, format!("Move to its replacement: {}", row.guide))
+                        .run(StepKind::Command, "Delete the webhook", remove),
                 ),
         );
     }

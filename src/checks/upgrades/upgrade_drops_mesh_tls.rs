@@ -19,8 +19,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let (namespace, name) = workload.metadata.key();
             let subject = Subject::object(Kind::ExternalWorkload, namespace, name);
             let message = format!(
-                "it is written as v1alpha1, with meshTls; from {since} on v1beta1 is read, where the field is called meshTLS: the \
-                 workload has no identity then"
+                "it is written as v1alpha1, with meshTls. From {since} on Linkerd reads v1beta1, which \
+                 names the field meshTLS, and the workload has no identity"
             );
             Some(
                 ctx.finding(subject.clone(), message)
@@ -30,16 +30,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                         Remedy::new()
                             .run(
                                 StepKind::Command,
-                                "Before the target's CRDs: save the ExternalWorkloads. With those CRDs the API server drops meshTls as \
-                                 soon as it stores such an object again",
+                                "Before the target's CRDs: save the ExternalWorkloads. With those CRDs the \
+                                 API server drops meshTls as soon as it stores such an object again",
                                 kubectl()
                                     .words("get externalworkloads.v1alpha1.workload.linkerd.io -A -o yaml")
                                     .to_file("externalworkloads.yaml"),
                             )
                             .step(
                                 StepKind::Note,
-                                "Once the target's CRDs are installed, and before its control plane: apply it again as \
-                                 workload.linkerd.io/v1beta1, with meshTLS in place of meshTls",
+                                "Once the target's CRDs are installed, and before its control plane: apply \
+                                 it again as workload.linkerd.io/v1beta1, with meshTLS in place of meshTls",
                             ),
                     ),
             )

@@ -20,15 +20,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;
     let services = ctx.seen::<Service>()?;
     let Some(since) = ctx.knowledge.upgrades().open_census(way.between(ctx)) else {
-        return Err(Unjudged::not_applicable("OpenCensus does not end with this upgrade"));
+        return Err(Unjudged::not_applicable("this upgrade does not remove OpenCensus"));
     };
     let about = |subject: Subject, evidence: Evidence| -> Finding {
         let message = format!(
-            "traces go to OpenCensus's port here, and from {since} on proxies and the control plane speak OpenTelemetry alone: no \
-             trace arrives"
+            "traces go to OpenCensus's port here. From {since} on proxies and the control plane support \
+             only OpenTelemetry, and no trace arrives"
         );
         let remedy = Remedy::new()
-            .step(StepKind::Note, format!("Have the collector take OTLP over gRPC at port {OTLP}, and its Service declare that"))
+            .step(StepKind::Note, format!("Configure the collector to receive OTLP over gRPC on port \
+             {OTLP}, and declare the port in its Service"))
             .step(
                 StepKind::ChartValue,
                 format!(

@@ -24,8 +24,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn finding(ctx: &Context<'_>, way: &Way<'_>, home: &str, row: &LostValue, written: String) -> Finding {
     let (severity, what) = match row.effect {
-        Effect::Refused => (Severity::Error, "the target refuses"),
-        Effect::Ignored => (Severity::Warning, "the target does not read"),
+        Effect::Refused => (Severity::Error, "the target rejects"),
+        Effect::Ignored => (Severity::Warning, "the target ignores"),
         Effect::Deprecated => (Severity::Info, "the target advises against"),
     };
     let message = format!("{what} the chart value {}: {}", row.value, row.why);

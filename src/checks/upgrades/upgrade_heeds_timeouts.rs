@@ -16,7 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;
     let read = |version: &LinkerdVersion| Quirks::of(Some(version), ctx.knowledge);
     if read(&way.from).gateway_timeouts || !read(way.to).gateway_timeouts {
-        return Err(Unjudged::not_applicable("both releases treat time limits of rules of HTTPRoutes alike"));
+        return Err(Unjudged::not_applicable("both releases handle timeouts in HTTPRoute rules alike"));
     }
     let routes = defined::<HTTPRoute>(ctx)?;
     let limited = |route: &&Route| {
@@ -97,14 +97,14 @@ fn finding(ctx: &Context<'_>, way: &Way<'_>, route: &Route, rules: &BTreeMap<usi
         .words("-o yaml");
     ctx.finding(
         Subject::object(Kind::HTTPRoute, namespace, name),
-        "the installed release ignores the time limits of its rules, and the target applies them: meshed clients get an error for \
-         requests that take longer",
+        "the installed release ignores the timeouts of its rules, and the target applies them: meshed \
+         clients get an error for requests that take longer",
     )
     .evidences(seen)
     .evidence(way.target.clone())
     .remedy(
         Remedy::new()
-            .run(StepKind::Command, "See whether these limits are meant, against how long requests take today", look)
-            .step(StepKind::Note, "Raise or remove those that are not, before the upgrade"),
+            .run(StepKind::Command, "Compare these timeouts with how long requests take today", look)
+            .step(StepKind::Note, "Raise or remove unintended timeouts, before the upgrade"),
     )
 }

@@ -13,10 +13,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (grpc, http) = (definition(ctx, GRPC), definition(ctx, HTTP));
     let (grpc, _) = (grpc?, http?);
     if grpc.is_none() {
-        return Err(Unjudged::not_applicable("there is no CRD of GRPCRoute"));
+        return Err(Unjudged::not_applicable("the GRPCRoute CRD is not installed"));
     }
     let Some(hops) = hops(ctx, &way.from, way.to) else {
-        return Err(Unjudged::not_applicable("this is no upgrade to a later release"));
+        return Err(Unjudged::not_applicable("this is not an upgrade to a later release"));
     };
     let mut reached = Reached::now(ctx);
     let refused = hops.into_iter().find_map(|hop| {
@@ -29,8 +29,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let brought = step.wanted.to_bring();
     let object = format!("CustomResourceDefinition {GRPC}");
     let message = format!(
-        "{hop} asks for Gateway API {minimum} to {maximum}, and the API server refuses the CRD of {brought} while {ALPHA} is among the \
-         versions in which GRPCRoutes may be stored: that step of the upgrade fails"
+        "{hop} requires Gateway API {minimum} to {maximum}. The API server rejects the CRD of {brought} \
+         while {ALPHA} is a version in which GRPCRoutes may be stored, and that step of the upgrade fails"
     );
     let finding = ctx
         .finding(Subject::object(Kind::CustomResourceDefinition, "", GRPC), message)

@@ -22,12 +22,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let row = ctx.knowledge.releases().for_version(way.to);
     let Some(wanted) = row.and_then(|row| row.gateway_api.as_ref()) else {
         return Err(Unjudged::not_applicable(format!(
-            "which Gateway API {} speaks is not known here",
+            "the Gateway API versions that {} supports are not known",
             way.to
         )));
     };
     if there.is_empty() {
-        return Err(Unjudged::not_applicable("there are no Gateway API CRDs"));
+        return Err(Unjudged::not_applicable("the Gateway API CRDs are not installed"));
     }
     let linkerds = |one: &&&CustomResourceDefinition| one.metadata.annotations.contains_key(CREATED_BY);
     let own: Vec<_> = there.iter().filter(linkerds).collect();
@@ -38,8 +38,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let subject = |one: &CustomResourceDefinition| {
         Subject::object(Kind::CustomResourceDefinition, "", &one.metadata.name)
     };
-    let message = "Linkerd brought these definitions of the Gateway API, and the charts of the target leave that to others: they stay as \
-                   they are, and nobody brings newer ones";
+    let message = "Linkerd installed these Gateway API CRDs, and the target's charts no longer do. The \
+     CRDs stay at their version, and nothing upgrades them";
     let seen = own.iter().flat_map(|one| {
         let object = format!("CustomResourceDefinition {}", one.metadata.name);
         let by = one.metadata.annotations.get(CREATED_BY);
@@ -52,14 +52,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .step(
             StepKind::Note,
             format!(
-                "Decide who brings the Gateway API from now on: its own manifests, {} to {} for the target, or \
-                 installGatewayAPI=true in the values of linkerd-crds",
+                "Choose how to install the Gateway API from now on: its own manifests, {} to {} for the \
+                 target, or installGatewayAPI=true in the values of linkerd-crds",
                 wanted.minimum, wanted.maximum
             ),
         )
         .step(
             StepKind::Note,
-            "Hand the definitions over: https://linkerd.io/2/tasks/gateway-api-ownership-migration/",
+            "Transfer the ownership of the CRDs: \
+             https://linkerd.io/2/tasks/gateway-api-ownership-migration/",
         );
     let finding =
         ctx.finding(subject(first), message).evidences(seen).evidence(way.target.clone()).remedy(remedy);

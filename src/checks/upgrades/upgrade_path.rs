@@ -50,7 +50,7 @@ fn family(channel: Channel) -> &'static str {
     match channel {
         Channel::Stable | Channel::Edge => "the open-source project",
         Channel::Enterprise | Channel::Preview | Channel::Unmarked => "a vendor",
-        Channel::Dev | Channel::Git => "a build of somebody's own",
+        Channel::Dev | Channel::Git => "a custom build",
     }
 }
 
@@ -65,7 +65,7 @@ fn skips(ctx: &Context<'_>, way: &Way<'_>, from: Minor, to: Minor, distance: u32
         remedy.run(
             StepKind::Command,
             format!(
-                "Upgrade to {} ({}), with its data plane, as the plan (-o plan) does; see what that brings",
+                "Upgrade to {} ({}), with its data plane, as in the plan (-o plan), and check the result",
                 row.minor,
                 row.release()
             ),
@@ -73,8 +73,8 @@ fn skips(ctx: &Context<'_>, way: &Way<'_>, from: Minor, to: Minor, distance: u32
         )
     });
     let message = format!(
-        "the target is {} ahead, and Linkerd supports upgrades by one: proxies of the older minor are served by a control plane \
-         that was never tried with them until every pod is created again",
+        "the target is {} ahead, and Linkerd supports upgrading one minor at a time. Until every pod is \
+         created again, proxies of the older minor use a control plane that was not tested with them",
         minors(distance)
     );
     about(ctx, way, message)
@@ -96,8 +96,9 @@ fn one_chart(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     about(
         ctx,
         way,
-        "until 2.11 one chart, linkerd2, held everything; since 2.12 there are linkerd-crds and linkerd-control-plane, SMI's \
-         TrafficSplit is an extension's, and the CRDs of the old Helm release go with it, with every policy and profile",
+        "until 2.11 one chart, linkerd2, held everything. Since 2.12 there are linkerd-crds and \
+         linkerd-control-plane, and TrafficSplit belongs to the SMI extension. Removing the old Helm \
+         release deletes its CRDs, with every policy and profile",
     )
     .parameter("one chart")
     .evidences(seen)
@@ -105,12 +106,13 @@ fn one_chart(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
         Remedy::new()
             .step(
                 StepKind::Note,
-                "Before the upgrade to 2.12, save every ServiceProfile, Server, ServerAuthorization and TrafficSplit: kubectl get -A -o yaml",
+                "Before the upgrade to 2.12, save every ServiceProfile, Server, ServerAuthorization and \
+                 TrafficSplit: kubectl get -A -o yaml",
             )
             .step(
                 StepKind::Note,
-                "Move to the new charts as the notes of stable-2.12.0 say, and install the SMI extension first where TrafficSplits are \
-                 used: https://linkerd.io/2/tasks/upgrade/",
+                "Migrate to the new charts as described in the notes of stable-2.12.0. If TrafficSplits \
+                 are used, install the SMI extension first: https://linkerd.io/2/tasks/upgrade/",
             ),
     )
 }
@@ -119,14 +121,15 @@ fn back(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     about(
         ctx,
         way,
-        "this is a downgrade, for which Linkerd has no procedure: proxies that are newer than the control plane are not supported, \
-         and what newer CRDs store stays",
+        "this is a downgrade, for which Linkerd has no procedure. Proxies newer than the control plane are \
+         not supported, and objects stored by newer CRDs remain",
     )
     .severity(Severity::Warning)
     .parameter("back")
     .remedy(Remedy::new().step(
         StepKind::Note,
-        "Keep the CRDs of the newer release, take the data plane back with the control plane, and try it on another cluster first",
+        "Keep the CRDs of the newer release, downgrade the data plane together with the control plane, and \
+         test on another cluster first",
     ))
 }
 
@@ -134,7 +137,7 @@ fn same(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     about(
         ctx,
         way,
-        "this release is installed already: to apply it again changes what its values say and no more",
+        "this release is already installed: applying it again changes only what its values change",
     )
     .severity(Severity::Info)
     .parameter("same")
@@ -142,24 +145,22 @@ fn same(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
 }
 
 fn not_comparable(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
-    about(ctx, way, "the two releases cannot be compared: which minors lie between them is not known")
+    about(ctx, way, "the two releases cannot be compared: the minors between them are not known")
         .severity(Severity::Warning)
         .parameter("not comparable")
-        .remedy(
-            Remedy::new().step(StepKind::Note, "Name the release that the build was made from with --from"),
-        )
+        .remedy(Remedy::new().step(StepKind::Note, "Name the release that the build is based on with --from"))
 }
 
 fn sideways(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     let message = format!(
-        "the target is released by {}, what is installed by {}: charts, repositories and images have other names, and values may \
-         mean something else",
+        "the target is released by {}, the installed release by {}: charts, repositories and images have \
+         different names, and values may have a different meaning",
         family(way.to.channel()),
         family(way.from.channel())
     );
     let remedy = Remedy::new().step(
         StepKind::Note,
-        "Follow the guide of whoever releases the target; what public sources say of the minor is judged here",
+        "Follow the guide of the target's vendor; this plan uses only public sources about the minor",
     );
     let finding = about(ctx, way, message).severity(Severity::Warning).parameter("sideways").likely();
     finding.remedy(origins(ctx, way, remedy))
@@ -169,7 +170,8 @@ fn sideways(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
 fn channel(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     let prefix = |version: &LinkerdVersion| version.channel().prefix();
     let message = format!(
-        "the target is of the channel {}, what is installed of the channel {}: charts come from another repository and count otherwise",
+        "the target is of the channel {}, the installed release of the channel {}: charts come from \
+         another repository and use another numbering",
         prefix(way.to),
         prefix(&way.from)
     );
@@ -188,18 +190,15 @@ fn origins(ctx: &Context<'_>, way: &Way<'_>, remedy: Remedy) -> Remedy {
     };
     let remedy = remedy.step(
         StepKind::Note,
-        format!(
-            "Charts: {}, in the place of {}; the plan (-o plan) has the commands",
-            named(to),
-            named(from)
-        ),
+        format!("Charts: {}, replacing {}; the plan (-o plan) has the commands", named(to), named(from)),
     );
     let remedy = match from.images == to.images {
         true => remedy,
         false => remedy.step(
             StepKind::Note,
             format!(
-                "Images: {} in the place of {}; mirrors, pull secrets and admission policies have to know it before",
+                "Images: {} instead of {}; mirrors, pull secrets and admission policies have to allow it \
+                 before",
                 to.images, from.images
             ),
         ),
@@ -208,18 +207,24 @@ fn origins(ctx: &Context<'_>, way: &Way<'_>, remedy: Remedy) -> Remedy {
     let remedy = match (within(from), within(to)) {
         (None, Some(within)) => remedy.step(
             StepKind::ChartValue,
-            format!("Values of the control plane stand under {within} in that chart: where they stay at the top, nothing reads them"),
+            format!(
+                "Control-plane values belong under {within} in that chart: it ignores them at the top \
+             level"
+            ),
         ),
         (Some(within), None) => remedy.step(
             StepKind::ChartValue,
-            format!("Values of the control plane stand at the top in that chart: where they stay under {within}, nothing reads them"),
+            format!(
+                "Control-plane values belong at the top level in that chart: it ignores them under \
+             {within}"
+            ),
         ),
         _ => remedy,
     };
     let remedy = match &to.license {
         Some(variable) => remedy.step(
             StepKind::Note,
-            format!("A license key is asked for: {variable} for its CLI, license in the values"),
+            format!("A license key is required: {variable} for its CLI, license in the values"),
         ),
         None => remedy,
     };
@@ -230,11 +235,17 @@ fn origins(ctx: &Context<'_>, way: &Way<'_>, remedy: Remedy) -> Remedy {
     match family(way.from.channel()) {
         "a vendor" => remedy.step(
             StepKind::Note,
-            "What only the vendor's build has is lost: its operator, its own resources and values, and repairs that it took from later \
-             releases",
+            "Parts that only the vendor's build has are lost: its operator, its own resources and values, \
+             and fixes backported from later releases",
         ),
         _ => match &from.last {
-            Some(last) => remedy.step(StepKind::Note, format!("After {last} that channel has no release: there is no way to stay on it")),
+            Some(last) => remedy.step(
+                StepKind::Note,
+                format!(
+                    "That channel ends with {last}: it has no \
+             later release"
+                ),
+            ),
             None => remedy,
         },
     }

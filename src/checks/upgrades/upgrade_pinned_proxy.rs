@@ -17,12 +17,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;
     let Some(edge) = ctx.knowledge.upgrades().init_in_proxy(way.between(ctx)) else {
         return Err(Unjudged::not_applicable(
-            "linkerd-init does not move into the proxy's image with this upgrade",
+            "this upgrade does not move linkerd-init into the proxy's image",
         ));
     };
     let values = values(ctx)?;
     if values.bool("cniEnabled") == Some(true) {
-        return Err(Unjudged::not_applicable("linkerd-cni sets pods up, not linkerd-init"));
+        return Err(Unjudged::not_applicable("linkerd-cni sets up the pods, not linkerd-init"));
     }
     let change = Introduced::at_edge(edge);
     let old = |text: &str| {
@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let object = format!("ConfigMap {home}/{CONFIG}");
         let evidence = Evidence::field(object, format!("data.values: {VALUE}"), version);
         let remedy = Remedy::new()
-            .step(StepKind::ChartValue, format!("Take {VALUE} out of your values before the upgrade"));
+            .step(StepKind::ChartValue, format!("Remove {VALUE} from your values before the upgrade"));
         findings.push(about(ctx, &way, Subject::object(Kind::ConfigMap, home, CONFIG), evidence, remedy));
     }
     let written = Written::of(ctx, &MAKE_PODS);
@@ -57,8 +57,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn about(ctx: &Context<'_>, way: &Way<'_>, subject: Subject, evidence: Evidence, remedy: Remedy) -> Finding {
     ctx.finding(
         subject,
-        "the injector of the target runs linkerd-init from the proxy's image, and the image that is pinned here has none: new pods \
-         stay in Init",
+        "the target's injector runs linkerd-init from the proxy's image, and the pinned image does not \
+         contain it: new pods stay in Init",
     )
     .evidence(evidence)
     .evidence(way.target.clone())

@@ -81,14 +81,14 @@ fn about(
         Subject::object(Kind::Service, &service.metadata.namespace, &service.metadata.name)
     };
     let message = format!(
-        "from {since} on, proxies refuse connections to a port of a Service that it does not declare: clients that use the port of \
-         the pods at the address of one of these Services are cut off"
+        "from {since} on, proxies reject connections to a port that the Service does not declare. Clients \
+         that use a port of the pods at the address of one of these Services are cut off"
     );
     let seen = affected.iter().take(QUOTED).map(|(service, others)| {
         let declared: Vec<String> = service.spec.ports.iter().map(|port| port.port.to_string()).collect();
         let others: Vec<String> = others.iter().take(PORTS).map(ToString::to_string).collect();
         let object = format!("Service {}/{}", service.metadata.namespace, service.metadata.name);
-        let said = format!("{}; its pods listen on {} as well", declared.join(", "), others.join(", "));
+        let said = format!("{}; its pods also listen on {}", declared.join(", "), others.join(", "));
         Evidence::field(object, "spec.ports[].port", said)
     });
     let finding = ctx
@@ -99,8 +99,8 @@ fn about(
         .evidence(way.target.clone())
         .remedy(Remedy::new().step(
             StepKind::Note,
-            "See in the configuration of their clients whether one uses such a port; have it use the declared one, or declare the \
-             other in the Service too, before the upgrade",
+            "Check in the configuration of their clients whether one uses such a port. If so, change it to \
+             the declared port, or declare the other one in the Service too, before the upgrade",
         ));
     Some(affected.iter().skip(1).fold(finding, |finding, (service, _)| finding.subject(subject(service))))
 }

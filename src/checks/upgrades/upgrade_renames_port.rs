@@ -180,7 +180,7 @@ fn of_monitor(
 }
 
 /// The finding about an object that names ports; `None` where all of them keep their names.
-#[allow(clippy::too_many_arguments, reason = "each is said of the object in the finding")]
+#[allow(clippy::too_many_arguments, reason = "each is listed with the object in the finding")]
 fn told<'n>(
     ctx: &Context<'_>,
     way: &Way<'_>,
@@ -199,12 +199,13 @@ fn told<'n>(
     let new = new.into_iter().collect::<Vec<_>>().join(", ");
     let all = pairs.iter().map(|(port, _)| *port).collect::<Vec<_>>().join(", ");
     let (what, then) = match kind {
-        Kind::NetworkPolicy => ("lets connections in by", "lets nobody in there"),
-        Kind::Server => ("takes", "takes no port"),
-        _ => ("asks for metrics at", "asks nobody"),
+        Kind::NetworkPolicy => ("allows connections to", "allows none there"),
+        Kind::Server => ("selects", "selects no port"),
+        _ => ("scrapes metrics from", "finds no target"),
     };
     let message = format!(
-        "it {what} port {old} of the control plane by name; from {} on containers call it {new}, and it {then}",
+        "it {what} port {old} of the control plane by name; from {} on containers name it {new}, and it \
+         {then}",
         renaming.since
     );
     let subject = Subject::object(kind, &meta.namespace, &meta.name);
@@ -215,7 +216,8 @@ fn told<'n>(
         _ => field.to_owned(),
     };
     let step = format!(
-        "Name {new} in place of {all}: both for the time of the upgrade, or as its first step after the control plane"
+        "Name {new} in place of {all}: both during the upgrade, or as its first step after the control \
+         plane"
     );
     Some(
         ctx.finding(subject.clone(), message)

@@ -67,7 +67,8 @@ fn finding(ctx: &Context<'_>, deployment: &Workload, message: &str, remedy: Reme
 fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
     let (namespace, name) = deployment.metadata.key();
     let resume = kubectl().namespace(namespace).words("rollout resume").operand(format!("deployment/{name}"));
-    let message = "its rollout is paused: the upgrade is applied without an error, and no pod of the new release starts";
+    let message = "its rollout is paused: the upgrade applies without an error, and no pod of the new \
+     release starts";
     let remedy = Remedy::new().run(StepKind::Command, "Resume the rollout before the upgrade", resume);
     deployment.spec.paused.then(|| {
         finding(ctx, deployment, message, remedy).parameter("paused").evidence(Evidence::field(
@@ -79,17 +80,18 @@ fn paused(ctx: &Context<'_>, deployment: &Workload) -> Option<Finding> {
 }
 
 fn without_room(ctx: &Context<'_>, deployment: &Workload, full: &str) -> Finding {
-    let message = "its rollout starts a new pod before it stops an old one, and the namespace's quota has no room for it: the API \
-                   server refuses the pod, and the rollout hangs";
+    let message = "its rollout starts a new pod before it stops an old one, and the namespace's quota has \
+     no room for it. The API server rejects the pod, and the rollout hangs";
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "See what the quota allows and what uses it",
+            "List the quota's limits and usage",
             kubectl().namespace(&deployment.metadata.namespace).words("describe resourcequota"),
         )
         .step(
             StepKind::Note,
-            "Raise the quota by one pod of the Deployment for the time of the upgrade, or set maxUnavailable of its update strategy to 1",
+            "Raise the quota by one pod of the Deployment during the upgrade, or set maxUnavailable of its \
+             update strategy to 1",
         );
     finding(ctx, deployment, message, remedy).parameter("quota").evidence(Evidence::other("Quota", full))
 }
@@ -110,16 +112,16 @@ fn without_node(ctx: &Context<'_>, deployment: &Workload, nodes: usize) -> Optio
     let replicas = spec.replicas.unwrap_or(1);
     let is_stuck = spec.strategy.starts_before_it_stops(replicas)
         && usize::try_from(replicas).is_ok_and(|replicas| replicas >= nodes && nodes > 0);
-    let message = "its replicas must not share a node, every node has one, and its rollout starts a new pod before it stops an old \
-                   one: that pod stays pending, and the rollout hangs";
+    let message = "its rollout starts a new pod before it stops an old one, but its replicas must not \
+     share a node and every node has one. The new pod stays pending, and the rollout hangs";
     let remedy = Remedy::new().step(
         StepKind::Note,
-        "Add a node for the time of the upgrade, or set maxUnavailable of its update strategy to 1",
+        "Add a node during the upgrade, or set maxUnavailable of its update strategy to 1",
     );
     is_stuck.then(|| {
         finding(ctx, deployment, message, remedy)
             .parameter("nodes")
             .evidence(Evidence::field(shown(deployment), "spec.replicas", replicas.to_string()))
-            .evidence(Evidence::other("Nodes that take pods", nodes.to_string()))
+            .evidence(Evidence::other("Schedulable nodes", nodes.to_string()))
     })
 }

@@ -11,7 +11,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     };
     let message = format!("Linkerd advises against this release: {}", row.why);
-    let remedy = Remedy::new().step(StepKind::Upgrade, format!("Go to {} or a later one", row.instead));
+    let remedy =
+        Remedy::new().step(StepKind::Upgrade, format!("Upgrade to {} or later instead", row.instead));
     let finding = ctx
         .finding(Subject::thing("upgrade"), message)
         .evidence(way.target)

@@ -34,8 +34,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .finding(
             Subject::thing("linkerd CLI"),
             format!(
-                "the linkerd CLI is {difference}: what it checks, renders and injects belongs to another release than \
-                 what is installed"
+                "the linkerd CLI is {difference}: its checks, manifests and injection belong to another \
+                 release than the installed one"
             ),
         )
         .evidence(Evidence::other("linkerd CLI", cli.as_str()))
@@ -48,20 +48,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn remedy(knowledge: &Knowledge, control_plane: &LinkerdVersion, newer: bool) -> Remedy {
     let remedy = Remedy::new();
     let text = "Use the CLI of the installed version against this cluster";
-    let remedy =
-        match control_plane.channel() {
-            _ if knowledge.channels().of(control_plane).is_some() => {
-                remedy.run(StepKind::Command, text, install(knowledge, control_plane))
-            }
-            Channel::Dev | Channel::Git => remedy
-                .step(StepKind::Command, format!("{text}: {control_plane}, built from the same sources")),
-            _ => remedy
-                .step(StepKind::Command, format!("{text}: {control_plane}, from the vendor it comes from")),
-        };
+    let remedy = match control_plane.channel() {
+        _ if knowledge.channels().of(control_plane).is_some() => {
+            remedy.run(StepKind::Command, text, install(knowledge, control_plane))
+        }
+        Channel::Dev | Channel::Git => {
+            remedy.step(StepKind::Command, format!("{text}: {control_plane}, built from the same sources"))
+        }
+        _ => remedy.step(StepKind::Command, format!("{text}: {control_plane}, from its vendor")),
+    };
     if newer {
         remedy.step(
             StepKind::Upgrade,
-            "Or, if an upgrade was begun with it, finish that: the control plane one minor at a time, then the workloads",
+            "Or, if you began an upgrade with it, finish the upgrade: the control plane one minor at a \
+             time, then the workloads",
         )
     } else {
         remedy

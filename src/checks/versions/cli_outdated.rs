@@ -20,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let message = if behind.expected {
         "the linkerd CLI is not of the release that is expected"
     } else {
-        "a newer linkerd CLI is known; what counts more is that it fits the control plane"
+        "a newer linkerd CLI is known, but it is more important that the CLI fits the control plane"
     };
     let remedy = Remedy::new();
     let remedy = match (behind.expected, behind.target.channel()) {
@@ -29,13 +29,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "Install the CLI of that release",
             install(ctx.knowledge, &behind.target),
         ),
-        (true, _) => remedy.step(
-            StepKind::Command,
-            format!("Install the CLI of {}, from the vendor it comes from", behind.target),
-        ),
+        (true, _) => {
+            remedy.step(StepKind::Command, format!("Install the CLI of {}, from its vendor", behind.target))
+        }
         (false, _) => remedy.step(
             StepKind::Note,
-            "Take a newer one when the control plane is upgraded, not before: it belongs to the release that is installed",
+            "Upgrade the CLI together with the control plane, not before: it belongs to the installed \
+             release",
         ),
     };
     let finding = ctx

@@ -77,8 +77,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(
                 subject,
-                "a component of the control plane runs another version than the injector: releases are made and tested \
-                 as one, and an upgrade that stopped half-way looks like this",
+                "a component of the control plane runs another version than the injector: releases are \
+                 built and tested as a unit, and an interrupted upgrade leaves this state",
             )
             .evidences(evidence)
             .evidence(seen.clone())
@@ -105,8 +105,8 @@ fn configured_otherwise(ctx: &Context<'_>, reference: &LinkerdVersion, seen: &Ev
     let message = match said.is_empty() {
         true => "linkerd-config names no release, which linkerd check and linkerd upgrade read there",
         false => {
-            "linkerd-config names another release than the injector's: new proxies are of that release unless something else \
-             says so, and linkerd check and linkerd upgrade read it"
+            "linkerd-config names another release than the injector's: new proxies are of that release \
+             unless overridden, and linkerd check and linkerd upgrade read it"
         }
     };
     let object = format!("ConfigMap {namespace}/linkerd-config");
@@ -151,7 +151,7 @@ fn odd_tags(ctx: &Context<'_>, pods: &[Pod], reference: &LinkerdVersion) -> Opti
 fn remedy(ctx: &Context<'_>, namespace: &str, name: &str) -> Remedy {
     let remedy = Remedy::new().run(
         StepKind::Command,
-        "See whether a rollout is in progress, or stuck",
+        "Check whether a rollout is in progress or stuck",
         kubectl()
             .namespace(namespace)
             .words("rollout status")

@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let definitions = ctx.seen::<CustomResourceDefinition>()?;
     let mut own = definitions.iter().filter(|d| GROUPS.contains(&d.spec.group.as_str())).peekable();
     if own.peek().is_none() {
-        return Err(Unjudged::not_applicable("there are no CRDs of Linkerd or of Gateway API"));
+        return Err(Unjudged::not_applicable("no CRDs of Linkerd or the Gateway API are installed"));
     }
     Ok(own.filter_map(|definition| finding(ctx, definition)).collect::<Vec<_>>().into())
 }
@@ -32,17 +32,22 @@ fn finding(ctx: &Context<'_>, definition: &CustomResourceDefinition) -> Option<F
     let known: Vec<&str> = versions.iter().map(|version| version.name.as_str()).collect();
     let remedy = Remedy::new().run(
         StepKind::Command,
-        "Have every object stored again in the version of today, then say that no other is in use",
+        "Rewrite every object in the current version, then remove the other versions from \
+         status.storedVersions",
         restore(name, storage),
     );
     Some(
         ctx.finding(
             Subject::object("CustomResourceDefinition", "", name),
-            "a CRD says that objects may be stored in a version that it does not have: the API server refuses every other change to it, and \
-             cannot read such objects",
+            "a CRD lists a stored version that it no longer has: the API server rejects every other change \
+             to it, and cannot read objects stored in that version",
         )
         .severity(Severity::Warning)
-        .evidence(Evidence::field(&object, "status.storedVersions", definition.status.stored_versions.join(", ")))
+        .evidence(Evidence::field(
+            &object,
+            "status.storedVersions",
+            definition.status.stored_versions.join(", "),
+        ))
         .evidence(Evidence::field(&object, "spec.versions", known.join(", ")))
         .remedy(remedy),
     )

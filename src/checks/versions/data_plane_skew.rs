@@ -116,44 +116,45 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
     let (severity, message) = match gap {
         Gap::Behind(1) => (
             Severity::Info,
-            "the proxy is one minor older than the control plane, which is supported: it gets the new one when its pod is \
-             created again"
+            "the proxy is one minor older than the control plane, which is supported: it is upgraded when \
+             its pod is created again"
                 .to_owned(),
         ),
         Gap::Behind(distance) => (
             Severity::Warning,
             format!(
-                "the proxy is {} older than the control plane, and only one is supported: what changed between them may \
-                 break discovery, policy or identity",
+                "the proxy is {} older than the control plane, and only one is supported: changes between \
+                 them may break discovery, policy or identity",
                 minors(distance)
             ),
         ),
         Gap::Ahead(distance) => (
             Severity::Warning,
             format!(
-                "the proxy is {} newer than the control plane, which no release supports: it may ask for what the control \
-                 plane does not serve",
+                "the proxy is {} newer than the control plane, which no release supports: it may request \
+                 data that the control plane does not serve",
                 minors(distance)
             ),
         ),
         Gap::OtherBuild => {
-            (Severity::Info, "the proxy is of another build of the control plane's minor".to_owned())
+            (Severity::Info, "the proxy is another build of the control plane's minor".to_owned())
         }
         Gap::NotComparable => (
             Severity::Info,
-            "the proxy's version cannot be compared with the control plane's: how far apart they are is not known"
+            "the proxy's version cannot be compared with the control plane's: the distance between them is \
+             not known"
                 .to_owned(),
         ),
         Gap::OddTag => (
             Severity::Info,
-            "the proxy's image has a tag that is not a Linkerd release: its version is read from an annotation, but linkerd \
-             check reads the tag"
+            "the proxy's image has a tag that is not a Linkerd release: its version is read from an \
+             annotation, but linkerd check reads the tag"
                 .to_owned(),
         ),
         Gap::Unreadable => (
             Severity::Info,
-            "neither the proxy's image tag nor its annotation states a version: whether it fits the control plane is not \
-             known"
+            "neither the proxy's image tag nor its annotation states a version: it may not fit the control \
+             plane"
                 .to_owned(),
         ),
     };
@@ -192,7 +193,8 @@ fn proxy_seen(pod: &Pod, count: usize) -> Vec<Evidence> {
 fn remedy(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[String]) -> Remedy {
     let mut remedy = Remedy::new();
     if gap == Gap::OddTag {
-        let words = "Mirror images under the tag of their release, or by digest, where linkerd check is to be content";
+        let words = "If linkerd check has to pass, mirror images under the tag of their release, or by \
+         digest";
         return remedy.step(StepKind::Note, words);
     }
     if pinned {
@@ -203,7 +205,8 @@ fn remedy(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[Stri
     } else if matches!(gap, Gap::Ahead(_)) {
         remedy = remedy.step(
             StepKind::Upgrade,
-            "Finish the control plane's upgrade, or, if it was rolled back on purpose, go on with the next step",
+            "Finish the control plane's upgrade, or, if it was rolled back on purpose, continue with the \
+             next step",
         );
     }
     remedy.steps.push(renew(

@@ -110,15 +110,16 @@ pub(in crate::checks) fn stored_again(
         false => remedy.run(
             StepKind::Command,
             format!(
-                "First go to Gateway API {WITH_BOTH}, in which GRPCRoute has v1alpha2 and v1, and stores v1"
+                "First install Gateway API {WITH_BOTH}, in which GRPCRoute has v1alpha2 and v1, and stores \
+                 v1"
             ),
             over(Some(grpc)).arg(bundle_address(&WITH_BOTH, channel)),
         ),
     };
     remedy.run(
         StepKind::Command,
-        "Have every GRPCRoute stored again as v1, then say that v1alpha2 is in use no more: the API server refuses the newer CRD \
-         otherwise",
+        "Rewrite every GRPCRoute as v1, then remove v1alpha2 from status.storedVersions: the API server \
+         rejects the newer CRD otherwise",
         restore(GRPC, "v1"),
     )
 }
@@ -159,8 +160,8 @@ pub(in crate::checks) fn bring(
     if there.and_then(brought_by).is_some_and(|by| by.starts_with("linkerd/helm")) {
         let remedy = remedy.step(
             StepKind::Note,
-            "Linkerd's chart linkerd-crds holds these CRDs, brings none that are newer, and would put its own back: hand them over first, \
-             https://linkerd.io/2/tasks/gateway-api-ownership-migration/",
+            "Linkerd's chart linkerd-crds holds these CRDs, has no newer ones, and would restore its own: \
+             transfer their ownership first, https://linkerd.io/2/tasks/gateway-api-ownership-migration/",
         );
         return install_bundle(remedy, there, wanted);
     }
@@ -168,8 +169,9 @@ pub(in crate::checks) fn bring(
         return remedy.step(
             StepKind::Note,
             format!(
-                "Do not replace the CRDs by hand: {who} manages them ({mark}) and reverts changes. Have it install a release \
-                 from {} to {}, or choose a release of Linkerd that supports the one that is there",
+                "Do not replace the CRDs by hand: {who} manages them ({mark}) and reverts changes. Install \
+                 a release from {} to {} with it, or choose a Linkerd release that supports the installed \
+                 one",
                 wanted.minimum, wanted.maximum
             ),
         );
@@ -191,9 +193,9 @@ pub(in crate::checks) fn install_bundle(
     let remedy = remedy.run(
         StepKind::Command,
         format!(
-            "Install Gateway API {} from its {channel} channel, which serves the versions that this Linkerd release uses; \
-             first \
-             make sure that no other controller in the cluster needs another release",
+            "Install Gateway API {} from its {channel} channel, which serves the versions that this \
+             Linkerd release uses. First make sure that no other controller in the cluster needs another \
+             release",
             wanted.to_bring()
         ),
         over(there).arg(bundle_address(wanted.to_bring(), channel)),
@@ -202,7 +204,7 @@ pub(in crate::checks) fn install_bundle(
     match there.filter(|definition| is_of_the_cli(definition)) {
         Some(_) => remedy.run(
             StepKind::Command,
-            "Say that these CRDs are not Linkerd's any more: its CLI would bring its own again otherwise",
+            "Mark these CRDs as no longer managed by Linkerd: otherwise its CLI installs its own again",
             kubectl()
                 .words("annotate --overwrite crd")
                 .operand(HTTP)

@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         })
         .collect();
     let Some((pod, first)) = started.iter().min_by_key(|(_, at)| *at) else {
-        return Err(Unjudged::not_applicable("no policy controller runs that says since when"));
+        return Err(Unjudged::not_applicable("no running policy controller states its start time"));
     };
     let kinds = [Kind::HTTPRoute, Kind::GRPCRoute, Kind::TLSRoute, Kind::TCPRoute];
     let findings = kinds.into_iter().filter_map(|kind| -> Option<Finding> {
@@ -35,8 +35,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let created = definition.metadata.creation_timestamp.get().filter(|created| *created > *first)?;
         let behind = started.iter().filter(|(_, at)| *at < created).count();
         let message = format!(
-            "{kind} came to the cluster after the policy controller started, which looks for kinds of routes once: {behind} of {} of its pods \
-             read none, so their clients go past every such route",
+            "{kind} was installed after the policy controller started, which detects route kinds only at \
+             startup: {behind} of {} of its pods read none, so their clients bypass every such route",
             started.len()
         );
         // Where it is not known whether there are routes, there may be.
@@ -62,12 +62,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ));
         let one = routes.first().map(|route| {
             let (namespace, name) = route.metadata.key();
-            Evidence::other(format!("{kind} in the cluster"), format!("{}, such as {namespace}/{name}", routes.len()))
+            Evidence::other(
+                format!("{kind} in the cluster"),
+                format!("{}, such as {namespace}/{name}", routes.len()),
+            )
         });
         let restart = kubectl().namespace(home).words("rollout restart deployment").operand(DEPLOYMENT);
         Some(finding.evidences(one).remedy(Remedy::new().run(
             StepKind::Command,
-            "Restart the controller; proxies keep what they know meanwhile",
+            "Restart the controller; proxies keep their configuration meanwhile",
             restart,
         )))
     });

@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let releases = ctx.knowledge.releases();
     let Some(wanted) = releases.for_version(&version).and_then(|row| row.gateway_api.as_ref()) else {
         return Err(Unjudged::not_applicable(format!(
-            "which Gateway API {version} speaks is not known here"
+            "the Gateway API versions that {version} supports are not known"
         )));
     };
     let (http, grpc) = (http?, grpc?);
@@ -126,7 +126,7 @@ fn absent(ctx: &Context<'_>, judged: &Judged<'_>) -> Finding {
     let remedy = bring(ctx, Remedy::new(), None, judged.wanted);
     ctx.finding(
         Subject::thing("Gateway API"),
-        "the Gateway API CRDs are missing: this release of Linkerd needs them before it is installed or upgraded",
+        "the Gateway API CRDs are missing: install them before you install or upgrade this Linkerd release",
     )
     .evidence(Evidence::other("CustomResourceDefinitions", format!("neither {HTTP} nor {GRPC} exists")))
     .evidence(supported(judged))
@@ -137,7 +137,7 @@ fn absent(ctx: &Context<'_>, judged: &Judged<'_>) -> Finding {
 
 /// What the CLI of the target does without them.
 fn refusal(judged: &Judged<'_>) -> Option<Evidence> {
-    let said = "exits with an error and prints no manifests until they are there, and serve v1";
+    let said = "exits with an error and prints no manifests until they exist and serve v1";
     judged.refused.then(|| Evidence::other(format!("linkerd upgrade of {}", judged.version), said))
 }
 
@@ -161,13 +161,12 @@ fn no_start(
     let finding = ctx
         .finding(
             Subject::thing("Gateway API"),
-            "the policy controller of this release exits at startup, because no CRD serves the Gateway API versions that it \
-             asks \
-             for: pods of linkerd-destination do not become ready once they restart",
+            "the policy controller of this release exits at startup, because no CRD serves the Gateway API \
+             versions that it requires: pods of linkerd-destination do not become ready once they restart",
         )
         .evidence(Evidence::other(
             format!("API group {GROUP}"),
-            format!("serves {served}, and not {}", asked.join(", ")),
+            format!("serves {served}, but not {}", asked.join(", ")),
         ))
         .evidence(supported(judged))
         .evidence(judged.seen.clone())
@@ -201,23 +200,18 @@ fn without(
     };
     ctx.finding(
         Subject::object("CustomResourceDefinition", "", name),
-        "a Gateway API CRD does not serve the version that this release of Linkerd asks for: routes of that kind have no \
-         effect",
+        "a Gateway API CRD does not serve the version that this Linkerd release requires: routes of that \
+         kind have no effect",
     )
     .severity(severity)
     .likely()
     .evidence(Evidence::field(
         format!("CustomResourceDefinition {name}"),
         "spec.versions",
-        format!("{} served, and not {wanted_version}", served.join(", ")),
+        format!("{} served, but not {wanted_version}", served.join(", ")),
     ))
     .evidence(supported(judged))
     .evidences(refusal(judged).filter(|_| !of_linkerd))
     .fails_rows(rows)
-    .remedy(bring(
-        ctx,
-        Remedy::new(),
-        Some(definition),
-        judged.wanted,
-    ))
+    .remedy(bring(ctx, Remedy::new(), Some(definition), judged.wanted))
 }

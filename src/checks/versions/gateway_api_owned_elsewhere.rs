@@ -19,7 +19,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = release(ctx)?;
     let (http, grpc) = (http?, grpc?);
     if http.is_none() && grpc.is_none() {
-        return Err(Unjudged::not_applicable("there are no Gateway API CRDs"));
+        return Err(Unjudged::not_applicable("the Gateway API CRDs are not installed"));
     }
     // Charts before the value had another one for it, on by default.
     let default = ctx.knowledge.releases().default_of(CHART, VALUE, &version);
@@ -52,22 +52,25 @@ fn foreign(
         }
         (_, Some(gitops), _) => gitops.to_string(),
         (_, _, Some((who, mark))) => format!("{who} ({mark})"),
-        (_, None, None) => "nobody that says so, so it was applied by hand".to_owned(),
+        (_, None, None) => "no tool (they were applied by hand)".to_owned(),
     };
     let name = &meta.name;
     Some(
         ctx.finding(
             Subject::object("CustomResourceDefinition", "", name),
-            "the chart of Linkerd's CRDs installs Gateway API unless it is told not to, and it is here already, from somebody else: Helm \
-             refuses to take it over, and the CLI would replace it",
+            "the chart of Linkerd's CRDs installs the Gateway API unless disabled, and another tool has \
+             already installed it here: Helm refuses to take it over, and the CLI would replace it",
         )
         .severity(Severity::Warning)
         .evidence(Evidence::other(format!("CustomResourceDefinition {name}"), format!("managed by {who}")))
-        .evidence(Evidence::other(format!("chart {CHART}"), format!("{value} is true unless it is set")))
+        .evidence(Evidence::other(format!("chart {CHART}"), format!("{value} defaults to true")))
         .evidence(seen.clone())
         .remedy(Remedy::new().step(
             StepKind::ChartValue,
-            format!("Install Linkerd's CRDs with {value}=false, and leave Gateway API to whoever manages it"),
+            format!(
+                "Install Linkerd's CRDs with {value}=false, and keep managing the Gateway API with its \
+             current tool"
+            ),
         )),
     )
 }

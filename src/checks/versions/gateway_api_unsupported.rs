@@ -18,12 +18,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx.knowledge.releases().for_version(&version).and_then(|row| row.gateway_api.as_ref())
     else {
         return Err(Unjudged::not_applicable(format!(
-            "which Gateway API {version} speaks is not known here"
+            "the Gateway API versions that {version} supports are not known"
         )));
     };
     let (http, grpc) = (http?, grpc?);
     if http.is_none() && grpc.is_none() {
-        return Err(Unjudged::not_applicable("there are no Gateway API CRDs"));
+        return Err(Unjudged::not_applicable("the Gateway API CRDs are not installed"));
     }
     let findings =
         [(http, &wanted.http_route), (grpc, &wanted.grpc_route)].into_iter().filter_map(|(found, served)| {
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             let number = of_linkerd.filter(|brought| **brought > number).unwrap_or(&number);
             let finding = finding(ctx, definition, bundle, wanted, wanted.compare(number))?;
             let finding = finding.evidences(of_linkerd.map(|brought| {
-                Evidence::other("linkerd upgrade --crds", format!("brings Gateway API {brought} again"))
+                Evidence::other("linkerd upgrade --crds", format!("reinstalls Gateway API {brought}"))
             }));
             let range = format!("Gateway API {} to {}", wanted.minimum, wanted.maximum);
             Some(
@@ -60,19 +60,20 @@ fn finding(
         Ordering::Equal => return None,
         Ordering::Less => (
             Severity::Warning,
-            "the Gateway API CRDs are older than this release of Linkerd supports: what routes say in fields that they \
-             do not have yet is dropped by the API server, and never reaches a proxy",
+            "the Gateway API CRDs are older than this Linkerd release supports: the API server drops route \
+             fields that they do not have, so these never reach a proxy",
             bring(ctx, Remedy::new(), Some(definition), wanted),
         ),
         Ordering::Greater => (
             Severity::Info,
-            "the Gateway API CRDs are newer than this release of Linkerd documents: what routes say in newer fields has \
+            "the Gateway API CRDs are newer than this Linkerd release documents: newer route fields have \
              no effect on its proxies",
             Remedy::new().step(
                 StepKind::Note,
                 format!(
-                    "Use no field of routes that is newer than Gateway API {}, and do not go back to older CRDs: stored \
-                     objects may not fit them. A later release of Linkerd may support the ones that are there",
+                    "Use no route fields newer than Gateway API {}, and do not go back to older CRDs: \
+                     stored objects may not fit them. A later Linkerd release may support the installed \
+                     ones",
                     wanted.maximum
                 ),
             ),

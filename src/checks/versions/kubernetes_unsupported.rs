@@ -18,23 +18,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some(range) if !releases.is_beyond(&linkerd) => range,
         _ => {
             return Err(Unjudged::not_applicable(format!(
-                "which Kubernetes {linkerd} supports is not known here"
+                "the Kubernetes versions that {linkerd} supports are not known"
             )));
         }
     };
     let (severity, message, documented, remedy) = if server.minor() < range.minimum {
         (
             Severity::Error,
-            "the API server is older than the oldest Kubernetes that the Linkerd release supports: its installation, \
-             next upgrade or restart may fail on what that server lacks",
+            "the API server is older than the oldest Kubernetes that the Linkerd release supports: its \
+             installation, next upgrade or restart may fail on missing API features",
             format!("{} or newer", range.minimum),
             upgrade(ctx, server.minor(), range.minimum),
         )
     } else if server.minor() > range.documented_maximum {
         (
             Severity::Info,
-            "the API server is newer than the newest Kubernetes that the Linkerd release documents; nothing is \
-             known to fail because of that alone",
+            "the API server is newer than the newest Kubernetes that the Linkerd release documents; no \
+             failure is known from that alone",
             format!("up to {}", range.documented_maximum),
             documented_later(ctx, server.minor()),
         )
@@ -89,7 +89,7 @@ fn documented_later(ctx: &Context<'_>, server: K8sMinor) -> Remedy {
         ),
         None => remedy.step(
             StepKind::Note,
-            format!("Look at the release notes for {server}; no Linkerd release that is known here names it"),
+            format!("Read the release notes for {server}; no known Linkerd release documents it"),
         ),
     }
 }

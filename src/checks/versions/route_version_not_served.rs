@@ -20,7 +20,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable(format!("{version} is not known to read TLSRoutes")));
     };
     if releases.is_beyond(&version) {
-        return Err(Unjudged::not_applicable(format!("which TLSRoutes {version} reads is not known here")));
+        return Err(Unjudged::not_applicable(format!(
+            "the TLSRoute version that {version} reads is not known"
+        )));
     }
     let [tls_definition, tcp_definition] = definitions;
     let (tls_definition, tcp_definition) = (tls_definition?, tcp_definition?);
@@ -40,30 +42,37 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let served: Vec<&str> = served.map(|version| version.name.as_str()).collect();
         let object = format!("CustomResourceDefinition {}", definition.metadata.name);
         let message = format!(
-            "{kind}s are not served as {wanted}, the only version that this release of Linkerd reads: those at Services and \
-             EgressNetworks have no effect"
+            "{kind}s are not served as {wanted}, the only version that this Linkerd release reads: those \
+             attached to Services and EgressNetworks have no effect"
         );
         let quoted = of_the_mesh.iter().take(QUOTED).map(|route| {
             let (namespace, name) = route.metadata.key();
-            let parents: Vec<String> = route.spec.parent_refs.iter().map(|parent| parent.name.clone()).collect();
-            Evidence::field(format!("{kind} {namespace}/{name}"), "spec.parentRefs[].name", parents.join(", "))
+            let parents: Vec<String> =
+                route.spec.parent_refs.iter().map(|parent| parent.name.clone()).collect();
+            Evidence::field(
+                format!("{kind} {namespace}/{name}"),
+                "spec.parentRefs[].name",
+                parents.join(", "),
+            )
         });
-        let of = bundle(definition).map(|(said, _)| {
-            Evidence::field(&object, format!("metadata.annotations[{BUNDLE}]"), said)
-        });
+        let of = bundle(definition)
+            .map(|(said, _)| Evidence::field(&object, format!("metadata.annotations[{BUNDLE}]"), said));
         Some(
-            ctx.finding(Subject::object(Kind::CustomResourceDefinition, "", &definition.metadata.name), message)
-                .evidence(Evidence::field(&object, "spec.versions", format!("{} served", served.join(", "))))
-                .evidences(of)
-                .evidences(quoted)
-                .evidence(seen.clone())
-                .remedy(Remedy::new().step(
-                    StepKind::Command,
-                    format!(
-                        "Install the CRD of {kind} from a release and a channel of the Gateway API that serve {wanted}, and \
-                         restart linkerd-destination"
-                    ),
-                )),
+            ctx.finding(
+                Subject::object(Kind::CustomResourceDefinition, "", &definition.metadata.name),
+                message,
+            )
+            .evidence(Evidence::field(&object, "spec.versions", format!("{} served", served.join(", "))))
+            .evidences(of)
+            .evidences(quoted)
+            .evidence(seen.clone())
+            .remedy(Remedy::new().step(
+                StepKind::Command,
+                format!(
+                    "Install the CRD of {kind} from a Gateway API release and channel that serve \
+                         {wanted}, and restart linkerd-destination"
+                ),
+            )),
         )
     });
     Ok(findings.collect::<Vec<_>>().into())

@@ -17,17 +17,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let home = &ctx.namespaces().control_plane;
     let remedy = Remedy::new()
-        .step(StepKind::Upgrade, "Upgrade the control plane and then the proxies; releases from edge-23.10.3 on have the repair")
+        .step(
+            StepKind::Upgrade,
+            "Upgrade the control plane and then the proxies; releases from \
+         edge-23.10.3 on have the fix",
+        )
         .run(
             StepKind::Command,
-            "Until then, where a client keeps connecting to addresses that are gone: restart destination, then that client",
+            "Until then, if a client keeps connecting to stale addresses: restart destination, then that \
+             client",
             kubectl().namespace(home).words("rollout restart deployment/linkerd-destination"),
         );
     let finding = ctx
         .finding(
             Subject::object("Namespace", "", home),
-            "destination of this release may miss updates of endpoints: clients then keep connecting to addresses of pods that are gone, until they \
-             are restarted",
+            "destination of this release may miss endpoint updates: clients then keep connecting to \
+             addresses of deleted pods until they are restarted",
         )
         .likely()
         .evidence(seen)

@@ -32,15 +32,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             Subject::object("Deployment", namespace, "metrics-api"),
-            "no pod of metrics-api is running: linkerd viz and the dashboard have no metrics source, and the checks of viz that \
-             need one fail",
+            "no pod of metrics-api is running: linkerd viz and the dashboard have no metrics source, and \
+             the checks of viz that need one fail",
         )
         .evidences(seen)
         .remedy(
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    "See why it is not Running",
+                    "Find out why it is not Running",
                     kubectl().namespace(namespace).words("describe deployment,pod -l component=metrics-api"),
                 )
                 .run(

@@ -65,8 +65,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 )
                 .step(
                     StepKind::Note,
-                    "A 403 is a policy: see viz-scrape-unauthorized; a timeout is a network policy or a proxy that is not \
-                     ready",
+                    "A 403 indicates a policy: see viz-scrape-unauthorized. A timeout indicates a network \
+                     policy or a proxy that is not ready",
                 ),
         )
     });

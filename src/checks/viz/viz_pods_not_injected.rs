@@ -6,8 +6,8 @@ use crate::item::Extension;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let unmeshed = Unmeshed {
-        because: "the servers of viz let only each other in, by their identity in the mesh, so metrics, dashboard and tap \
-                  do not work",
+        because: "the servers of viz authorize only each other, by mesh identity, so metrics, dashboard \
+         and tap do not work",
         row: "linkerd-viz pods are injected",
         running: "viz extension pods are running",
         healthy: "viz extension proxies are healthy",

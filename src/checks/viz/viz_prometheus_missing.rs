@@ -79,24 +79,24 @@ fn asks_no_proxy(ctx: &Context<'_>, namespace: &Namespace, url: &str) -> Finding
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Have the chart of the control plane make PodMonitors",
+        "Enable the PodMonitors in the control plane's chart",
         Options::none().set("podMonitor.enabled", "true"),
     );
     let remedy = remedy.step(
         StepKind::Note,
-        "Or add the scrape jobs linkerd-controller and linkerd-proxy to the configuration of that Prometheus; where they are there, all \
-         is well",
+        "Or add the scrape jobs linkerd-controller and linkerd-proxy to the configuration of that \
+         Prometheus. If it has them, do nothing",
     );
     ctx.finding(
         Subject::object(Kind::Namespace, "", viz),
-        "viz asks another Prometheus, and no PodMonitor tells that one to scrape proxies: unless its own configuration does, viz has no \
-         metrics to show",
+        "viz uses another Prometheus, and no PodMonitor makes that one scrape proxies: unless its own \
+         configuration does, viz has no metrics to show",
     )
     .parameter("unscraped")
     .severity(Severity::Info)
     .likely()
     .evidence(Evidence::field(format!("Namespace {viz}"), format!("metadata.annotations[{EXTERNAL}]"), url))
-    .evidence(Evidence::other("PodMonitors", "none asks the port linkerd-admin of proxies"))
+    .evidence(Evidence::other("PodMonitors", "none scrapes the port linkerd-admin of proxies"))
     .fails_rows([])
     .remedy(remedy)
 }
@@ -108,16 +108,18 @@ fn elsewhere_gone(ctx: &Context<'_>, namespace: &Namespace, url: &str, home: &st
         ctx,
         Remedy::new(),
         Extension::Viz,
-        " with prometheusUrl set to where that Prometheus answers",
+        " with prometheusUrl set to the address of that Prometheus",
     );
     let remedy = remedy.step(
         StepKind::Note,
-        "That Prometheus needs the scrape jobs that viz's own would have: linkerd-controller, linkerd-proxy and the like, or the chart's \
-         podMonitor values, and a policy that lets it read the proxies' metrics",
+        "That Prometheus needs the scrape jobs of viz's own: linkerd-controller, linkerd-proxy and the \
+         like, or the chart's podMonitor values, and a policy that authorizes it to read the proxies' \
+         metrics",
     );
     ctx.finding(
         Subject::object(Kind::Service, home, name),
-        "viz is told to ask another Prometheus, and there is no such Service: viz has no metrics to show",
+        "viz is configured to use another Prometheus, and that Service does not exist: viz has no metrics \
+         to show",
     )
     .parameter("external")
     .evidence(Evidence::field(format!("Namespace {viz}"), format!("metadata.annotations[{EXTERNAL}]"), url))
@@ -150,7 +152,10 @@ fn note<T>(ctx: &Context<'_>, part: Result<T, Missing>, judge: impl FnOnce(T)) {
 fn gone(ctx: &Context<'_>, kind: Kind, namespace: &str, name: &str) -> Finding {
     let message = match kind {
         Kind::ConfigMap => "the configuration of viz's Prometheus is missing: its pod cannot start again",
-        _ => "viz's Prometheus may not list pods: it finds none to scrape, and viz shows no metrics",
+        _ => {
+            "viz's Prometheus lacks permission to list pods: it finds none to scrape, and viz shows no \
+         metrics"
+        }
     };
     let subject = Subject::object(kind, namespace, name);
     let object = subject.to_string();

@@ -38,7 +38,8 @@ fn reader_missing(ctx: &Context<'_>, bindings: &[AnyBinding], namespace: &str) -
     if bindings.iter().any(lets) {
         return None;
     }
-    let message = "nothing lets tap read the certificates by which the API server signs in: it cannot tell who asks, and does not start";
+    let message = "no RoleBinding lets tap read the certificates that the API server authenticates with: \
+     tap cannot identify its clients, and does not start";
     Some(
         ctx.finding(Subject::object(Kind::RoleBinding, HOME, &name), message)
             .evidence(Evidence::other(
@@ -60,10 +61,12 @@ pub(super) fn absent_of<T: Object>(objects: &[T], names: Vec<String>) -> impl It
 fn finding(ctx: &Context<'_>, kind: Kind, name: &str, row: &'static str) -> Finding {
     let message = match kind {
         Kind::ClusterRole => {
-            "a role of viz is missing: the API server refuses the component that needs it, and metrics or tap do not work"
+            "a role of viz is missing: the API server denies requests of the component that needs it, and \
+             metrics or tap do not work"
         }
         _ => {
-            "the binding of a role of viz is missing: the API server refuses the component that needs it, and metrics or tap do not work"
+            "the binding of a role of viz is missing: the API server denies requests of the component that \
+             needs it, and metrics or tap do not work"
         }
     };
     ctx.finding(Subject::object(kind, "", name), message)

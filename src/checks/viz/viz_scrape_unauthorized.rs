@@ -31,8 +31,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let object = format!("Pod {namespace}/{}", pods[0].metadata.name);
         ctx.finding(
             owner.subject(names(&pods)),
-            "the proxies' default policy is deny, and no policy of the usual name lets Prometheus scrape them: viz shows no \
-             metrics of these pods",
+            "the proxies' default policy is deny, and no policy of the usual name authorizes Prometheus to \
+             scrape them: viz shows no metrics of these pods",
         )
         .likely()
         .evidence(Evidence::field(object, format!("containers[linkerd-proxy].env[{DEFAULT_POLICY}]"), "deny"))
@@ -42,10 +42,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ))
         .remedy(
             Remedy::new()
-                .step(StepKind::Note, "If a policy of another name lets Prometheus in, there is nothing to do")
+                .step(StepKind::Note, "If a policy of another name authorizes Prometheus, do nothing")
                 .run(
                     StepKind::Command,
-                    "Otherwise allow it, in the namespace of the pods",
+                    "Otherwise authorize it, in the namespace of the pods",
                     linkerd()
                         .words("viz allow-scrapes")
                         .option("--namespace", namespace)

@@ -60,7 +60,8 @@ fn ask(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<Finding> {
             ("Prometheus fails to answer queries: viz has no metrics to show", vec![SELF_CHECK])
         }
         Program::MetricsApi | Program::ServiceMirror | Program::LinkedCluster => (
-            "metrics-api reports that it is not ready: it has not read the cluster yet, so linkerd viz and the dashboard wait",
+            "metrics-api reports that it is not ready: it has not read the cluster yet, so linkerd viz and \
+             the dashboard wait",
             vec![SELF_CHECK, CLIENT],
         ),
     };

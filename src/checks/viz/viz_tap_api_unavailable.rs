@@ -62,17 +62,20 @@ fn left_behind(ctx: &Context<'_>, service: &APIService) -> Option<Finding> {
     let finding = ctx
         .finding(
             Subject::object("APIService", "", API),
-            "viz is not installed, and the APIService of its tap was left behind: nothing serves it, so deleted namespaces stay \
-             Terminating, and kubectl prints errors",
+            "viz is not installed, and the APIService of its tap was left behind: nothing serves it, so \
+             deleted namespaces stay Terminating, and kubectl prints errors",
         )
         .parameter("left-behind")
-        .evidence(Evidence::other("Deployments and pods with linkerd.io/extension=viz", "none in a namespace with that label"))
+        .evidence(Evidence::other(
+            "Deployments and pods with linkerd.io/extension=viz",
+            "none in a namespace with that label",
+        ))
         .evidences(served_by.map(|name| Evidence::field(&object, "spec.service", name)))
         .evidence(Evidence::field(&object, "status.conditions[Available]", said))
         .fails_rows([])
         .remedy(Remedy::new().run(
             StepKind::Command,
-            "Delete the APIService, unless viz is to be installed again",
+            "Delete the APIService, unless you plan to reinstall viz",
             kubectl().words("delete apiservice").arg(API),
         ));
     Some(finding)
@@ -82,8 +85,8 @@ fn finding(ctx: &Context<'_>, namespace: &str, gone: bool) -> Finding {
     let message = if gone {
         "the APIService of tap is missing: linkerd viz tap and the dashboard's live traffic do not work"
     } else {
-        "the API server does not reach tap: linkerd viz tap does not work, and whatever lists all API groups, such as the \
-         deletion of a namespace, waits or fails"
+        "the API server does not reach tap: linkerd viz tap does not work, and requests that list all API \
+         groups, such as the deletion of a namespace, wait or fail"
     };
     let fix = if gone {
         reinstall(ctx, Remedy::new(), Extension::Viz, "")
@@ -91,13 +94,13 @@ fn finding(ctx: &Context<'_>, namespace: &str, gone: bool) -> Finding {
         Remedy::new()
             .run(
                 StepKind::Command,
-                "See that a pod of tap is ready and an endpoint of its Service",
+                "Check that a pod of tap is ready and that its Service has an endpoint",
                 kubectl().namespace(namespace).words("get pods,endpointslices -l component=tap"),
             )
             .step(
                 StepKind::Note,
-                "If it is, a firewall between control plane and nodes, or a NetworkPolicy, has to let the API server reach \
-                 port 8089 of the pod",
+                "If so, allow the API server to reach port 8089 of the pod, in firewalls between control \
+                 plane and nodes and in NetworkPolicies",
             )
     };
     let finding = ctx.finding(Subject::object("APIService", "", API), message).remedy(fix);

@@ -13,10 +13,7 @@ use crate::item::Extension;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let tap = tap(ctx)?;
     let Some(Ok(served)) = tap.secret.map(served) else {
-        return Err(Unjudged::blocked(
-            "viz-tap-certificate-invalid",
-            "tap has no certificate that can be read",
-        ));
+        return Err(Unjudged::blocked("viz-tap-certificate-invalid", "tap has no readable certificate"));
     };
     let ending = ending(&served, ctx.now(), Soon::horizon(ctx));
     // One behind the first that has ended fails the row as well.
@@ -38,8 +35,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Severity::Warning,
             soon.message(ctx, "the certificate of tap, or one of its chain,", |days| {
                 format!(
-                    "the certificate of tap, or one of its chain, expires within {days} and nothing is known to renew it: from then \
-                     on the API server refuses to talk to tap"
+                    "the certificate of tap, or one of its chain, expires within {days} and nothing is \
+                     known to renew it: after expiry the API server rejects tap"
                 )
             }),
             reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes a new pair"),
@@ -47,8 +44,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some((tool, true)) => (
             Severity::Warning,
             format!(
-                "five sixths of the lifetime of tap's certificate are over and {tool} has not renewed it: when it expires, the API \
-                 server refuses to talk to tap"
+                "five sixths of the lifetime of tap's certificate are over and {tool} has not renewed it: \
+                 after expiry the API server rejects tap"
             ),
             see_renewal(&tap),
         ),
@@ -58,7 +55,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some((tool, false)) => (
             Severity::Info,
             format!(
-                "the certificate of tap expires within 60 days and {tool} renews it: nothing is overdue, but linkerd check warns of it"
+                "the certificate of tap expires within 60 days and {tool} renews it: nothing is overdue, \
+                 but linkerd check warns"
             ),
             see_renewal(&tap),
         ),
@@ -86,9 +84,9 @@ fn see_renewal(tap: &Tap<'_>) -> Remedy {
     match tap.secret.and_then(|secret| secret.metadata.annotation("cert-manager.io/certificate-name")) {
         Some(certificate) => Remedy::new().run(
             StepKind::Command,
-            "See when cert-manager renews it",
+            "Check when cert-manager renews it",
             kubectl().namespace(tap.namespace).words("get certificate").operand(certificate).words("-o wide"),
         ),
-        None => Remedy::new().step(StepKind::Note, "See when the tool that writes the Secret renews it"),
+        None => Remedy::new().step(StepKind::Note, "Check when the tool that writes the Secret renews it"),
     }
 }

@@ -51,16 +51,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if let Some(refused) = refused {
         let message = match refused {
             Refusal::WrongName => {
-                "the certificate of tap is not valid for the name of its Service: the API server refuses to talk to it"
+                "the certificate of tap is not valid for the name of its Service: the API server rejects it"
             }
             Refusal::WrongPurpose => {
-                "the extended key usage of tap's certificate does not include server authentication: the API server refuses to talk to it"
+                "the extended key usage of tap's certificate does not include server authentication: the \
+                 API server rejects it"
             }
             Refusal::NoBundle => {
-                "the APIService of tap has no caBundle: the API server does not trust tap's certificate and refuses to talk to it"
+                "the APIService of tap has no caBundle: the API server does not trust tap's certificate \
+                 and rejects it"
             }
             Refusal::NotTrusted => {
-                "the certificate of tap does not chain to the caBundle of its APIService: the API server refuses to talk to it"
+                "the certificate of tap does not chain to the caBundle of its APIService: the API server \
+                 rejects it"
             }
         };
         let seen =
@@ -85,8 +88,8 @@ fn outdated(
         trusted.iter().filter(|c| c.validity(ctx.now()) != Validity::Current).collect();
     let mut evidence = seen(&own, &tap.secret_name(), "data: certificate");
     evidence.extend(seen(&theirs, &format!("APIService {API}"), "spec.caBundle"));
-    let message = "the certificate of tap, or the caBundle that verifies it, is expired or not valid yet: the API server refuses to \
-                   talk to it";
+    let message = "the certificate of tap, or the caBundle that verifies it, is expired or not valid yet: \
+     the API server rejects it";
     let all: Vec<&Certificate> = own.into_iter().chain(theirs).collect();
     (!evidence.is_empty()).then(|| finding_of(ctx, tap, "out-of-date", message, &all).evidences(evidence))
 }
@@ -103,7 +106,7 @@ fn finding_of(
     certificates: &[&Certificate],
 ) -> Finding {
     let steps = clocks_first(Remedy::new(), certificates.iter().copied(), ctx.now());
-    let why = ", which writes certificate and caBundle (with cert-manager, see why that does not)";
+    let why = ", which writes certificate and caBundle (with cert-manager, find out why that does not)";
     let steps = reinstall(ctx, steps, Extension::Viz, why).run(
         StepKind::Command,
         "Restart tap, so that it serves the certificate in the Secret",

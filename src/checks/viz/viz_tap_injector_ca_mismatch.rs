@@ -21,7 +21,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("no webhook of the injector of tap is registered"));
     };
     let Some(secret) = secret else {
-        return Err(Unjudged::not_applicable(format!("there is no Secret {SECRET} to compare with")));
+        return Err(Unjudged::not_applicable(format!(
+            "Secret {SECRET} does not exist, so there is nothing \
+         to compare"
+        )));
     };
     let wrong = |item: Item, part: &str, message: String| ctx.lacking(item, Why::Malformed { message }, part);
     let served = serving::served(secret).map_err(|message| wrong(item(), "its certificate", message))?;
@@ -41,8 +44,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let policy = if webhook.failure_policy.is_empty() { "Fail" } else { webhook.failure_policy.as_str() };
     let ignores = policy == "Ignore";
     let then = match ignores {
-        true => "the API server does not call it, and linkerd viz tap refuses pods that were created since",
-        false => "the API server does not call it, and refuses new pods, as failurePolicy is Fail",
+        true => "the API server does not call it, and linkerd viz tap does not work for pods created since",
+        false => "the API server does not call it, and rejects new pods, since failurePolicy is Fail",
     };
     let name = &configuration.metadata.name;
     let object = format!("MutatingWebhookConfiguration {name}");
@@ -53,11 +56,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         "webhooks[].clientConfig.caBundle",
         &trusted,
     );
-    let remedy = reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes certificate and caBundle together").run(
-        StepKind::Command,
-        "Restart the injector of tap, so that it serves the certificate in the Secret; then restart workloads that are to be tapped",
-        kubectl().namespace(namespace).words("rollout restart").operand(format!("deployment/{SERVICE}")),
-    );
+    let remedy =
+        reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes certificate and caBundle together")
+            .run(
+                StepKind::Command,
+                "Restart the injector of tap, so that it serves the certificate in the Secret; then restart \
+         workloads that should be tappable",
+                kubectl()
+                    .namespace(namespace)
+                    .words("rollout restart")
+                    .operand(format!("deployment/{SERVICE}")),
+            );
     let finding = ctx
         .finding(
             Subject::object(Kind::MutatingWebhookConfiguration, "", name),

@@ -12,10 +12,7 @@ use crate::redact::KeyMatches;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let tap = tap(ctx)?;
     let (Some(secret), Some(Ok(served))) = (tap.secret, tap.secret.map(served)) else {
-        return Err(Unjudged::blocked(
-            "viz-tap-certificate-invalid",
-            "tap has no certificate that can be read",
-        ));
+        return Err(Unjudged::blocked("viz-tap-certificate-invalid", "tap has no readable certificate"));
     };
     let matches = key_matches(secret);
     if matches == KeyMatches::Unknown {
@@ -32,8 +29,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .finding(
             tap.subject(),
             format!(
-                "the private key of tap {trouble}: once tap is restarted it cannot serve the pair, and the API server gets no answer \
-                 from it"
+                "the private key of tap {trouble}: once tap is restarted it cannot serve the pair, and the \
+                 API server gets no answer from it"
             ),
         )
         .evidence(tap.evidence("data: certificate", said))

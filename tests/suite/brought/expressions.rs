@@ -50,7 +50,7 @@ fn a_broken_rule_is_found_whatever_its_words_lack() {
     let report = judged(folder.path(), &home, "a: b", &[], 1);
     let finding = &report["findings"][0];
     let message = finding["message"].as_str().unwrap();
-    assert!(message.starts_with("the rule does not hold: (has(object.spec.paused)"), "{message}");
+    assert!(message.starts_with("the rule is false: (has(object.spec.paused)"), "{message}");
     let said: Vec<&str> =
         finding["evidence"].as_array().unwrap().iter().map(|one| one["said"].as_str().unwrap()).collect();
     assert_eq!(said[..2], ["enabled", "app"], "{finding:#}");

@@ -22,13 +22,13 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
             "line-of-path",
             "  for: pods\n  evidence:\n  - path: spec[\n  rule: 'true'",
             9,
-            "no path of a field",
+            "is not a field path",
         ),
         (
             "line-of-odd-path",
             "  for: pods\n  evidence:\n  - path: spec\n    expression: \"'x'\"\n  - {path: spec..a b, expression: \"'x'\"}\n  rule: 'true'",
             11,
-            "no path of a field",
+            "is not a field path",
         ),
         (
             "line-of-object",
@@ -40,7 +40,7 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
             "line-of-any-item",
             "  for: pods\n  evidence:\n  - path: spec.containers[*].image\n  rule: 'true'",
             9,
-            "names no one item",
+            "does not name a single item",
         ),
         (
             "line-of-beginning",
@@ -77,7 +77,7 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
             "line-of-policy",
             "  for: deployments.apps\n  rule: policy(object, 80).protocol != ''",
             8,
-            "policy() is of running pods",
+            "policy() works only in rules for pods",
         ),
         ("line-of-injected", "  for: services\n  rule: injected(object)", 8, "injected() is of pods"),
         (
@@ -118,7 +118,7 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
         (
             "no-version",
             "  for: certificates.cert-manager.io\n  kind: Certificate\n  rule: 'true'",
-            "no resource with version",
+            "not a resource with version",
         ),
         (
             "known-kind",
@@ -130,7 +130,7 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
             "  for: vaults.v1.example.com\n  kind: Vault\n  reads: [spec.token]\n  rule: 'true'",
             "no expression sees",
         ),
-        ("no-kind", "  for: pods\n  reads: [spec.x]\n  rule: 'true'", "go with kind"),
+        ("no-kind", "  for: pods\n  reads: [spec.x]\n  rule: 'true'", "need kind"),
         ("misspelled", "  for: pods\n  rule: objct.x", "did you mean object?"),
         ("no-function", "  for: pods\n  rule: injcted(object)", "did you mean injected?"),
         ("no-cel", "  for: pods\n  rule: object..x", "rule.rule"),
@@ -159,7 +159,7 @@ fn front_matter_that_cannot_be_meant_is_refused_with_its_line() {
         ("since", "since: 0.1.0", "since: banana", 5, "\"banana\" is no version"),
         ("severity", "severity: error", "severity: warn", 3, "did you mean `warning`?"),
         ("title", "title:", "titel:", 2, "did you mean `title`?"),
-        ("word", "category: yours", "category: Ours!", 4, "is no category"),
+        ("word", "category: yours", "category: Ours!", 4, "is not a valid category"),
         ("slip", "category: yours", "category: polcy", 4, "did you mean policy?"),
         ("of-a-check", "category: yours", "category: pod-missing-proxy", 4, "is the name of a check"),
     ] {

@@ -13,15 +13,17 @@ pub(super) fn kind(said: &ExpressedRule) -> Result<Kind, String> {
     let ours = || Kind::ALL.iter().copied().find(|kind| said.of.parse() == Ok(*kind));
     let Some(name) = &said.kind else {
         if said.cluster_scoped || !said.reads.is_empty() {
-            return Err("rule: cluster-scoped and reads describe a kind that meshdoctor does not know, and go with kind".to_owned());
+            return Err("rule: cluster-scoped and reads describe a kind that meshdoctor does not know, and \
+             need kind"
+                .to_owned());
         }
         return ours().ok_or_else(|| {
             let known: Vec<String> = Kind::ALL.iter().map(|kind| kind.resource()).collect();
             let near = closest(&said.of, known.iter().map(String::as_str));
-            let near = near.map_or("; of".to_owned(), |near| format!("; did you mean {near}? Of"));
+            let near = near.map_or(". For".to_owned(), |near| format!("; did you mean {near}? For"));
             format!(
-                "rule.for: {:?} is no kind that meshdoctor knows{near} another one say the version and the kind: for: \
-                 certificates.v1.cert-manager.io, kind: Certificate",
+                "rule.for: {:?} is not a kind that meshdoctor knows{near} other kinds, state the version \
+                 and the kind: for: certificates.v1.cert-manager.io, kind: Certificate",
                 said.of
             )
         });
@@ -31,18 +33,19 @@ pub(super) fn kind(said: &ExpressedRule) -> Result<Kind, String> {
         text.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
     let [plural, version, group] = parts[..] else {
-        return Err(format!("rule.for: {:?} names no version: certificates.v1.cert-manager.io", said.of));
+        return Err(format!("rule.for: {:?} has no version: write certificates.v1.cert-manager.io", said.of));
     };
     if !is_version(version) || !group.contains('.') || plural.is_empty() {
         return Err(format!(
-            "rule.for: {:?} is no resource with version and group: certificates.v1.cert-manager.io",
+            "rule.for: {:?} is not a resource with version and group, such as \
+             certificates.v1.cert-manager.io",
             said.of
         ));
     }
     let known =
         Kind::of_manifest(&format!("{group}/{version}"), name).filter(|kind| Kind::ALL.contains(kind));
     if let Some(known) = known {
-        return Err(format!("rule.kind: {name} is known; for: {} says it all", known.resource()));
+        return Err(format!("rule.kind: {name} is a known kind; for: {} is enough", known.resource()));
     }
     Foreign::register(Description {
         group,

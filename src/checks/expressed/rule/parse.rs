@@ -27,7 +27,7 @@ impl Rule {
     pub(in crate::checks::expressed) fn of(said: &ExpressedRule) -> Result<Rule, String> {
         let kind = kind(said)?;
         if matches!(kind, Kind::Secret | Kind::ConfigMap) {
-            return Err(format!("rule.for: no expression sees {}", kind.resource()));
+            return Err(format!("rule.for: expressions cannot read {}", kind.resource()));
         }
         if said.variables.len() > VARIABLES {
             return Err(format!("rule.variables: more than {VARIABLES}"));
@@ -37,13 +37,12 @@ impl Rule {
             let name = &variable.name;
             if !is_name(name) {
                 return Err(format!(
-                    "rule.variables[{at}]: {name:?} is no name: letters, digits and _, a letter first"
+                    "rule.variables[{at}]: {name:?} is not a valid name: use letters, digits and _, with a \
+                     letter first"
                 ));
             }
             if said.variables[..at].iter().any(|before| before.name == *name) {
-                return Err(format!(
-                    "rule.variables[{at}]: {name} is there twice; give this one another name"
-                ));
+                return Err(format!("rule.variables[{at}]: {name} is defined twice; rename this one"));
             }
         }
         let mut bound: Vec<&str> = BOUND.to_vec();
@@ -66,7 +65,7 @@ impl Rule {
         let message = match (&said.message, &said.message_expression) {
             (Some(text), None) => Message::Fixed(text.clone()),
             (None, Some(text)) => Message::Made(parse("message-expression", text, &bound)?),
-            _ => return Err("rule: one of message and message-expression".to_owned()),
+            _ => return Err("rule: set one of message and message-expression".to_owned()),
         };
         let evidence = said.evidence.iter().enumerate().map(|(at, one)| {
             let place = format!("evidence[{at}]");
@@ -92,7 +91,7 @@ impl Rule {
         });
         let fix = fix.collect::<Result<Vec<_>, String>>()?;
         if fix.is_empty() {
-            return Err("rule.fix: at least one step that says what to do".to_owned());
+            return Err("rule.fix: add at least one step".to_owned());
         }
         let params = serde_json::to_value(&said.params).map_err(|error| format!("rule.params: {error}"))?;
         let text = said.rule.trim().to_owned();
@@ -115,9 +114,9 @@ fn known_fields(expression: &Expression, params: &BTreeMap<String, Value>) -> Re
             let perhaps = match closest(field, known.iter().copied()) {
                 Some(near) => format!("; did you mean {variable}.{near}?"),
                 None if known.is_empty() => "; the rule has no params".to_owned(),
-                None => format!(", but {}", known.join(", ")),
+                None => format!("; it has {}", known.join(", ")),
             };
-            return Err(format!("there is no {variable}.{field}{perhaps}"));
+            return Err(format!("{variable}.{field} does not exist{perhaps}"));
         }
     }
     Ok(())
@@ -136,12 +135,12 @@ fn asks_of(kind: Kind, expression: &Expression) -> Result<(), String> {
     ];
     let of = || kind.resource();
     if expression.calls("policy") && kind != Kind::Pod {
-        return Err(format!("policy() is of running pods, for: pods, and this rule is for {}", of()));
+        return Err(format!("policy() works only in rules for pods, and this rule is for {}", of()));
     }
     let makes_pods = matches!(kind, Kind::Foreign(_)) || MAKE_PODS.contains(&kind);
     match ["injected", "defaultPolicy"].into_iter().find(|function| expression.calls(function)) {
         Some(function) if !makes_pods => Err(format!(
-            "{function}() is of pods and of what makes them (deployments.apps), and this rule is for {}",
+            "{function}() works only on pods and workloads (deployments.apps), and this rule is for {}",
             of()
         )),
         _ => Ok(()),
@@ -156,7 +155,7 @@ fn known_beginning(kind: Kind, first: &str) -> Result<(), String> {
         return Ok(());
     }
     match closest(first, COMMON) {
-        Some(near) => Err(format!("no object has a field {first}; did you mean {near}?")),
+        Some(near) => Err(format!("objects have no field {first}; did you mean {near}?")),
         None => Ok(()),
     }
 }
