@@ -67,7 +67,7 @@ fn installed(ctx: &Context<'_>) -> Result<Vec<Finding>, Unjudged> {
             .parameter(leaf.place())
             .evidence(Evidence::field(object, path, leaf.said()))
             .evidence(of.seen.clone());
-        Some(Of::with_step(finding, act, "in the values that you install with"))
+        Some(Of::with_step(finding, act, "in your installation values"))
     });
     Ok(findings.collect())
 }

@@ -66,7 +66,7 @@ pub(super) fn absences<'a>(ctx: &Context<'a>, nodes: &Nodes<'a>) -> Result<Vec<A
         let taken = snapshot.meta.collected_at;
         let at = taken.unwrap_or_else(|| ctx.now());
         let too_early = || {
-            let part = format!("node {}: files from after its linkerd-cni pod started", snapshot.node);
+            let part = format!("node {}: files collected after its linkerd-cni pod started", snapshot.node);
             lacks(ctx, Why::NotCaptured, part);
         };
         let waiting = waiting(pods, &snapshot.node).filter(|_| installed.pod_on(&snapshot.node).is_none());

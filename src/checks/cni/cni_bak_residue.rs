@@ -19,8 +19,8 @@ const RESIDUE: &str =
     "a file that no runtime loads contains an old linkerd-cni entry: harmless until it is renamed back";
 const COPIED: &str = "a file that Cilium renamed contains an old linkerd-cni entry. Cilium is configured to \
                       chain to another network, so it also reads such files and may restore the old entry";
-const UNFINISHED: &str = "the file is an unfinished file of linkerd-cni's installer, which stopped while \
-                          writing it";
+const UNFINISHED: &str = "an unfinished file of linkerd-cni's installer, which stopped while writing it: no \
+                          runtime loads it";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;

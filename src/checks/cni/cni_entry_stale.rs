@@ -41,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if let (Some(started), Some(taken)) = (started, snapshot.meta.collected_at)
             && taken < started
         {
-            let part = format!("node {}: files from after its linkerd-cni pod started", snapshot.node);
+            let part = format!("node {}: files collected after its linkerd-cni pod started", snapshot.node);
             lacks(ctx, Why::NotCaptured, part);
             continue;
         }

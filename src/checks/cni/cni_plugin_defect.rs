@@ -76,7 +76,7 @@ fn finding(
             Evidence::field(shown(set), "spec.template.spec.containers[install-cni].image", image)
         }))
         .evidence(Evidence::other(
-            "versions with it",
+            "affected versions",
             format!("before v{}; v{version} is installed", defect.until),
         ))
         .evidence(met)

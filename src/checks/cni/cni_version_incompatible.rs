@@ -22,7 +22,7 @@ const UNSTATED: &str = "0.1.0";
 const SIGNATURE: &str = "spec-version";
 
 const MESSAGE: &str = "new pods on the node cannot start: the CNI configuration that its runtime loads has a \
-                       cniVersion that linkerd-cni there does not support";
+                       cniVersion that the node's linkerd-cni does not support";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = Nodes::with_files(ctx)?;
@@ -73,7 +73,8 @@ fn refused(
     let path = running.file.path();
     let answer = snapshot.linkerd_cni_version().filter(|answer| !answer.supported_versions.is_empty());
     let answer = answer.map(|answer| {
-        let said = format!("linkerd-cni there reports for VERSION {}", answer.supported_versions.join(", "));
+        let said =
+            format!("the node's linkerd-cni reports for VERSION {}", answer.supported_versions.join(", "));
         Evidence::other(format!("node {}", snapshot.node), said)
     });
     let said = match (&versions.declared, versions.list.as_slice()) {

@@ -104,10 +104,10 @@ impl<'k> PluginOn<'k> {
         let name = format!("node {node}");
         let said = match (self.rows.first(), self.rows.last()) {
             (Some(first), Some(last)) => format!(
-                "linkerd-cni there supports up to CNI {answer}, as v{} to v{} do",
+                "the node's linkerd-cni supports up to CNI {answer}, like v{} to v{}",
                 first.first, last.first
             ),
-            _ => format!("linkerd-cni there supports up to CNI {answer}"),
+            _ => format!("the node's linkerd-cni supports up to CNI {answer}"),
         };
         Some(Evidence::other(name, said))
     }

@@ -69,20 +69,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy);
         return Ok(vec![finding].into());
     }
-    let finding = finding(
-        "the namespace exists without a control plane: fine if it was created for this installation",
-    )
-    .severity(Severity::Info)
-    // `linkerd check --pre` fails on any existing namespace.
-    .rows_as(Severity::Error)
-    .parameter("empty")
-    .evidence(Evidence::other(
-        object,
-        format!("no Deployment of a control plane, no ConfigMap linkerd-config in {name}"),
-    ))
-    .remedy(Remedy::new().step(
-        StepKind::Note,
-        "Nothing, if you created it for Helm or for the issuer certificate; otherwise find out its owner",
-    ));
+    let finding =
+        finding("the namespace exists without a control plane: fine if it was created for this installation")
+            .severity(Severity::Info)
+            // `linkerd check --pre` fails on any existing namespace.
+            .rows_as(Severity::Error)
+            .parameter("empty")
+            .evidence(Evidence::other(
+                object,
+                format!("no Deployment of a control plane, no ConfigMap linkerd-config in {name}"),
+            ))
+            .remedy(Remedy::new().step(
+                StepKind::Note,
+                "If you did not create it for Helm or for the issuer certificate, find out its owner",
+            ));
     Ok(vec![finding].into())
 }

@@ -141,5 +141,5 @@ fn late_report(ctx: &Context<'_>, off: &Off<'_>) -> Finding {
         .explains_nothing()
         .parameter("late-report")
         .evidence(off.evidence(ctx.now()))
-        .remedy(Remedy::new().step(StepKind::Note, "Nothing: the next heartbeat follows within minutes"))
+        .remedy(Remedy::new().step(StepKind::Note, "Wait: the next heartbeat follows within minutes"))
 }
