@@ -338,40 +338,6 @@ fn alerts_fire_when_their_tests_say() {
     assert!(tested.status.success(), "{said}");
 }
 
-/// The first heading of a page.
-fn title(path: &Path) -> String {
-    let text = std::fs::read_to_string(path).unwrap();
-    let heading = text.lines().find_map(|line| line.strip_prefix("# "));
-    heading.unwrap_or_else(|| panic!("{}: no heading", path.display())).replace('`', "")
-}
-
-#[test]
-fn the_book_holds_every_page() {
-    let mut summary = "# Summary\n\n".to_owned();
-    let pages = |folder: &str| {
-        let mut pages: Vec<_> =
-            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        pages.retain(|path| path.extension().is_some_and(|end| end == "md") && !path.ends_with("SUMMARY.md"));
-        pages.sort();
-        pages
-    };
-    for page in pages("docs") {
-        summary += &format!("- [{}]({})\n", title(&page), page.file_name().unwrap().display());
-    }
-    for folder in ["platforms", "checks"] {
-        let path = format!("docs/{folder}");
-        summary += &format!("- [{}]({folder}/README.md)\n", title(&Path::new(&path).join("README.md")));
-        for page in pages(&path).iter().filter(|page| !page.ends_with("README.md")) {
-            summary += &format!("  - [{}]({folder}/{})\n", title(page), page.file_name().unwrap().display());
-        }
-    }
-    let path = "docs/SUMMARY.md";
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(path, &summary).unwrap();
-    }
-    assert_eq!(std::fs::read_to_string(path).unwrap(), summary, "UPDATE=1 writes it");
-}
-
 #[test]
 #[cfg(unix)]
 fn templates_of_packages_are_filled_or_refused() {

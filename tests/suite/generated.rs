@@ -91,14 +91,14 @@ fn every_command_has_its_man_page() {
     assert_eq!(held.collect::<std::collections::BTreeSet<_>>(), pages, "pages of commands that are gone");
 }
 
-/// What `meshdoctor demo` prints for an example, so wide.
-fn example(name: &str, width: usize) -> String {
+/// The output of `meshdoctor demo` for a name; only its first lines if a number of them is given.
+fn example(name: &str, first: Option<usize>) -> String {
     let scene = demo::find(name).unwrap().scene(State::Before).unwrap();
-    let report = stories::judge(&scene);
-    format!(
-        "\n```text\n$ meshdoctor demo {name}\n{}```\n\n",
-        render::table::report(&report, Look::plain(width))
-    )
+    let report = render::table::report(&stories::judge(&scene), Look::plain(100));
+    let lines = report.lines().take(first.unwrap_or(usize::MAX));
+    let shown: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let more = if shown.len() < report.len() { "...\n" } else { "" };
+    format!("\n```text\n$ meshdoctor demo {name}\n{shown}{more}```\n\n")
 }
 
 fn read(name: &str) -> String {
@@ -108,8 +108,8 @@ fn read(name: &str) -> String {
 #[test]
 fn pages_written_by_hand_show_what_the_doctor_says_today() {
     for (file, marker, content) in [
-        ("docs/reading-a-report.md", "example", example("cni-unauthorized", 100)),
-        ("README.md", "example", example("native-sidecar-typo", 100)),
+        ("docs/reading-a-report.md", "example", example("cni-unauthorized", None)),
+        ("README.md", "example", example("injector-fails-open", Some(13))),
         ("README.md", "exit", docgen::exit_table()),
         ("docs/config.md", "params", docgen::parameters()),
         ("docs/manifests.md", "checks", docgen::manifest_checks()),

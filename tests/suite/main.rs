@@ -7,6 +7,7 @@
 mod absences;
 mod bad_input;
 mod binary;
+mod book;
 mod brought;
 mod bundles;
 mod calls;
