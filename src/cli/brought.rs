@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::args::Test;
-use super::output;
+use super::{asked, output};
 use super::stop::Stop;
-use crate::card::CaseKind;
+use crate::card::{Case, CaseKind};
 use crate::cases;
 use crate::checks::Check;
 use crate::checks::expressed::Brought;
 use crate::command::own;
+use crate::policy::Policy;
 use crate::render::text::{clean, count};
 use crate::{demo, exit};
 
@@ -96,58 +97,25 @@ fn cards(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
 /// `meshdoctor test`: runs the cases of cards; with `UPDATE=1` writes the results into them.
 pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
     let given = if args.folders.is_empty() { folders } else { &args.folders };
-    if given.is_empty() {
-        return Err(
-            Stop::usage("no cards to test", format!("give a folder of cards: {}", own("test DIR"))).into()
-        );
-    }
+    let cards = match (args.builtin.is_empty(), given.is_empty()) {
+        (false, _) => builtin(&args.builtin)?,
+        (true, false) => load(given, Some(IN_CASES))?.into_iter().map(Tested::from).collect(),
+        (true, true) => {
+            let next = format!(
+                "give a folder of cards, {}, or built-in checks, {}",
+                own("test DIR"),
+                own("test --builtin CHECK")
+            );
+            return Err(Stop::usage("no cards to test", next).into());
+        }
+    };
     let update = std::env::var_os("UPDATE").is_some_and(|value| !value.is_empty());
-    let loaded = load(given, Some(IN_CASES))?;
     let (mut text, mut run, mut failed) = (String::new(), 0, 0);
-    for Loaded { path, check } in &loaded {
-        let mut card = check.text.to_owned();
-        let mut wrong = lacking(check);
-        for case in check.cases() {
-            run += 1;
-            let ran = cases::run(check, case, &|name| demo::base(name).map(str::to_owned));
-            let ran = match ran {
-                Ok(ran) => ran,
-                Err(error) => {
-                    wrong.push(format!("{}: {error}", case.title));
-                    continue;
-                }
-            };
-            wrong.extend(ran.wrong.iter().map(|why| format!("{}: {why}", case.title)));
-            let said = ran.said.trim_end();
-            if said == case.expect.trim_end() {
-                continue;
-            }
-            match cases::with_expectation(&card, &case.title, said).filter(|_| update) {
-                Some(other) => card = other,
-                None => wrong.push(format!(
-                    "{}: the result is\n{said}\nbut the card expects\n{}",
-                    case.title, case.expect
-                )),
-            }
-        }
-        if card != check.text {
-            std::fs::write(path, &card).with_context(|| format!("{} cannot be written", path.display()))?;
-            _ = writeln!(text, "written  {}", clean(&path.display().to_string()));
-        }
-        match wrong.is_empty() {
-            true => {
-                _ = writeln!(text, "ok       {}  {}", check.id, count(check.cases().len(), "case", "cases"))
-            }
-            false => {
-                failed += 1;
-                _ = writeln!(text, "FAILED   {}  {}", check.id, clean(&path.display().to_string()));
-                for line in wrong.iter().flat_map(|why| why.lines()) {
-                    _ = writeln!(text, "  {}", clean(line));
-                }
-            }
-        }
+    for card in &cards {
+        run += card.cases.len();
+        failed += usize::from(!tested(card, update, &mut text)?);
     }
-    let all = count(loaded.len(), "check", "checks");
+    let all = count(cards.len(), "check", "checks");
     _ = writeln!(text, "{all}, {}: {failed} failed", count(run, "case", "cases"));
     if failed > 0 && !update {
         let test = own("test");
@@ -155,6 +123,95 @@ pub(super) fn test(args: &Test, folders: &[PathBuf]) -> anyhow::Result<u8> {
     }
     output::print(&text)?;
     Ok(if failed == 0 { exit::FINE } else { exit::FINDINGS })
+}
+
+/// A card whose cases are run.
+struct Tested {
+    /// The file; `None` for a built-in card without a checkout in the current folder.
+    path: Option<PathBuf>,
+    check: &'static Check,
+    text: String,
+    cases: Vec<Case>,
+    /// Errors of the card itself.
+    wrong: Vec<String>,
+}
+
+impl From<Loaded> for Tested {
+    fn from(Loaded { path, check }: Loaded) -> Tested {
+        Tested {
+            path: Some(path),
+            check,
+            text: check.text.to_owned(),
+            cases: check.cases().to_vec(),
+            wrong: lacking(check),
+        }
+    }
+}
+
+/// The cards of built-in checks or categories: from a checkout in the current folder, otherwise as this build holds them.
+///
+/// # Errors
+/// A word names no check and no category, or a card cannot be read.
+fn builtin(words: &[String]) -> anyhow::Result<Vec<Tested>> {
+    let policy = Policy { only: words.to_vec(), ..Policy::default() };
+    let mut cards = Vec::new();
+    for check in asked::select(&policy)?.into_iter().filter(|check| !check.is_brought()) {
+        let path = PathBuf::from(format!("checks/{}/{}.md", check.card().front.category, check.id));
+        let path = Some(path).filter(|path| path.is_file());
+        let text = match &path {
+            Some(path) => std::fs::read_to_string(path)
+                .with_context(|| format!("{} cannot be read", path.display()))?,
+            None => check.text.to_owned(),
+        };
+        let cases = Case::all(check.id, &text).map_err(|error| {
+            let place = path.as_ref().map_or_else(|| check.id.to_owned(), |path| path.display().to_string());
+            Stop::usage(format!("{place}: {error}"), "correct the card")
+        })?;
+        cards.push(Tested { path, check, text, cases, wrong: Vec::new() });
+    }
+    Ok(cards)
+}
+
+/// Runs the cases of a card and reports them; whether all are right.
+fn tested(card: &Tested, update: bool, text: &mut String) -> anyhow::Result<bool> {
+    let (check, mut updated) = (card.check, card.text.clone());
+    let mut wrong = card.wrong.clone();
+    for case in &card.cases {
+        let ran = match cases::run(check, case, &|name| demo::base(name).map(str::to_owned)) {
+            Ok(ran) => ran,
+            Err(error) => {
+                wrong.push(format!("{}: {error}", case.title));
+                continue;
+            }
+        };
+        wrong.extend(ran.wrong.iter().map(|why| format!("{}: {why}", case.title)));
+        let said = ran.said.trim_end();
+        if said == case.expect.trim_end() {
+            continue;
+        }
+        let can_write = update && card.path.is_some();
+        match cases::with_expectation(&updated, &case.title, said).filter(|_| can_write) {
+            Some(other) => updated = other,
+            None => wrong.push(format!(
+                "{}: the result is\n{said}\nbut the card expects\n{}",
+                case.title, case.expect
+            )),
+        }
+    }
+    if let Some(path) = card.path.as_ref().filter(|_| updated != card.text) {
+        std::fs::write(path, &updated).with_context(|| format!("{} cannot be written", path.display()))?;
+        _ = writeln!(text, "written  {}", clean(&path.display().to_string()));
+    }
+    if wrong.is_empty() {
+        _ = writeln!(text, "ok       {}  {}", check.id, count(card.cases.len(), "case", "cases"));
+        return Ok(true);
+    }
+    let place = card.path.as_ref().map_or_else(|| "built in".to_owned(), |path| path.display().to_string());
+    _ = writeln!(text, "FAILED   {}  {}", check.id, clean(&place));
+    for line in wrong.iter().flat_map(|why| why.lines()) {
+        _ = writeln!(text, "  {}", clean(line));
+    }
+    Ok(false)
 }
 
 /// The cases that a card still needs.

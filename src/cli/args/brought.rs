@@ -12,6 +12,11 @@ pub struct Test {
     /// With UPDATE=1 in the environment, the results are written into the cards.
     #[arg(value_name = "DIR")]
     pub folders: Vec<PathBuf>,
+    /// Built-in checks or categories instead (comma-separated).
+    ///
+    /// In a checkout of meshdoctor, their cards are read from checks/, so that a changed case needs no new build.
+    #[arg(long, value_name = "CHECK,...", value_delimiter = ',', conflicts_with = "folders")]
+    pub builtin: Vec<String>,
 }
 
 /// `meshdoctor new`.
