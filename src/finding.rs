@@ -199,6 +199,17 @@ pub struct Finding {
     /// What was found, in half a line that says it all to who knows the check: `edge-25.4.4; newest known edge-26.8.3`.
     /// Holds for every subject, like the message.
     pub fact: Option<String>,
+    /// The fingerprints of a finding that was read from a saved report; computed if `None`.
+    pub recorded: Option<RecordedFingerprints>,
+}
+
+/// The fingerprints of a finding in a saved report. They hold whatever release of meshdoctor computed them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedFingerprints {
+    /// Of the finding as a whole.
+    pub finding: Fingerprint,
+    /// Of its subjects, in their order; `None` for reports of 0.1.0.
+    pub subjects: Vec<Option<Fingerprint>>,
 }
 
 impl Finding {
@@ -231,11 +242,15 @@ impl Finding {
             waived_in_part: Vec::new(),
             written: Vec::new(),
             fact: None,
+            recorded: None,
         }
     }
 
     /// Which finding this is: schema tag, check id, subjects and parameters; never message, counts, times or lines.
     pub fn fingerprint(&self) -> Fingerprint {
+        if let Some(recorded) = &self.recorded {
+            return recorded.finding.clone();
+        }
         let mut subjects: Vec<String> = self.subjects.iter().map(Subject::stable).collect();
         subjects.sort();
         subjects.dedup();
@@ -245,6 +260,13 @@ impl Finding {
     /// Which trouble of one of its subjects this is: the same whatever else the finding is about, so that it stays when
     /// the other subjects are repaired. That of an only subject is the finding's own.
     pub fn subject_fingerprint(&self, subject: &Subject) -> Fingerprint {
+        let recorded = || {
+            let at = self.subjects.iter().position(|one| one == subject)?;
+            self.recorded.as_ref()?.subjects.get(at)?.clone()
+        };
+        if let Some(fingerprint) = recorded() {
+            return fingerprint;
+        }
         self.print_of(vec![subject.stable()])
     }
 

@@ -17,6 +17,7 @@ mod injection;
 mod inspect;
 mod rbac;
 mod rehearsal;
+mod saved;
 mod ticket;
 
 pub use brought::{New, Test};
@@ -30,6 +31,7 @@ pub use injection::{Injection, InjectionFormat};
 pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat};
 pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
+pub use saved::Saved;
 pub use ticket::Ticket;
 
 use super::format::{Output, output};
@@ -99,6 +101,8 @@ pub enum Color {
 pub enum Command {
     /// Look at a mesh and say what is wrong, what proves it and what to do.
     Check(Box<Check>),
+    /// Show a saved report again, in any form: check -o json=FILE saves one. The exit status is that of the saved run.
+    Report(Saved),
     /// Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared.
     Diff(Diff),
     /// Show what Linkerd's policy says of the ports of workloads: what takes them, who is let in by what, and what of that

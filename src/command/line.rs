@@ -17,6 +17,11 @@ enum Piece {
     Arg(Arg),
     /// `NAME=VALUE`.
     Set(&'static str, Arg),
+    /// A line of a saved report, as it was printed.
+    Recorded {
+        text: String,
+        placeholders: Vec<&'static str>,
+    },
 }
 
 impl Line {
@@ -32,6 +37,11 @@ impl Line {
                 && !words.contains(['\n', '$', '`', '\'', '"', '(', ';', '&', '|', '<', '>'])
         );
         Line::shell(words)
+    }
+
+    /// A line of a saved report, as it was printed.
+    pub(super) fn recorded(text: &str, placeholders: Vec<&'static str>) -> Line {
+        Line(vec![Piece::Recorded { text: text.to_owned(), placeholders }])
     }
 
     /// Sets a variable.
@@ -106,7 +116,7 @@ impl Line {
             match piece {
                 Piece::Call(call) => call.aim(connection),
                 Piece::Arg(arg) | Piece::Set(_, arg) => arg.aim(connection),
-                Piece::Syntax(_) => {}
+                Piece::Syntax(_) | Piece::Recorded { .. } => {}
             }
         }
     }
@@ -116,7 +126,7 @@ impl Line {
             match piece {
                 Piece::Call(call) => call.retell(text),
                 Piece::Arg(arg) | Piece::Set(_, arg) => arg.retell(text),
-                Piece::Syntax(_) => {}
+                Piece::Syntax(_) | Piece::Recorded { .. } => {}
             }
         }
     }
@@ -126,6 +136,7 @@ impl Line {
             match piece {
                 Piece::Call(call) => call.placeholders(names),
                 Piece::Arg(arg) | Piece::Set(_, arg) => arg.placeholders(names),
+                Piece::Recorded { placeholders, .. } => names.extend(placeholders),
                 Piece::Syntax(_) => {}
             }
         }
@@ -170,6 +181,7 @@ impl fmt::Display for Line {
             match piece {
                 Piece::Call(call) => write!(f, "{call}")?,
                 Piece::Syntax(syntax) => f.write_str(syntax)?,
+                Piece::Recorded { text, .. } => f.write_str(text)?,
                 Piece::Arg(arg) => write!(f, "{arg}")?,
                 Piece::Set(variable, value) => write!(f, "{variable}={value}")?,
             }

@@ -1,17 +1,18 @@
 //! `linkerd-check.yaml`: the rows that `linkerd check` prints, in its order. Which check answers a row stands in the
 //! check's card, not here.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::file::KnowledgeFile;
 use super::range::ReleaseRange;
 use crate::version::{Contains, LinkerdVersion, MinorTable};
 
 /// A way to run `linkerd check`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowMode {
     /// `linkerd check`.
+    #[default]
     Default,
     /// `linkerd check --proxy`.
     Proxy,

@@ -64,6 +64,7 @@ mod policies;
 mod policy_command;
 #[cfg(feature = "live")]
 mod probing;
+mod prose;
 mod reach;
 mod real_calls;
 mod recordings;
@@ -77,6 +78,7 @@ mod retold;
 #[cfg(unix)]
 mod roles;
 mod samples;
+mod saved;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod stock;
