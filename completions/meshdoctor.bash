@@ -130,6 +130,9 @@ _meshdoctor() {
             meshdoctor,reach)
                 cmd="meshdoctor__subcmd__reach"
                 ;;
+            meshdoctor,report)
+                cmd="meshdoctor__subcmd__report"
+                ;;
             meshdoctor,test)
                 cmd="meshdoctor__subcmd__test"
                 ;;
@@ -184,6 +187,9 @@ _meshdoctor() {
             meshdoctor__subcmd__help,reach)
                 cmd="meshdoctor__subcmd__help__subcmd__reach"
                 ;;
+            meshdoctor__subcmd__help,report)
+                cmd="meshdoctor__subcmd__help__subcmd__report"
+                ;;
             meshdoctor__subcmd__help,test)
                 cmd="meshdoctor__subcmd__help__subcmd__test"
                 ;;
@@ -200,7 +206,7 @@ _meshdoctor() {
 
     case "${cmd}" in
         meshdoctor)
-            opts="-h -V --color --checks --config --no-config --help --version check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help"
+            opts="-h -V --color --checks --config --no-config --help --version check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -768,7 +774,7 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__help)
-            opts="check diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help"
+            opts="check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -978,6 +984,20 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__help__subcmd__reach)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        meshdoctor__subcmd__help__subcmd__report)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1554,6 +1574,48 @@ _meshdoctor() {
                     ;;
                 --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verbose)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -v)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --checks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --config)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        meshdoctor__subcmd__report)
+            opts="-o -v -q -h -V --output --coverage --verbose --quiet --color --checks --config --no-config --help --version"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -W "table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html" -- "${cur}"))
                     return 0
                     ;;
                 --verbose)

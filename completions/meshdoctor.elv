@@ -28,6 +28,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand -V 'Print version'
             cand --version 'Print version'
             cand check 'Look at a mesh and say what is wrong, what proves it and what to do'
+            cand report 'Show a saved report again, in any form: check -o json=FILE saves one. The exit status is that of the saved run'
             cand diff 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared'
             cand policy 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
             cand injection 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do'
@@ -117,6 +118,23 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --coverage 'Say in a table what was not checked in full: why, and how to check it'
             cand --publish 'Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. It writes to the cluster; see docs/deploy.md for the role'
             cand --force 'Let --save overwrite a file that is there'
+            cand -q 'Print nothing on standard error but errors'
+            cand --quiet 'Print nothing on standard error but errors'
+            cand --no-config 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
+            cand -h 'Print help (see more with ''--help'')'
+            cand --help 'Print help (see more with ''--help'')'
+            cand -V 'Print version'
+            cand --version 'Print version'
+        }
+        &'meshdoctor;report'= {
+            cand -o 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
+            cand --output 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable'
+            cand -v 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
+            cand --verbose 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item'
+            cand --color 'When to use colour'
+            cand --checks 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable'
+            cand --config 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs'
+            cand --coverage 'Say in a table what was not checked in full: why, and how to check it'
             cand -q 'Print nothing on standard error but errors'
             cand --quiet 'Print nothing on standard error but errors'
             cand --no-config 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
@@ -499,6 +517,7 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
         }
         &'meshdoctor;help'= {
             cand check 'Look at a mesh and say what is wrong, what proves it and what to do'
+            cand report 'Show a saved report again, in any form: check -o json=FILE saves one. The exit status is that of the saved run'
             cand diff 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared'
             cand policy 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
             cand injection 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do'
@@ -518,6 +537,8 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand help 'Print this message or the help of the given subcommand(s)'
         }
         &'meshdoctor;help;check'= {
+        }
+        &'meshdoctor;help;report'= {
         }
         &'meshdoctor;help;diff'= {
         }

@@ -31,6 +31,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look at a mesh and say what is wrong, what proves it and what to do')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a saved report again, in any form: check -o json=FILE saves one. The exit status is that of the saved run')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing')
             [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do')
@@ -121,6 +122,24 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             [CompletionResult]::new('--coverage', '--coverage', [CompletionResultType]::ParameterName, 'Say in a table what was not checked in full: why, and how to check it')
             [CompletionResult]::new('--publish', '--publish', [CompletionResultType]::ParameterName, 'Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. It writes to the cluster; see docs/deploy.md for the role')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Let --save overwrite a file that is there')
+            [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing on standard error but errors')
+            [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing on standard error but errors')
+            [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
+            [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
+            [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
+            break
+        }
+        'meshdoctor;report' {
+            [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable')
+            [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of ''linkerd check'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable')
+            [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
+            [CompletionResult]::new('--verbose', '--verbose', [CompletionResultType]::ParameterName, 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item')
+            [CompletionResult]::new('--color', '--color', [CompletionResultType]::ParameterName, 'When to use colour')
+            [CompletionResult]::new('--checks', '--checks', [CompletionResultType]::ParameterName, 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable')
+            [CompletionResult]::new('--config', '--config', [CompletionResultType]::ParameterName, 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs')
+            [CompletionResult]::new('--coverage', '--coverage', [CompletionResultType]::ParameterName, 'Say in a table what was not checked in full: why, and how to check it')
             [CompletionResult]::new('-q', '-q', [CompletionResultType]::ParameterName, 'Print nothing on standard error but errors')
             [CompletionResult]::new('--quiet', '--quiet', [CompletionResultType]::ParameterName, 'Print nothing on standard error but errors')
             [CompletionResult]::new('--no-config', '--no-config', [CompletionResultType]::ParameterName, 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG')
@@ -520,6 +539,7 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
         }
         'meshdoctor;help' {
             [CompletionResult]::new('check', 'check', [CompletionResultType]::ParameterValue, 'Look at a mesh and say what is wrong, what proves it and what to do')
+            [CompletionResult]::new('report', 'report', [CompletionResultType]::ParameterValue, 'Show a saved report again, in any form: check -o json=FILE saves one. The exit status is that of the saved run')
             [CompletionResult]::new('diff', 'diff', [CompletionResultType]::ParameterValue, 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared')
             [CompletionResult]::new('policy', 'policy', [CompletionResultType]::ParameterValue, 'Show what Linkerd''s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing')
             [CompletionResult]::new('injection', 'injection', [CompletionResultType]::ParameterValue, 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do')
@@ -540,6 +560,9 @@ Register-ArgumentCompleter -Native -CommandName 'meshdoctor' -ScriptBlock {
             break
         }
         'meshdoctor;help;check' {
+            break
+        }
+        'meshdoctor;help;report' {
             break
         }
         'meshdoctor;help;diff' {

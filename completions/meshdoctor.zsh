@@ -127,6 +127,28 @@ never\:"Never"))' \
 '*::files -- Bundles or dumps to read instead of a cluster, as with --bundle:_files' \
 && ret=0
 ;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+'*-o+[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'*--output=[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
+'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+always\:"Always"
+never\:"Never"))' \
+'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
+'(-v --verbose)-q[Print nothing on standard error but errors]' \
+'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+':file -- The report that check -o json=FILE wrote; '\''-'\'' for standard input:_files' \
+&& ret=0
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 '--fail-on=[Exit with 1 when something of at least this severity is new or has become worse, and with 4 when such cannot be compared. By default error]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
@@ -616,6 +638,10 @@ _arguments "${_arguments_options[@]}" : \
 _arguments "${_arguments_options[@]}" : \
 && ret=0
 ;;
+(report)
+_arguments "${_arguments_options[@]}" : \
+&& ret=0
+;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
 && ret=0
@@ -697,6 +723,7 @@ esac
 _meshdoctor_commands() {
     local commands; commands=(
 'check:Look at a mesh and say what is wrong, what proves it and what to do' \
+'report:Show a saved report again, in any form\: check -o json=FILE saves one. The exit status is that of the saved run' \
 'diff:Compare two reports\: what is new, changed, fixed or unchanged, and what cannot be compared' \
 'policy:Show what Linkerd'\''s policy says of the ports of workloads\: what takes them, who is let in by what, and what of that which people wrote counts for nothing' \
 'injection:Show what would be injected\: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do' \
@@ -756,6 +783,7 @@ _meshdoctor__subcmd__explain_commands() {
 _meshdoctor__subcmd__help_commands() {
     local commands; commands=(
 'check:Look at a mesh and say what is wrong, what proves it and what to do' \
+'report:Show a saved report again, in any form\: check -o json=FILE saves one. The exit status is that of the saved run' \
 'diff:Compare two reports\: what is new, changed, fixed or unchanged, and what cannot be compared' \
 'policy:Show what Linkerd'\''s policy says of the ports of workloads\: what takes them, who is let in by what, and what of that which people wrote counts for nothing' \
 'injection:Show what would be injected\: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do' \
@@ -851,6 +879,11 @@ _meshdoctor__subcmd__help__subcmd__reach_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor help reach commands' commands "$@"
 }
+(( $+functions[_meshdoctor__subcmd__help__subcmd__report_commands] )) ||
+_meshdoctor__subcmd__help__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor help report commands' commands "$@"
+}
 (( $+functions[_meshdoctor__subcmd__help__subcmd__test_commands] )) ||
 _meshdoctor__subcmd__help__subcmd__test_commands() {
     local commands; commands=()
@@ -900,6 +933,11 @@ _meshdoctor__subcmd__rbac_commands() {
 _meshdoctor__subcmd__reach_commands() {
     local commands; commands=()
     _describe -t commands 'meshdoctor reach commands' commands "$@"
+}
+(( $+functions[_meshdoctor__subcmd__report_commands] )) ||
+_meshdoctor__subcmd__report_commands() {
+    local commands; commands=()
+    _describe -t commands 'meshdoctor report commands' commands "$@"
 }
 (( $+functions[_meshdoctor__subcmd__test_commands] )) ||
 _meshdoctor__subcmd__test_commands() {

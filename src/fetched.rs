@@ -75,6 +75,27 @@ impl Why {
         }
     }
 
+    /// The reason that a saved report names by its word and its text. Texts of other releases may begin differently.
+    pub fn from_report(word: &str, text: &str, close: &str) -> Why {
+        let message = || text.split_once(": ").map(|(_, message)| message.to_owned()).unwrap_or_default();
+        match word {
+            "denied" => Why::Denied { message: message() },
+            "not-served" => Why::NotServed,
+            "not-captured" => Why::NotCaptured,
+            "perhaps-more" => Why::PerhapsMore,
+            "not-in-manifests" => Why::NotInManifests,
+            "not-offered" => Why::NotOffered,
+            "timed-out" => {
+                let seconds = text.split(' ').find_map(|word| word.parse().ok());
+                Why::TimedOut { seconds: seconds.unwrap_or_default() }
+            }
+            "malformed" => Why::Malformed { message: message() },
+            "no-value" => Why::NoValue { message: message(), close: close.to_owned() },
+            "not-judged" => Why::NotJudged { message: message() },
+            _ => Why::Failed { message: text.to_owned() },
+        }
+    }
+
     /// Stable keyword for reports.
     pub fn word(&self) -> &'static str {
         match self {

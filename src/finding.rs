@@ -198,6 +198,17 @@ pub struct Finding {
     /// Short form for readers who know the check: `edge-25.4.4; newest known edge-26.8.3`. Applies to all subjects,
     /// like the message.
     pub fact: Option<String>,
+    /// The fingerprints of a finding that was read from a saved report; computed if `None`.
+    pub recorded: Option<RecordedFingerprints>,
+}
+
+/// The fingerprints of a finding in a saved report. They hold whatever release of meshdoctor computed them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedFingerprints {
+    /// Of the finding as a whole.
+    pub finding: Fingerprint,
+    /// Of its subjects, in their order; `None` for reports of 0.1.0.
+    pub subjects: Vec<Option<Fingerprint>>,
 }
 
 impl Finding {
@@ -230,11 +241,15 @@ impl Finding {
             waived_in_part: Vec::new(),
             written: Vec::new(),
             fact: None,
+            recorded: None,
         }
     }
 
     /// Identity of the finding: schema tag, check id, subjects and parameters; never message, counts, times or lines.
     pub fn fingerprint(&self) -> Fingerprint {
+        if let Some(recorded) = &self.recorded {
+            return recorded.finding.clone();
+        }
         let mut subjects: Vec<String> = self.subjects.iter().map(Subject::stable).collect();
         subjects.sort();
         subjects.dedup();
@@ -244,6 +259,13 @@ impl Finding {
     /// Identity of the problem of one subject, independent of other subjects, so that it stays the same when those are
     /// repaired. For a single subject it is the finding's own.
     pub fn subject_fingerprint(&self, subject: &Subject) -> Fingerprint {
+        let recorded = || {
+            let at = self.subjects.iter().position(|one| one == subject)?;
+            self.recorded.as_ref()?.subjects.get(at)?.clone()
+        };
+        if let Some(fingerprint) = recorded() {
+            return fingerprint;
+        }
         self.print_of(vec![subject.stable()])
     }
 

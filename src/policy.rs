@@ -33,6 +33,10 @@ pub enum Gate {
 }
 
 impl Gate {
+    /// Every one of them.
+    pub const ALL: [Gate; 6] =
+        [Gate::Error, Gate::Warning, Gate::Info, Gate::Never, Gate::ErrorObserved, Gate::WarningObserved];
+
     /// Whether a finding of that severity fails the run.
     pub fn fails(self, severity: Severity) -> bool {
         match self {

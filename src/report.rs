@@ -10,8 +10,9 @@ pub use coverage::{Coverage, Gap, Unread};
 use coverage::{coverage, unread};
 pub use outlook::{Lasting, Outlook};
 pub use repair_plan::{PlanStep, PlannedFinding, RepairPlan};
+pub(crate) use verdict::counts;
 pub use verdict::{Counts, RunResult};
-use verdict::{counts, none_ran, verdict};
+use verdict::{none_ran, verdict};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,7 @@ use crate::command::Connection;
 use crate::finding::{Finding, Severity, When};
 use crate::inspect::{self, nodes::NodeCni};
 use crate::judged::Judged;
-use crate::knowledge::Knowledge;
+use crate::knowledge::{Knowledge, RowMode};
 use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
 use crate::policy::{self, Policy};
@@ -78,6 +79,8 @@ pub struct Report {
     pub nodes: Vec<NodeCni>,
     /// The rows of `linkerd check` with these results, in its order.
     pub rows: Vec<Category>,
+    /// The way to run `linkerd check` that has these rows.
+    pub row_mode: RowMode,
     /// Connection options of the cluster.
     pub connection: Connection,
     /// Number of objects and files with redacted values.
@@ -342,6 +345,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         run: Run::default(),
         nodes: inspect::nodes::nodes(cluster),
         rows,
+        row_mode: question.settings.row_mode(),
         origin: question.origin.clone(),
         at: (cluster.at, cluster.time_source),
         knowledge_date: question.knowledge.date().to_string(),
@@ -357,7 +361,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         }),
         change: question.change.as_ref().map(|(change, _)| change.clone()),
         asked: Asked {
-            mode: question.policy.mode,
+            mode: question.settings.mode,
             only: question.policy.only.clone(),
             skip: question.policy.skip.clone(),
             namespaces: question.settings.namespaces.clone(),

@@ -18,6 +18,7 @@ mod injection;
 mod inspect;
 mod rbac;
 mod rehearsal;
+mod saved;
 mod ticket;
 
 pub use brought::{New, Test};
@@ -31,6 +32,7 @@ pub use injection::{Injection, InjectionFormat};
 pub use inspect::{Policy, PolicyFormat, Reach, ReachFormat};
 pub use rbac::Rbac;
 pub use rehearsal::Rehearsal;
+pub use saved::Saved;
 pub use ticket::Ticket;
 
 use super::format::{Output, output};
@@ -103,6 +105,8 @@ pub enum Color {
 pub enum Command {
     /// Check a mesh: what is broken, the evidence, and how to repair it.
     Check(Box<Check>),
+    /// Show a saved JSON report in any format; the exit status is that of the saved run.
+    Report(Saved),
     /// Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared.
     Diff(Diff),
     /// Show the effective policy of workload ports: who may connect, why, and which policies have no effect.

@@ -1,6 +1,7 @@
 //! `meshdoctor check`: evidence in, reports out.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::time::Instant;
 
 use super::args::Check;
@@ -11,7 +12,7 @@ use super::stop::Stop;
 use super::wait::Wait;
 use super::{
     accepted, again, asked, change, chart, config, files, fleet, moment, named, namespaces, params, publish,
-    verify,
+    saved, verify,
 };
 use crate::chart::gitops::Installed;
 use crate::checks::{self, Settings};
@@ -25,11 +26,20 @@ use crate::policy::{self, Policy};
 use crate::version::LinkerdVersion;
 
 pub(super) fn run(args: &Check) -> anyhow::Result<u8> {
+    if let Some(saved) = saved_report(args) {
+        return saved::show(saved, &args.report, &args.verbosity);
+    }
     let args = &with_files(args)?;
     if fleet::is_meant(args) {
         return fleet::run(args);
     }
     one(&named::one(args)?, None)
+}
+
+/// The saved report that a file alone on the command line holds.
+fn saved_report(args: &Check) -> Option<&Path> {
+    let [file] = args.files.as_slice() else { return None };
+    (args.evidence.bundle.is_empty() && args.verify.is_none() && verify::is_report(file)).then_some(file)
 }
 
 /// The flags, with file arguments added as bundles.

@@ -40,6 +40,7 @@ mod rbac;
 mod reach;
 mod rerun;
 mod role;
+mod saved;
 mod scripts;
 #[cfg(feature = "live")]
 mod signals;
@@ -94,6 +95,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Collect(args) => collect::run(args),
         Command::Ticket(args) => ticket::run(args),
         Command::NodeSnapshot(args) => node_snapshot::run(args),
+        Command::Report(args) => saved::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Policy(args) => policy::run(args),
         Command::Injection(args) => injection::run(args),

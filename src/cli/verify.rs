@@ -35,7 +35,7 @@ pub(super) fn run(args: &Check, path: &Path) -> anyhow::Result<u8> {
     let began = Instant::now();
     forms(&args.report.output)?;
     files::one_standard_output(&args.report.output)?;
-    apart(args, path, "--verify")?;
+    apart(&args.report.output, args.save.as_deref(), path, "--verify")?;
     let document = read(path, "--verify").map_err(|stop| config::placed(stop, "verify", path))?;
     let asked = asked(&document);
     let selected = selected(args, asked.mode)?;
@@ -117,11 +117,11 @@ fn forms(outputs: &[Output]) -> Result<(), Stop> {
 }
 
 /// Outputs must not overwrite the report that is read.
-pub(super) fn apart(args: &Check, path: &Path, flag: &str) -> Result<(), Stop> {
+pub(super) fn apart(outputs: &[Output], save: Option<&Path>, path: &Path, flag: &str) -> Result<(), Stop> {
     let Ok(report) = path.canonicalize() else { return Ok(()) };
-    let outputs = args.report.output.iter().filter_map(|output| output.file.as_deref());
+    let outputs = outputs.iter().filter_map(|output| output.file.as_deref());
     let same = |other: &Path| other.canonicalize().is_ok_and(|other| other == report);
-    match outputs.chain(args.save.as_deref()).find(|other| same(other)) {
+    match outputs.chain(save).find(|other| same(other)) {
         None => Ok(()),
         Some(other) => Err(Stop::usage(
             format!("{} would be written over what {flag} reads", other.display()),
@@ -291,7 +291,10 @@ pub(super) fn read(path: &Path, flag: &str) -> Result<Document, Stop> {
     let unreadable =
         |error: std::io::Error| Stop::usage(format!("cannot read the report {shown}: {error}"), next.clone());
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
+    let file: Box<dyn Read> = match path.as_os_str() == "-" {
+        true => Box::new(std::io::stdin()),
+        false => Box::new(File::open(path).map_err(unreadable)?),
+    };
     file.take(MAX_REPORT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_REPORT {
         let cause = format!("the report {shown} is larger than {} MiB", MAX_REPORT >> 20);

@@ -6,6 +6,9 @@ use super::arg::Arg;
 use super::call::Call;
 use super::connection::Connection;
 
+/// The beginning of a line that runs only with one release of the linkerd CLI.
+const GUARD: &str = "test \"$(linkerd version --client --short)\" = ";
+
 /// A line for a shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Line(Vec<Piece>);
@@ -19,6 +22,11 @@ enum Piece {
     Set(&'static str, Arg),
     /// `test "$(linkerd version --client --short)" = RELEASE &&`.
     OnlyWithCli(Arg),
+    /// A line of a saved report, as it was printed.
+    Recorded {
+        text: String,
+        placeholders: Vec<&'static str>,
+    },
 }
 
 impl Line {
@@ -34,6 +42,11 @@ impl Line {
                 && !words.contains(['\n', '$', '`', '\'', '"', '(', ';', '&', '|', '<', '>'])
         );
         Line::shell(words)
+    }
+
+    /// A line of a saved report, as it was printed.
+    pub(super) fn recorded(text: &str, placeholders: Vec<&'static str>) -> Line {
+        Line(vec![Piece::Recorded { text: text.to_owned(), placeholders }])
     }
 
     /// Sets a variable.
@@ -98,6 +111,7 @@ impl Line {
     pub(super) fn required_cli(&self) -> Option<&str> {
         self.0.iter().find_map(|piece| match piece {
             Piece::OnlyWithCli(release) => release.text(),
+            Piece::Recorded { text, .. } => Some(text.strip_prefix(GUARD)?.split_once(" &&")?.0),
             _ => None,
         })
     }
@@ -107,7 +121,7 @@ impl Line {
             match piece {
                 Piece::Call(call) => call.aim(connection),
                 Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => arg.aim(connection),
-                Piece::Syntax(_) => {}
+                Piece::Syntax(_) | Piece::Recorded { .. } => {}
             }
         }
     }
@@ -117,7 +131,7 @@ impl Line {
             match piece {
                 Piece::Call(call) => call.retell(text),
                 Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => arg.retell(text),
-                Piece::Syntax(_) => {}
+                Piece::Syntax(_) | Piece::Recorded { .. } => {}
             }
         }
     }
@@ -127,6 +141,7 @@ impl Line {
             match piece {
                 Piece::Call(call) => call.placeholders(names),
                 Piece::Arg(arg) | Piece::Set(_, arg) | Piece::OnlyWithCli(arg) => arg.placeholders(names),
+                Piece::Recorded { placeholders, .. } => names.extend(placeholders),
                 Piece::Syntax(_) => {}
             }
         }
@@ -171,11 +186,10 @@ impl fmt::Display for Line {
             match piece {
                 Piece::Call(call) => write!(f, "{call}")?,
                 Piece::Syntax(syntax) => f.write_str(syntax)?,
+                Piece::Recorded { text, .. } => f.write_str(text)?,
                 Piece::Arg(arg) => write!(f, "{arg}")?,
                 Piece::Set(variable, value) => write!(f, "{variable}={value}")?,
-                Piece::OnlyWithCli(release) => {
-                    write!(f, "test \"$(linkerd version --client --short)\" = {release} &&")?
-                }
+                Piece::OnlyWithCli(release) => write!(f, "{GUARD}{release} &&")?,
             }
         }
         Ok(())

@@ -43,6 +43,19 @@ pub enum RunsOn {
     Node,
 }
 
+/// The properties of a command in a saved report, in addition to its text.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// See [`Command::runs_on`].
+    pub runs_on: RunsOn,
+    /// See [`Command::node`].
+    pub node: Option<String>,
+    /// See [`Command::other_nodes`].
+    pub other_nodes: Vec<String>,
+    /// See [`Command::placeholders`].
+    pub placeholders: Vec<&'static str>,
+}
+
 /// A command to paste: lines in order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Command {
@@ -85,6 +98,17 @@ impl Command {
     /// Lines for a root shell on a node.
     pub fn in_node_shell(script: impl IntoIterator<Item = impl Into<Line>>) -> Command {
         Command { runs_on: RunsOn::Node, whole: true, ..Command::lines(script) }
+    }
+
+    /// A command of a saved report, as it was printed; nothing in it is quoted or aimed again. Its lines belong together.
+    pub fn recorded(text: &str, recorded: Recorded) -> Command {
+        let Recorded { runs_on, node, other_nodes, placeholders } = recorded;
+        let set = node.as_ref().map(|node| format!("{}\n", Line::set("NODE", node.as_str())));
+        let text = set.as_ref().and_then(|set| text.strip_prefix(set.as_str())).unwrap_or(text);
+        let mut placeholders = Some(placeholders);
+        let line = |line| Line::recorded(line, placeholders.take().unwrap_or_default());
+        let lines = text.split('\n').map(line).collect();
+        Command { runs_on, node, other_nodes, lines, whole: true }
     }
 
     /// Marks its lines as a unit: a short report must not omit any.

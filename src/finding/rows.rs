@@ -36,6 +36,16 @@ impl FailedRows {
         self.weight.unwrap_or(severity)
     }
 
+    /// The rows that a saved report names, and how they fail.
+    pub fn restored(only: Option<Vec<&'static str>>, weight: Option<Severity>) -> FailedRows {
+        FailedRows { only, weight }
+    }
+
+    /// The rows that the rule named, and how they fail, as reports save them.
+    pub fn parts(&self) -> (Option<&[&'static str]>, Option<Severity>) {
+        (self.only.as_deref(), self.weight)
+    }
+
     /// These rows alone, by description.
     pub(super) fn only(&mut self, descriptions: impl IntoIterator<Item = &'static str>) {
         self.only = Some(descriptions.into_iter().collect());

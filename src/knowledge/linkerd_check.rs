@@ -1,16 +1,17 @@
 //! `linkerd-check.yaml`: the rows that `linkerd check` prints, in order. Cards list the rows that they cover.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::file::KnowledgeFile;
 use super::range::ReleaseRange;
 use crate::version::{Contains, LinkerdVersion, MinorTable};
 
 /// A way to run `linkerd check`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowMode {
     /// `linkerd check`.
+    #[default]
     Default,
     /// `linkerd check --proxy`.
     Proxy,

@@ -8,15 +8,18 @@ mod fill;
 mod finding;
 mod nodes;
 mod rehearsal;
+mod restore;
 mod roots;
 
 pub use change::Change;
 pub use fill::{Failure, asked};
 pub use finding::{
-    About, Cause, Evidence, Finding, Moment, PlanStep, Reference, Remedy, RepairPlan, Root, Step,
+    About, Cause, Evidence, Finding, LinkerdCheck, Moment, PlanStep, Reference, Remedy, RepairPlan, Root,
+    Step,
 };
 pub use nodes::{Node, NodeFile, NodePlugin};
 pub use rehearsal::{Phase, Rehearsal};
+pub use restore::restore;
 
 use std::collections::BTreeMap;
 
@@ -24,7 +27,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use crate::command::Asked;
+use crate::command::Connection;
 use crate::finding::{Severity, WaivedBy};
+use crate::knowledge::RowMode;
 use crate::model::cluster::TimeSource;
 use crate::render::text::clean;
 use crate::report::ConfigUse;
@@ -107,6 +112,12 @@ pub struct Run {
     /// What was asked of the run, so that `check --verify` can ask the same again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
+    /// The way to run `linkerd check` that has the same rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linkerd_check_mode: Option<RowMode>,
+    /// How the cluster is reached, so that printed commands reach the same one; absent if by the defaults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<Connection>,
 }
 
 /// The configuration file of a run.
@@ -205,6 +216,9 @@ pub struct Verdict {
     pub meaning: String,
     /// What fails a run (`--fail-on`); `null` when the run did not come that far.
     pub gate: Option<String>,
+    /// Whether requested evidence that was unavailable is accepted (`--on-not-checked=pass`).
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub not_checked_passes: bool,
     /// Findings that no other explains, by severity.
     pub roots: Counts,
     /// All findings by severity.

@@ -76,7 +76,7 @@ fn saw_nothing(results: &[CheckResult]) -> bool {
 }
 
 /// Whether a finding counts: what is waived does not, nor what a change cures: it is the cluster with the change that is judged.
-pub(super) fn counts(finding: &&Finding) -> bool {
+pub(crate) fn counts(finding: &&Finding) -> bool {
     finding.when != When::UntilChange && !finding.is_waived()
 }
 

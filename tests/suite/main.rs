@@ -65,6 +65,7 @@ mod policies;
 mod policy_command;
 #[cfg(feature = "live")]
 mod probing;
+mod prose;
 mod reach;
 mod real_calls;
 mod recordings;
@@ -78,6 +79,7 @@ mod retold;
 #[cfg(unix)]
 mod roles;
 mod samples;
+mod saved;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod stock;

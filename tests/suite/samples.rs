@@ -162,6 +162,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
         checks,
         findings,
         rows: vec![],
+        row_mode: Default::default(),
         connection: Default::default(),
         redacted: 14,
         errors: vec![],

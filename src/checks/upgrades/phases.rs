@@ -1,8 +1,10 @@
 //! What a plan is: its phases, and which of them deals with what.
 
+use std::collections::BTreeMap;
+
 use crate::card::Part;
 use crate::checks::find;
-use crate::finding::{Finding, Remedy, When};
+use crate::finding::{Finding, Fingerprint, Remedy, When};
 use crate::version::LinkerdVersion;
 
 /// A plan.
@@ -10,6 +12,8 @@ use crate::version::LinkerdVersion;
 pub struct Plan {
     /// Its phases, in order.
     pub phases: Vec<Phase>,
+    /// The phase of each finding that begins with the upgrade, from 1, if the plan was read from a saved report.
+    pub recorded: Option<BTreeMap<Fingerprint, usize>>,
 }
 
 /// A phase: what belongs together, and what shows that it worked.
@@ -32,6 +36,9 @@ impl Plan {
     pub fn step_of(&self, finding: &Finding) -> Option<usize> {
         if finding.when != When::AfterUpgrade || finding.check == super::PLANNED {
             return None;
+        }
+        if let Some(recorded) = &self.recorded {
+            return recorded.get(&finding.fingerprint()).copied();
         }
         let part = find(finding.check).map_or(Part::Before, |check| check.card().front.part);
         let last = || self.phases.iter().rev().find_map(|phase| phase.release.as_ref());

@@ -57,7 +57,7 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
     phases.push(back::phase(ctx, &from, &hops));
     let connection = &ctx.settings.rerun.connection;
     phases.iter_mut().for_each(|phase| phase.remedy = std::mem::take(&mut phase.remedy).aimed(connection));
-    Some(Plan { phases })
+    Some(Plan { phases, recorded: None })
 }
 
 /// The releases that are gone to, one after the other; `None` where the target is behind.

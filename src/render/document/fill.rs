@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::roots;
 use super::{
     About, Asked, Cause, Change, Check, Cluster, Config, Counts, Coverage, Document, Evidence, Finding, Gap,
-    Moment, Origin, Outcome, PlanStep, Redaction, Reference, Rehearsal, Remedy, RepairPlan, Run, RunError,
-    Step, Subject, Tally, Tool, Unread, Verdict, Versions, Waived,
+    LinkerdCheck, Moment, Origin, Outcome, PlanStep, Redaction, Reference, Rehearsal, Remedy, RepairPlan,
+    Run, RunError, Step, Subject, Tally, Tool, Unread, Verdict, Versions, Waived,
 };
-use crate::command::Command;
+use crate::command::{Command, Connection};
 use crate::finding::{self, Place};
 use crate::judged::Judged;
 use crate::missing::Missing;
@@ -68,6 +68,8 @@ impl From<&Report> for Document {
                 judged_at_source: Some(report.at.1),
                 to_cni: report.to_cni.clone(),
                 asked: Some(asked(&report.asked)),
+                linkerd_check_mode: Some(report.row_mode),
+                connection: Some(report.connection.clone()).filter(|it| *it != Connection::default()),
                 ..run(&report.run)
             },
             origin: Some(origin(&report.origin)),
@@ -120,6 +122,8 @@ fn run(run: &report::Run) -> Run {
         judged_at_source: None,
         to_cni: None,
         asked: None,
+        linkerd_check_mode: None,
+        connection: None,
     }
 }
 
@@ -184,6 +188,7 @@ fn verdict(report: &Report) -> Verdict {
         status: verdict.status,
         meaning: meaning(verdict.status),
         gate: Some(verdict.gate.to_owned()),
+        not_checked_passes: verdict.not_checked_passes,
         roots: counts(verdict.roots),
         findings: counts(verdict.findings),
         waived: verdict.waived,
@@ -299,9 +304,17 @@ impl From<&finding::Finding> for Finding {
             waived: finding.is_waived(),
             in_baseline: finding.standing == finding::Standing::InBaseline,
             root_causes: Vec::new(),
+            parameters: finding.parameters.clone(),
+            linkerd_check: linkerd_check(&finding.rows),
             fingerprint: finding.fingerprint().0,
         }
     }
+}
+
+fn linkerd_check(rows: &finding::FailedRows) -> Option<LinkerdCheck> {
+    let (only, severity) = rows.parts();
+    let rows = only.map(|rows| rows.iter().map(|row| (*row).to_owned()).collect());
+    Some(LinkerdCheck { rows, severity }).filter(|it| it.rows.is_some() || it.severity.is_some())
 }
 
 impl From<&finding::Remedy> for Remedy {

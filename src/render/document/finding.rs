@@ -62,9 +62,26 @@ pub struct Finding {
     /// Whether it was in the baseline, so that it does not count.
     #[serde(default, skip_serializing_if = "is_false")]
     pub in_baseline: bool,
+    /// What distinguishes it from another finding of the same check about the same subjects: a key, a signature.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<String>,
+    /// The rows of `linkerd check` that it fails, if not all of its check's rows with its own severity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linkerd_check: Option<LinkerdCheck>,
     /// Which finding this is: the same in every run that finds the same trouble at the same subjects. Each subject has a
     /// fingerprint of its own, which stays when others are repaired.
     pub fingerprint: String,
+}
+
+/// The rows of `linkerd check` that a finding fails.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkerdCheck {
+    /// The rows, by description; all rows of the check if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Vec<String>>,
+    /// How the rows fail, if not with the finding's severity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
 }
 
 fn is_false(value: &bool) -> bool {
