@@ -68,7 +68,7 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
 }
 
 #[test]
-fn ever_shorter_items_at_the_end_are_not_waited_for() {
+fn shorter_last_items_are_not_delayed() {
     let (long, middle) = ("x".repeat(500), "y".repeat(100));
     let items = format!(r#"{{"a":"{long}"}},{{"b":"{middle}"}},{{}},{{}}"#);
     let list = format!(r#"{{"kind":"PodList","metadata":{{}},"items":[{items}]}}"#);
@@ -143,7 +143,7 @@ fn the_buffer_stays_small_however_long_the_list() {
 }
 
 #[test]
-fn what_is_no_list_is_told_apart() {
+fn non_lists_are_distinguished() {
     let why = |body: &str| split(body.as_bytes(), 7, false).1.unwrap_err();
     assert_eq!(why("<!DOCTYPE html><html>"), NotAList::NoJson("HTML"));
     assert_eq!(why("404 page not found"), NotAList::NoJson("text or binary data"));
@@ -158,7 +158,7 @@ fn what_is_no_list_is_told_apart() {
 }
 
 #[test]
-fn bytes_that_are_no_text_spoil_only_their_object() {
+fn invalid_utf8_affects_only_its_object() {
     let list = b"{\"items\":[{\"a\":\"\xc3\xa9\"},{\"b\":\"\xc3\"},{\"c\":\"\xe2\x82\"},{\"d\":1}]}";
     for (eager, piece) in [(false, 1), (true, 1), (true, 7), (true, 100)] {
         let (kept, outcome) = split(list, piece, eager);
