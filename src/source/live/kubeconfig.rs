@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flag_comes_before_the_variable_and_that_before_the_home_directory() {
+    fn flag_precedes_variable_and_variable_precedes_home() {
         let (flag, home) = (Path::new("/flag"), Path::new("/home/x"));
         let listed = std::env::join_paths(["/a", "", "/b"]).unwrap();
         let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
