@@ -1,4 +1,4 @@
-//! Service-account tokens: what their payload claims, and a short hash to tell two tokens apart.
+//! Service-account tokens: what their payload claims, and a short hash to distinguish tokens.
 //!
 //! Only the payload is decoded; the signature is neither verified nor kept, and errors and debug output contain no part
 //! of the token. Checks interpret the claims (expired, bound to a deleted pod).

@@ -1,4 +1,4 @@
-//! Limits, damage, and names that lead elsewhere.
+//! Limits, damage, and unsafe names.
 
 use proptest::prelude::*;
 
@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// A zip archive: names with what they hold, packed or as it is, some of them links.
+/// A zip archive of named contents, compressed or stored; some are links.
 fn zip_of(files: &[(&str, &[u8])], packed: bool) -> Vec<u8> {
     use rawzip::{CompressionMethod, ZipArchiveWriter};
     let mut out = Vec::new();
@@ -150,7 +150,7 @@ fn zip_is_read_by_its_directory() {
         assert_eq!(tree.files.keys().collect::<Vec<_>>(), ["a/x.json", "b.yaml"]);
         assert_eq!(tree.files["b.yaml"].bytes(99).unwrap(), b"kind: Node");
         assert!(tree.trouble.is_empty() && tree.notes.len() == 1, "{tree:?}");
-        // Zip Slip: writers clean names, so they are put in afterwards.
+        // Zip Slip: writers clean names, so unsafe names are inserted afterwards.
         let text = |bytes: &[u8], from: &[u8], to: &[u8]| -> Vec<u8> {
             let mut bytes = bytes.to_vec();
             while let Some(at) = memchr::memmem::find(&bytes, from) {
@@ -171,13 +171,13 @@ fn truncated_zip_is_reported() {
     let long = "kind: Pod\n".repeat(5000);
     for packed in [false, true] {
         let bytes = zip_of(&[("x.yaml", long.as_bytes()), ("y.yaml", b"kind: Node")], packed);
-        // One byte of what it holds.
+        // A byte of its content.
         let mut damaged = bytes.clone();
         damaged[60] ^= 1;
         let tree = unzipped(&damaged, &mut Budget::default());
         assert_eq!(tree.files.keys().collect::<Vec<_>>(), ["y.yaml"], "{:?}", tree.trouble);
         assert!(tree.corrupt && tree.trouble[0].0 == "x.yaml", "{:?}", tree.trouble);
-        // Its end, with the list of files.
+        // Its end, with the central directory.
         let cut = unpack(&blob(&bytes[..bytes.len() - 30]), &mut Budget::default(), |_| true);
         assert!(cut.is_err_and(|error| error.to_string().contains("cut off")));
         let mut budget = Budget { bytes: 1000, entries: 10 };

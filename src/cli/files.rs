@@ -156,7 +156,7 @@ fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
     None
 }
 
-/// Whether another word of the command line names a file that is to be written. For command lines that could not be
+/// Whether another word of the command line names an output file. For command lines that could not be
 /// parsed.
 pub(super) fn is_named_elsewhere(path: &Path, words: &[OsString]) -> bool {
     let places = Places::of(path);

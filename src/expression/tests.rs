@@ -30,7 +30,7 @@ fn optional_values_have_defaults() {
     ] {
         assert_eq!(value(text, &object), Ok(expected), "{text}");
     }
-    // What is redacted is not taken for absent, however it is asked for.
+    // Redacted values do not count as missing in any kind of test.
     for text in ["object.spec.?a.orValue('') == ''", "object.?spec[?'a'].orValue('x') == 'x'"] {
         assert!(matches!(value(text, &object), Err(NoValue::Redacted(_))), "{text}");
     }
@@ -53,7 +53,7 @@ fn string_functions_match_kubernetes() {
     ] {
         assert_eq!(value(text, &object), Ok(expected), "{text}");
     }
-    // A text is a list of as many parts as it has letters, at most.
+    // A text has at most as many parts as letters.
     let long = json!("x".repeat(3000));
     assert_eq!(
         value("object.split('').all(a, object.split('').all(b, a == b))", &long),
@@ -73,7 +73,7 @@ fn redacted_value_is_never_compared() {
     let redacted = |name: &str| Err(NoValue::Redacted(name.to_owned()));
     assert_eq!(value("object.spec.token == 'x'", &object), redacted("spec.token"));
     assert_eq!(value("object.spec.name == 'x'", &object), Ok(json!(true)));
-    // A field of that name elsewhere is another one, as long as it is plain where it stands.
+    // A field of the same name elsewhere is distinguished if its parent is known.
     let object = json!({"metadata": {"name": "x"}, "spec": {"of": {"name": "REDACTED(len=4)"}, "all": [{"name": "REDACTED(len=4)"}]}});
     assert_eq!(value("object.metadata.name == 'x'", &object), Ok(json!(true)));
     for text in [
@@ -123,7 +123,7 @@ fn redacted_value_is_not_compared_by_computed_key() {
             value(text, &object)
         );
     }
-    // Names, numbers of items and what was not redacted stay.
+    // Names, numbers of items and unredacted values are usable.
     for text in [
         "object.metadata.labels['a' + 'pp'] == 'web'",
         "object.metadata.labels == {'app': 'web'}",

@@ -1,5 +1,5 @@
-//! Tests that need several knowledge files at once: the embedded files against what was measured, and against every key
-//! that real installs carry.
+//! Tests across knowledge files: the embedded files compared with measurements, and with all keys of real
+//! installations.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,12 +11,12 @@ fn v(text: &str) -> LinkerdVersion {
     text.parse().expect("a version")
 }
 
-/// The edges whose injectors were run, 2.15 to 2.20.
+/// Edges whose injectors were run, 2.15 to 2.20.
 const MEASURED: [&str; 6] =
     ["edge-24.2.4", "edge-24.8.2", "edge-24.11.8", "edge-25.4.4", "edge-25.10.7", "edge-26.5.5"];
 
-/// Keys that were run through the injector of each release: `y` it changed the pod, `n` it did not, `c` it did not, but
-/// would under a condition that the run did not meet. The debug-image keys were run together with the debug sidecar;
+/// Keys that were run through the injector of each release: `y` changed the pod, `n` did not, `c` did not but would
+/// under a condition that the run did not meet. The debug-image keys were run with the debug sidecar;
 /// proxy-additional-env and viz.linkerd.io/disable-tap, which that run could not show, are from the source.
 const RUNS: [(&str, &str); 63] = [
     ("config.linkerd.io/proxy-image", "yyyyyy"),
@@ -302,7 +302,7 @@ fn prefixes_and_double_keys_are_found() {
     );
 }
 
-/// A folder of real data: named by the variable, else beside the checkout.
+/// A folder of real data: named by the variable, else next to the checkout.
 fn shared(variable: &str, name: &str) -> Option<Vec<PathBuf>> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name);
     let dir = std::env::var_os(variable).map_or_else(beside, PathBuf::from);
@@ -315,8 +315,8 @@ fn shared(variable: &str, name: &str) -> Option<Vec<PathBuf>> {
     Some(paths)
 }
 
-/// Every key in Linkerd's domains that rendered manifests carry has to be known, of its kind, read where it stands (or
-/// excused for Linkerd's charts), of a value that parses, and effective in the release.
+/// Every key in Linkerd's domains in rendered manifests must be known, of its kind, read in its place (or excused for
+/// Linkerd's charts), have a valid value, and be effective in the release.
 #[test]
 fn rendered_install_has_only_known_keys() {
     let Some(releases) = shared("MESHDOCTOR_MANIFESTS", "manifests") else { return };
@@ -336,7 +336,7 @@ fn rendered_install_has_only_known_keys() {
     assert!(seen > 1000, "only {seen} keys");
 }
 
-/// The same for what healthy clusters hold: pods as injected, mirrored and copied labels, and all.
+/// The same for healthy clusters: injected pods, mirrored and copied labels.
 #[test]
 fn healthy_cluster_has_only_known_keys() {
     let Some(recordings) = shared("MESHDOCTOR_RECORDINGS", "recordings") else { return };

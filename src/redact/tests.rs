@@ -1,4 +1,4 @@
-//! Canaries: a secret of each shape, in each place, never comes through.
+//! Canaries: secrets of each shape are removed in each place.
 
 use proptest::prelude::*;
 use rcgen::KeyPair;
@@ -8,7 +8,7 @@ use super::*;
 use crate::objects::Kind;
 use crate::token::tests::{mk_bound, mk_token};
 
-/// Removes from an object what does not pass, by the kind that it says it is; of a List, from each of its items.
+/// Redacts an object by its own kind; for a List, each item.
 pub(super) fn sanitize(value: &mut serde_json::Value) -> Counts {
     let kind = value["kind"].as_str().unwrap_or_default().to_owned();
     if kind.ends_with("List")
@@ -22,7 +22,7 @@ pub(super) fn sanitize(value: &mut serde_json::Value) -> Counts {
     object(&kind, known.map_or(unknown(), |known| crate::objects::rule(*known)), value)
 }
 
-/// Stands in every secret of these tests.
+/// Part of every secret in these tests.
 const CANARY: &str = "c4n4ryHunter2";
 
 fn mk_jwt() -> String {
@@ -39,7 +39,7 @@ fn many_blocks_without_a_quote_are_linear() {
     let blocks = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n".repeat(20_000);
     let began = std::time::Instant::now();
     _ = text(&blocks);
-    // With a search to the end for each block it was over a minute.
+    // With a search to the end for each block, this took over a minute.
     assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
@@ -209,7 +209,7 @@ fn mk_pod() -> serde_json::Value {
     })
 }
 
-/// The script around a request that ends the proxy goes, and the request stays.
+/// The script around a proxy shutdown request is removed, and the request stays.
 #[test]
 fn only_the_shutdown_request_of_a_script_is_kept() {
     let script = format!("./cleanup --key {CANARY}; curl -X POST http://localhost:4191/shutdown");

@@ -208,7 +208,10 @@ fn settings_that_nobody_can_know_are_left_as_they_are_and_said() {
             "takes values from missing sources: Secret more",
         ),
         (control_plane("  suspend: true\n", &narrow), "is suspended"),
-        (control_plane("  targetNamespace: other\n", &narrow), "is for the namespace other instead of linkerd"),
+        (
+            control_plane("  targetNamespace: other\n", &narrow),
+            "is for the namespace other instead of linkerd",
+        ),
         (whole.replace(", namespace: linkerd", ""), "has no namespace"),
         (whole.replace("2025.4.4", "2039.4.4"), "says 2039.4.4, an unknown version"),
         (

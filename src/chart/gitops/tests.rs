@@ -95,7 +95,7 @@ kind: HelmRelease
 metadata: {name: own}
 spec: {chart: {spec: {chart: ./charts/linkerd-viz, version: 1.0.0}}}
 ";
-    // The name of the chart stands in the repository alone.
+    // Only the repository contains the name of the chart.
     let texts = [
         text("a.yaml", &format!("# linkerd-viz\n{release}")),
         text("b.yaml", repository),

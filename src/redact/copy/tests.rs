@@ -1,4 +1,4 @@
-//! What is read at once is what a tree gives.
+//! The one-pass result equals that of the tree.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::super::object::object;
 use super::*;
 use crate::objects::{Kind, rule};
 
-/// Whether it was read at once; what passes of it is what passes of its tree.
+/// Whether the object was redacted in one pass; asserts the same result as with a tree.
 fn is_read_at_once(text: &str) -> bool {
     let mut tree: Value = serde_json::from_str(text).expect("it is JSON");
     let touched = object("Pod", rule(Kind::Pod), &mut tree).touched();

@@ -1,10 +1,10 @@
-//! Lists and documents, cut and broken in every way.
+//! Lists and documents, truncated and damaged in many ways.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What was found, as text.
+/// The results, as text.
 #[derive(Default)]
 struct Seen(Vec<String>);
 
@@ -27,7 +27,7 @@ impl JsonSink for Seen {
     }
 }
 
-/// Gives a few bytes at a time.
+/// Returns a few bytes at a time.
 struct Drip<'a>(&'a [u8], usize);
 
 impl Read for Drip<'_> {

@@ -1,4 +1,4 @@
-//! Lists in every layout, cut and broken in every way.
+//! Lists in every layout, truncated and damaged in many ways.
 
 use std::io::Write;
 

@@ -1,10 +1,10 @@
-//! Any list, in any pieces.
+//! Random lists in random pieces.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Keeps what it is given; `eager` takes items before their end is known, as one who decodes them does.
+/// Stores what it receives; `eager` accepts items before their end is known, like decoders do.
 #[derive(Default)]
 struct Kept {
     eager: bool,
@@ -37,7 +37,7 @@ impl ElementSink for Kept {
     }
 }
 
-/// What a body holds that comes in pieces of `piece` bytes.
+/// The items of a body that arrives in pieces of `piece` bytes.
 fn split(body: &[u8], piece: usize, eager: bool) -> (Kept, Result<(), NotAList>) {
     let mut kept = Kept { eager, ..Kept::default() };
     let mut splitter = Json::new();

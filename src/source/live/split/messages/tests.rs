@@ -1,4 +1,4 @@
-//! Any list, in any pieces.
+//! Random lists in random pieces.
 
 use proptest::prelude::*;
 
@@ -83,7 +83,7 @@ proptest! {
     ) {
         let items: Vec<Vec<u8>> = (1..5).map(|n| vec![n; usize::from(n) * 50]).collect();
         let body = list("PodList", "x", &items);
-        // The last two fields of the envelope are empty: a body that lacks them is whole.
+        // The last two fields of the envelope are empty: a body without them is complete.
         let cut = cut.index(body.len() - 4);
         let (kept, outcome) = split(&body[..cut], piece);
         prop_assert_eq!(outcome, Err(NotAList::Truncated(cut as u64)));
