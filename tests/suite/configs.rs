@@ -137,7 +137,7 @@ fn what_no_command_takes_is_told_by_line() {
         ("[check]\nfail-on = [\"error\"]\n", "meshdoctor.toml:2: fail-on takes one value, not a list"),
         (
             "[params.trust-anchor-expiring]\ndays = \"30\"\n",
-            "meshdoctor.toml:2: trust-anchor-expiring: days is a number: write it without quotes",
+            "meshdoctor.toml:2: trust-anchor-expiring: days must be a number without quotes",
         ),
         ("[check]\noutput = [\"json\", \"yaml\"]\n", "-o json and -o yaml both write to standard output"),
     ] {
