@@ -284,7 +284,7 @@ mod tests {
         ```text expect\nerror\n```\n";
 
     #[test]
-    fn a_card_is_read() {
+    fn card_is_parsed() {
         let card = Card::parse("thing-off", CARD).expect("it is a card");
         assert_eq!(card.front.needs.len(), 1);
         assert_eq!(card.prose[3], "Much.");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn error_names_its_line() {
         let broken = CARD.replace("## How to fix", "## How to mend");
         assert_eq!(Card::parse("x", &broken).map_err(|e| e.line), Err(12));
         let open = CARD.replace("error\n```", "error\n");

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_takes_the_severity_of_what_it_explains_and_equals_become_one() {
+    fn cause_takes_severity_of_symptoms() {
         let symptoms = ["b".to_owned()];
         let explains = |id: &str| if id == "a" { &symptoms[..] } else { &[] };
         let found = vec![
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn timelines_of_equal_findings_become_one_in_order() {
+    fn equal_findings_merge_timelines_in_order() {
         let moment = |at: &str, object: &str| Moment {
             at: at.parse().expect("a time"),
             object: object.to_owned(),
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_effect_explains_nothing() {
+    fn inactive_finding_explains_nothing() {
         let symptoms = ["b".to_owned()];
         let explains = |id: &str| if id == "a" { &symptoms[..] } else { &[] };
         let idle = finding("a", Severity::Warning, "n1").explains_nothing();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_explains_most_comes_first_and_what_stands_beside_the_cluster_last() {
+    fn biggest_cause_first_outside_cluster_last() {
         let symptoms = ["s".to_owned()];
         let explains = |id: &str| if id == "z" { &symptoms[..] } else { &[] };
         let beside = Finding { subjects: vec![Subject::thing("CLI")], ..finding("a", Severity::Error, "n1") };
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commands_of_equal_findings_are_all_kept() {
+    fn equal_findings_keep_all_commands() {
         let restart = |name: &str| kubectl().words("rollout restart").operand(name);
         let with = |node: &str, command: Command| {
             let remedy = Remedy::new().run(StepKind::Command, "Restart it", command);

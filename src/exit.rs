@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn findings_come_before_gaps_and_gaps_before_fine() {
+    fn findings_precede_gaps_and_gaps_precede_fine() {
         let facts = |failing, not_checked, not_checked_passes| Facts {
             failing,
             not_checked,
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selection_of_which_nothing_ran_is_never_fine() {
+    fn selection_without_results_is_never_fine() {
         let facts = Facts { none_ran: true, not_checked_passes: true, ..Facts::default() };
         assert_eq!(status(facts), NOT_CHECKED);
         assert_eq!(status(Facts { nothing_judged: true, ..facts }), COULD_NOT_RUN);

@@ -16,7 +16,7 @@ pub enum Why {
     },
     /// The API server does not serve the kind.
     NotServed,
-    /// The dump or bundle does not contain it, which says nothing about the cluster.
+    /// The dump or bundle does not contain it, which allows no conclusion about the cluster.
     NotCaptured,
     /// The dump contains some, and was not declared complete.
     PerhapsMore,

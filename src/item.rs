@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_read_back_as_written() {
+    fn items_round_trip() {
         for text in [
             "pods",
             "events",

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_that_kubernetes_accepts() {
+    fn names_match_kubernetes_rules() {
         for name in ["a", "web-5d9f", "1", "kube-system"] {
             assert!(is_label(name) && is_subdomain(name) && is_segment(name), "{name}");
         }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_what_is_wrong() {
+    fn rejection_names_the_error() {
         assert_eq!(refused(Rule::Subdomain, "shop", "web"), None);
         assert!(refused(Rule::Subdomain, "$(id)", "web").is_some_and(|why| why.contains("namespace")));
         let long = refused(Rule::Subdomain, "", &"X\u{1b}".repeat(1000)).expect("refused");

@@ -23,7 +23,7 @@ mod tests {
     use super::closest;
 
     #[test]
-    fn what_is_far_off_is_not_suggested() {
+    fn distant_word_is_not_suggested() {
         let known = ["orange-marmalade", "lemon-curd", "pods"];
         let of = |word: &str| closest(word, known);
         assert_eq!(of("podz").as_deref(), Some("pods"));

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_fails_by_its_findings_and_an_info_leaves_it_a_success() {
+    fn row_fails_by_findings_but_not_by_infos() {
         assert_eq!(said(judged(Outcome::Pass, vec![]), &[]), ["Success ", "Success "]);
         let [ready, scheduled] = said(
             judged(Outcome::Findings, vec![]),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_judged_is_never_a_success() {
+    fn unchecked_row_is_never_a_success() {
         let gap = |why| vec![Missing::whole(Request::of(Item::List(Kind::Pod)), why)];
         let denied = || gap(Why::Denied { message: String::new() });
         let twice = [denied(), denied()].concat();
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_does_not_apply_passes_unless_the_real_command_prints_none() {
+    fn inapplicable_row_passes_or_is_omitted() {
         let idle = judged(Outcome::NotApplicable("nothing to ask of".to_owned()), vec![]);
         assert_eq!(said(idle, &[]), ["Success ", "Success "]);
     }

@@ -1,4 +1,4 @@
-//! Service-account tokens: what their payload claims, and a short hash to tell two tokens apart.
+//! Service-account tokens: what their payload claims, and a short hash to distinguish tokens.
 //!
 //! Only the payload is decoded; the signature is neither verified nor kept, and errors and debug output contain no part
 //! of the token. Checks interpret the claims (expired, bound to a deleted pod).
@@ -197,7 +197,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_bound_token_gives_its_pod_and_node() {
+    fn bound_token_has_pod_and_node() {
         let claims = decode(&mk_token(&mk_bound(), "signature")).unwrap();
         assert_eq!(claims.pod_uid.as_deref(), Some("p-uid"));
         assert_eq!(claims.node_name.as_deref(), Some("n1"));
@@ -212,7 +212,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_legacy_token_never_expires_and_is_bound_to_no_pod() {
+    fn legacy_token_has_no_expiry_and_no_pod() {
         let payload = serde_json::json!({
             "iss": "kubernetes/serviceaccount", "sub": "system:serviceaccount:linkerd-cni:linkerd-cni",
             "kubernetes.io/serviceaccount/service-account.uid": "old-uid",
@@ -242,13 +242,13 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn any_text_gives_a_value(token in ".*") {
+        fn any_text_decodes_without_panic(token in ".*") {
             let parts = token.trim().split('.').count();
             proptest::prop_assert!(parts == 3 || decode(&token) == Err(TokenError::NotThreeParts));
         }
 
         #[test]
-        fn any_payload_gives_a_value(payload in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn any_payload_decodes_without_panic(payload in proptest::collection::vec(any::<u8>(), 0..200)) {
             let is_object = serde_json::from_slice::<serde_json::Map<String, Value>>(&payload).is_ok();
             let decoded = decode(&format!("eyJh.{}.s", URL_SAFE_NO_PAD.encode(&payload)));
             proptest::prop_assert_eq!(decoded.is_ok(), is_object);

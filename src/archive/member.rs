@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_are_passed_over_hold_the_same_and_no_byte_is_kept() {
+    fn skipped_members_have_the_same_content() {
         let files = files();
         let (marked, _) = archive(&files, true);
         let (plain, _) = archive(&files, false);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn any_gzip_reads_them() {
+    fn any_gzip_reader_unpacks_members() {
         let (marked, _) = archive(&files(), true);
         let mut unpacked = Vec::new();
         flate2::read::MultiGzDecoder::new(&marked[..]).read_to_end(&mut unpacked).unwrap();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_lies_about_its_length_is_never_read_as_another() {
+    fn member_with_wrong_length_is_an_error() {
         let files = files();
         let (marked, begins) = archive(&files, true);
         for (at, by) in [(BEGIN + 4, 1_u8), (BEGIN + 4, 255), (BEGIN + 5, 3), (BEGIN + 8, 1), (BEGIN + 9, 2)]
@@ -291,7 +291,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_damaged_is_said_or_the_same(at in 0_usize..2000, byte in any::<u8>()) {
+        fn damage_is_reported_or_harmless(at in 0_usize..2000, byte in any::<u8>()) {
             let files = files();
             let (mut bytes, _) = archive(&files, true);
             let at = at % bytes.len();

@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spool_is_read_again_at_any_place_in_memory_and_on_disk() {
+    fn spool_is_readable_at_any_offset() {
         for size in [10, IN_MEMORY + 10] {
             let mut spool = Spool::new();
             let bytes: Vec<u8> = (0..size).map(|i| u8::try_from(i % 251).unwrap()).collect();
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_larger_than_allowed_is_an_error_and_lines_are_counted_from_one() {
+    fn oversized_blob_is_an_error() {
         let mut spool = Spool::new();
         spool.write_all(b"a\nb\nc").unwrap();
         let blob = spool.finish();
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_found_in_every_stretch() {
+    fn line_index_covers_every_stretch() {
         let text = "x\n".repeat(5000);
         let mut spool = Spool::new();
         spool.write_all(text.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Limits, damage, and names that lead elsewhere.
+//! Limits, damage, and unsafe names.
 
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ fn tar_of(files: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 #[test]
-fn a_bomb_is_cut_at_the_limit_and_the_limit_is_for_all_together() {
+fn bomb_is_cut_at_the_common_limit() {
     for bytes in packed(&[b' '; 10_000]) {
         let mut budget = Budget { bytes: 15_000, entries: 10 };
         let Ok(Unpacked::Plain(first, None)) = unpack(&blob(&bytes), &mut budget, |_| true) else { panic!() };
@@ -42,7 +42,7 @@ fn a_bomb_is_cut_at_the_limit_and_the_limit_is_for_all_together() {
 }
 
 #[test]
-fn what_nobody_wants_is_not_unpacked_to_the_limit_to_say_so() {
+fn unwanted_file_is_unpacked_only_briefly() {
     for bytes in packed(&[0; 1 << 20]) {
         let mut budget = Budget::default();
         let wanted = |head: &[u8]| !head.contains(&0);
@@ -53,7 +53,7 @@ fn what_nobody_wants_is_not_unpacked_to_the_limit_to_say_so() {
 }
 
 #[test]
-fn entries_are_counted_and_long_names_are_read() {
+fn entries_are_limited_and_long_names_work() {
     let long = format!("{}/x.json", "d".repeat(200));
     let tar = tar_of(&[(&long, b"1"), ("b", b"2"), ("c", b"3")]);
     for bytes in [tar.clone(), packed(&tar)[0].clone()] {
@@ -70,7 +70,7 @@ fn entries_are_counted_and_long_names_are_read() {
 }
 
 #[test]
-fn a_flipped_byte_is_noticed() {
+fn flipped_byte_is_detected() {
     let tar = tar_of(&[("a.json", &[b'x'; 5000])]);
     let [mut gz, _] = packed(&tar);
     let checksum = gz.len() - 6;
@@ -84,7 +84,7 @@ fn a_flipped_byte_is_noticed() {
 
 proptest! {
     #[test]
-    fn a_damaged_archive_leads_nowhere_and_stays_within_its_budget(at in 0_usize..4000, byte in any::<u8>(), cut in 0_usize..4000, form in 0_usize..3) {
+    fn damaged_archive_stays_within_its_budget(at in 0_usize..4000, byte in any::<u8>(), cut in 0_usize..4000, form in 0_usize..3) {
         let tar = tar_of(&[("a/x.json", b"{}"), ("b", &[7; 700])]);
         let [gz, zst] = packed(&tar);
         let mut bytes = [tar, gz, zst][form].clone();
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn a_clean_path_leads_nowhere_else(name in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn clean_path_stays_inside(name in prop::collection::vec(any::<u8>(), 0..40)) {
         if let Ok(path) = clean(&name) {
             prop_assert!(!path.starts_with('/'));
             prop_assert!(path.split('/').all(|part| part != ".."));
@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// A zip archive: names with what they hold, packed or as it is, some of them links.
+/// A zip archive of named contents, compressed or stored; some are links.
 fn zip_of(files: &[(&str, &[u8])], packed: bool) -> Vec<u8> {
     use rawzip::{CompressionMethod, ZipArchiveWriter};
     let mut out = Vec::new();
@@ -142,7 +142,7 @@ fn unzipped(bytes: &[u8], budget: &mut Budget) -> Tree {
 }
 
 #[test]
-fn a_zip_archive_is_read_by_its_list_and_names_lead_nowhere() {
+fn zip_is_read_by_its_directory() {
     for packed in [false, true] {
         let bytes =
             zip_of(&[("a/x.json", b"{}"), ("b.yaml", b"kind: Pod"), ("b.yaml", b"kind: Node")], packed);
@@ -150,7 +150,7 @@ fn a_zip_archive_is_read_by_its_list_and_names_lead_nowhere() {
         assert_eq!(tree.files.keys().collect::<Vec<_>>(), ["a/x.json", "b.yaml"]);
         assert_eq!(tree.files["b.yaml"].bytes(99).unwrap(), b"kind: Node");
         assert!(tree.trouble.is_empty() && tree.notes.len() == 1, "{tree:?}");
-        // Zip Slip: writers clean names, so they are put in afterwards.
+        // Zip Slip: writers clean names, so unsafe names are inserted afterwards.
         let text = |bytes: &[u8], from: &[u8], to: &[u8]| -> Vec<u8> {
             let mut bytes = bytes.to_vec();
             while let Some(at) = memchr::memmem::find(&bytes, from) {
@@ -167,17 +167,17 @@ fn a_zip_archive_is_read_by_its_list_and_names_lead_nowhere() {
 }
 
 #[test]
-fn what_a_zip_archive_lost_is_known() {
+fn truncated_zip_is_reported() {
     let long = "kind: Pod\n".repeat(5000);
     for packed in [false, true] {
         let bytes = zip_of(&[("x.yaml", long.as_bytes()), ("y.yaml", b"kind: Node")], packed);
-        // One byte of what it holds.
+        // A byte of its content.
         let mut damaged = bytes.clone();
         damaged[60] ^= 1;
         let tree = unzipped(&damaged, &mut Budget::default());
         assert_eq!(tree.files.keys().collect::<Vec<_>>(), ["y.yaml"], "{:?}", tree.trouble);
         assert!(tree.corrupt && tree.trouble[0].0 == "x.yaml", "{:?}", tree.trouble);
-        // Its end, with the list of files.
+        // Its end, with the central directory.
         let cut = unpack(&blob(&bytes[..bytes.len() - 30]), &mut Budget::default(), |_| true);
         assert!(cut.is_err_and(|error| error.to_string().contains("cut off")));
         let mut budget = Budget { bytes: 1000, entries: 10 };
@@ -191,7 +191,7 @@ fn what_a_zip_archive_lost_is_known() {
 
 proptest! {
     #[test]
-    fn no_zip_archive_makes_it_panic(at in 0usize..400, byte: u8, cut in 0usize..400) {
+    fn no_zip_panics(at in 0usize..400, byte: u8, cut in 0usize..400) {
         let mut bytes = zip_of(&[("a/x.json", b"{\"kind\": \"Pod\"}"), ("b.yaml", b"kind: Node")], true);
         let at = at % bytes.len();
         bytes[at] = byte;

@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_held_to_kind_and_range() {
+    fn value_must_have_type_and_range() {
         let days = Param {
             default: 60,
             unit: Unit::Days,
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_said_with_their_unit() {
+    fn numbers_have_their_unit() {
         for (unit, number, said) in [
             (Unit::Days, 1, "1 day"),
             (Unit::Minutes, 5, "5 minutes"),

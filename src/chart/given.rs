@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_later_file_counts_and_null_takes_away() {
+    fn later_file_wins_and_null_removes() {
         let file = |name: &str, text: &str| ValuesFile::read(name, text).expect("values");
         let first = file("a.yaml", "proxy: {cores: 1, logLevel: warn}\nclusterNetworks: x");
         let second = file("b.yaml", "proxy: {cores: 2, logLevel: null}\n\"proxy.cores\": 3");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_map_of_values_is_refused_by_name() {
+    fn non_map_is_rejected_by_name() {
         let refused = |text: &str| ValuesFile::read("v.yaml", text).expect_err("refused").to_string();
         assert_eq!(refused("- a"), "v.yaml is not a map of values");
         assert!(refused("a: [").starts_with("v.yaml: "), "{}", refused("a: ["));

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_read_once_however_many_checks_ask() {
+    fn text_is_parsed_once() {
         let said = |text: &str| ConfigMap {
             data: [("values".to_owned(), text.to_owned())].into(),
             ..ConfigMap::default()
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_another_type_are_told() {
+    fn wrong_types_are_described() {
         let text = "counts: {a: '3', b: -1, c: 3.0, d: 0.5, e: null}\n\
                     flags: {a: 'true', b: yes, c: 1, d: 'yes', e: \"Off\", f: No, g: nO, h: don't}\n\
                     texts: {a: [x], b: 1, c: {}}\nproxy: 3\n\

@@ -156,7 +156,7 @@ fn number(_: &fs::Metadata) -> Option<(u64, u64)> {
     None
 }
 
-/// Whether another word of the command line names a file that is to be written. For command lines that could not be
+/// Whether another word of the command line names an output file. For command lines that could not be
 /// parsed.
 pub(super) fn is_named_elsewhere(path: &Path, words: &[OsString]) -> bool {
     let places = Places::of(path);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn one_file_by_any_name_is_one_file() {
+    fn same_file_by_other_name_is_detected() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         fs::write(at("a"), "x").expect("written");
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_replaces_a_link_and_keeps_the_mode_of_a_file() {
+    fn report_replaces_link_and_keeps_file_mode() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         fs::write(at("target"), "before").expect("written");
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_that_is_there_is_not_overwritten() {
+    fn existing_evidence_is_not_overwritten() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x.tar.gz");
         assert!(not_there("-o", &path, false).is_ok());

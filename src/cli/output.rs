@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_token_is_shown_however_it_is_given() {
+    fn token_is_never_shown() {
         // A repeated flag is an error, but its value is still a token.
         let line = "check --token opaque --token=opaque --token --token opaque -n shop";
         let shown = shown(line.split(' ').map(str::to_owned));

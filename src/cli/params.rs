@@ -29,7 +29,7 @@ pub(super) fn set(asked: &[Parameter]) -> Result<Params, Stop> {
         let written = config::setting("param", &format!("{check}.{name}={value}"));
         if let Some(other) = written.and_then(|(_, setting)| other_kind(&read, setting.written)) {
             let next = shows_parameters(id);
-            return Err(wrong((format!("{check}: {name} is {other}"), next)));
+            return Err(wrong((format!("{check}: {name} must be {other}"), next)));
         }
         params.entry(id.to_owned()).or_default().insert(name.clone(), read);
     }
@@ -43,11 +43,9 @@ fn shows_parameters(check: &str) -> String {
 /// The type of a parameter, if a file writes it as another one.
 fn other_kind(value: &serde_json::Value, written: Written) -> Option<&'static str> {
     match (value, written) {
-        (serde_json::Value::Number(_), Written::Text) => Some("a number: write it without quotes"),
-        (serde_json::Value::Bool(_), Written::Text) => Some("true or false: write it without quotes"),
-        (serde_json::Value::String(_), Written::Number | Written::Truth) => {
-            Some("a text: write it in quotes")
-        }
+        (serde_json::Value::Number(_), Written::Text) => Some("a number without quotes"),
+        (serde_json::Value::Bool(_), Written::Text) => Some("true or false without quotes"),
+        (serde_json::Value::String(_), Written::Number | Written::Truth) => Some("a text in quotes"),
         _ => None,
     }
 }

@@ -161,7 +161,7 @@ mod tests {
     use super::cut;
 
     #[test]
-    fn cut_text_has_a_mark_and_fits() {
+    fn cut_text_is_marked_and_fits() {
         assert_eq!(cut("12 objects read", 15), "12 objects read");
         assert_eq!(cut("12 objects read; reading pods", 15), "12 objects rea…");
         assert_eq!(cut("한국어한국어", 5), "한국…");

@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_upgrade_goes_to_a_version_of_the_plugin() {
+    fn cni_upgrade_target_is_a_plugin_version() {
         for text in ["v1.6.8", "1.6.8", "v1.7.0-alpha.1"] {
             assert!(cni_version(text).is_ok(), "{text}");
         }
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_paths_and_none_are_told_apart() {
+    fn version_path_and_none_are_distinguished() {
         assert_eq!(cli_version("none"), Ok(CliVersionArg::None));
         assert!(matches!(cli_version("./linkerd"), Ok(CliVersionArg::Path(_))));
         for version in ["2.15.7", "edge-25.4.4", "stable-2.14.10", "enterprise-2.17.0-1"] {
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_taken_as_kubectl_takes_them_and_unknown_ones_have_a_nearest() {
+    fn kinds_parse_like_kubectl_with_suggestions() {
         assert!(
             matches!(complete("ns,deploy,gateways.gateway.networking.k8s.io"), Ok(CompleteArg::Kinds(k)) if k.len() == 2)
         );
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_those_of_kubectl() {
+    fn durations_parse_like_kubectl() {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("1m30s"), Ok(Duration::from_secs(90)));
         assert!(duration("soon").is_err());

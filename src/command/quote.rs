@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_need_no_quotes_have_none() {
+    fn plain_words_are_not_quoted() {
         for plain in ["kubectl", "-n", "shop", "a=b", "spec.nodeName=x", "metadata.name!=y", "v1.6.2"] {
             assert_eq!(word(plain) == plain, !plain.contains('!'), "{plain}");
         }
@@ -96,7 +96,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_shell_takes_each_word_for_its_text() {
+    fn shell_reads_each_word_as_its_text() {
         let texts = [
             "$(id)",
             "`id`",
@@ -143,12 +143,12 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[cfg(unix)]
         #[test]
-        fn any_text_arrives_whole(text in "[^\0]{0,40}") {
+        fn any_text_survives_quoting(text in "[^\0]{0,40}") {
             prop_assert_eq!(taken("sh", &text), text);
         }
 
         #[test]
-        fn no_word_drives_a_terminal(text in "[^\0]{0,40}") {
+        fn no_word_controls_a_terminal(text in "[^\0]{0,40}") {
             let word = word(text.trim_end_matches('\n'));
             prop_assert!(!word.contains(crate::terminal::is_hostile), "{}", word);
         }

@@ -9,7 +9,7 @@ fn prod() -> Connection {
 }
 
 #[test]
-fn each_program_is_aimed_in_its_own_words() {
+fn each_program_gets_its_own_connection_options() {
     let aimed = |call: Call| Command::from(call).aimed(&prod()).to_string();
     assert_eq!(aimed(kubectl().words("get pods")), "kubectl --context 'prod $(id)' --as eve get pods");
     assert_eq!(aimed(linkerd().words("viz check")), "linkerd --context 'prod $(id)' --as eve viz check");
@@ -31,7 +31,7 @@ fn each_program_is_aimed_in_its_own_words() {
 }
 
 #[test]
-fn a_cluster_that_only_a_context_can_name_is_asked_for() {
+fn missing_context_is_a_variable() {
     let connection = Connection { cluster: Some("c".to_owned()), ..Connection::default() };
     let aimed = |call: Call| Command::from(call).aimed(&connection);
     assert_eq!(aimed(kubectl().words("get pods")).to_string(), "kubectl --cluster c get pods");
@@ -41,7 +41,7 @@ fn a_cluster_that_only_a_context_can_name_is_asked_for() {
 }
 
 #[test]
-fn an_operand_is_never_an_option() {
+fn operand_is_never_an_option() {
     let call = kubectl().words("delete clusterrole").operand("-x").operand("y").words("--wait=false");
     assert_eq!(call.to_string(), "kubectl delete clusterrole --wait=false -- -x y");
     let call = kubectl().words("delete clusterrole").operand("x").words("--wait=false");
@@ -49,7 +49,7 @@ fn an_operand_is_never_an_option() {
 }
 
 #[test]
-fn a_script_runs_wholly_on_its_node() {
+fn script_runs_completely_on_its_node() {
     let remove = program("rm").words("-f").operand("/etc/cni/net.d/it's $(id)");
     let command = Command::on_node("n 1", [Line::shell("set -e"), remove.into()]);
     assert_eq!(
@@ -60,7 +60,7 @@ fn a_script_runs_wholly_on_its_node() {
 }
 
 #[test]
-fn lines_for_several_subjects_are_kept_once_and_nodes_are_remembered() {
+fn equal_lines_are_kept_once_with_their_nodes() {
     let delete = |name: &str| Command::from(kubectl().words("delete pod").operand(name));
     let mut all = delete("a");
     all.join([&delete("b"), &delete("a")]);

@@ -19,7 +19,7 @@ mod tests {
     use super::helm_set;
 
     #[test]
-    fn commas_part_no_values() {
+    fn commas_do_not_split_values() {
         assert_eq!(
             helm_set("clusterNetworks", "10.0.0.0/8,fd00::/8"),
             r"clusterNetworks=10.0.0.0/8\,fd00::/8"

@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn optional_rights_are_manifests_and_read_no_secret_without_its_name() {
+    fn optional_roles_read_secrets_only_by_name() {
         let roles = optional_roles();
         let documents: Vec<serde_json::Value> = serde_yaml::Deserializer::from_str(&roles)
             .map(|document| serde::Deserialize::deserialize(document).expect("it is YAML"))
@@ -264,7 +264,7 @@ mod tests {
     /// Each permission of the single role is in the split roles, and objects that are read by name are granted only in
     /// known namespaces.
     #[test]
-    fn namespaced_roles_allow_the_same_in_fewer_places() {
+    fn namespaced_roles_allow_the_same_in_fewer_namespaces() {
         let all: Vec<_> = checks::all().collect();
         let read = |text: &str| -> Vec<serde_json::Value> {
             serde_yaml::Deserializer::from_str(text)

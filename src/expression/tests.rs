@@ -10,7 +10,7 @@ fn value(text: &str, object: &Value) -> Result<Value, NoValue> {
 }
 
 #[test]
-fn what_is_not_there_is_no_value_unless_it_is_asked_for() {
+fn missing_field_has_no_value_without_has() {
     let object = json!({"spec": {"replicas": 3, "containers": [{"name": "app", "image": "a:1"}]}});
     assert_eq!(value("object.spec.replicas > 2", &object), Ok(json!(true)));
     assert_eq!(value("object.spec.containers.all(c, c.image.startsWith('a'))", &object), Ok(json!(true)));
@@ -20,7 +20,7 @@ fn what_is_not_there_is_no_value_unless_it_is_asked_for() {
 }
 
 #[test]
-fn optional_values_ask_and_answer_at_once() {
+fn optional_values_have_defaults() {
     let object = json!({"metadata": {"annotations": {"linkerd.io/inject": "enabled"}}, "spec": {"a": "REDACTED(len=4)"}});
     for (text, expected) in [
         ("object.metadata.?annotations[?'linkerd.io/inject'].orValue('') == 'enabled'", json!(true)),
@@ -30,7 +30,7 @@ fn optional_values_ask_and_answer_at_once() {
     ] {
         assert_eq!(value(text, &object), Ok(expected), "{text}");
     }
-    // What is redacted is not taken for absent, however it is asked for.
+    // Redacted values do not count as missing in any kind of test.
     for text in ["object.spec.?a.orValue('') == ''", "object.?spec[?'a'].orValue('x') == 'x'"] {
         assert!(matches!(value(text, &object), Err(NoValue::Redacted(_))), "{text}");
     }
@@ -40,7 +40,7 @@ fn optional_values_ask_and_answer_at_once() {
 }
 
 #[test]
-fn texts_are_taken_apart_as_in_kubernetes() {
+fn string_functions_match_kubernetes() {
     let object = json!({"image": " Registry.example.com/a/b:1.2 "});
     for (text, expected) in [
         ("object.image.trim().lowerAscii().startsWith('registry')", json!(true)),
@@ -53,7 +53,7 @@ fn texts_are_taken_apart_as_in_kubernetes() {
     ] {
         assert_eq!(value(text, &object), Ok(expected), "{text}");
     }
-    // A text is a list of as many parts as it has letters, at most.
+    // A text has at most as many parts as letters.
     let long = json!("x".repeat(3000));
     assert_eq!(
         value("object.split('').all(a, object.split('').all(b, a == b))", &long),
@@ -68,12 +68,12 @@ fn texts_are_taken_apart_as_in_kubernetes() {
 }
 
 #[test]
-fn what_was_redacted_is_never_compared() {
+fn redacted_value_is_never_compared() {
     let object = json!({"spec": {"token": "REDACTED(len=12)", "name": "x"}});
     let redacted = |name: &str| Err(NoValue::Redacted(name.to_owned()));
     assert_eq!(value("object.spec.token == 'x'", &object), redacted("spec.token"));
     assert_eq!(value("object.spec.name == 'x'", &object), Ok(json!(true)));
-    // A field of that name elsewhere is another one, as long as it is plain where it stands.
+    // A field of the same name elsewhere is distinguished if its parent is known.
     let object = json!({"metadata": {"name": "x"}, "spec": {"of": {"name": "REDACTED(len=4)"}, "all": [{"name": "REDACTED(len=4)"}]}});
     assert_eq!(value("object.metadata.name == 'x'", &object), Ok(json!(true)));
     for text in [
@@ -88,7 +88,7 @@ fn what_was_redacted_is_never_compared() {
 }
 
 #[test]
-fn what_was_redacted_is_not_compared_under_a_name_that_is_worked_out() {
+fn redacted_value_is_not_compared_by_computed_key() {
     let object = json!({
         "metadata": {
             "labels": {"app": "web"},
@@ -123,7 +123,7 @@ fn what_was_redacted_is_not_compared_under_a_name_that_is_worked_out() {
             value(text, &object)
         );
     }
-    // Names, numbers of items and what was not redacted stay.
+    // Names, numbers of items and unredacted values are usable.
     for text in [
         "object.metadata.labels['a' + 'pp'] == 'web'",
         "object.metadata.labels == {'app': 'web'}",
@@ -141,7 +141,7 @@ fn what_was_redacted_is_not_compared_under_a_name_that_is_worked_out() {
 }
 
 #[test]
-fn what_would_take_too_much_memory_is_not_begun() {
+fn expensive_expression_is_not_evaluated() {
     let object = json!({"list": [1, 2, 3], "names": ["a", "b"]});
     let doubled = format!("['aaaaaaaaaaaaaaaa']{}.size() > 0", ".map(x, x + x + x + x)".repeat(14));
     assert_eq!(value(&doubled, &object), Err(NoValue::Costly));
@@ -155,7 +155,7 @@ fn what_would_take_too_much_memory_is_not_begun() {
 }
 
 #[test]
-fn all_evaluations_together_end() {
+fn all_evaluations_share_a_budget() {
     let expression =
         Expression::parse("object.exists(a, object.exists(b, object.exists(c, true)))", &["object"]).unwrap();
     let root = Scope::new(Known::default());
@@ -173,7 +173,7 @@ fn all_evaluations_together_end() {
 }
 
 #[test]
-fn functions_know_what_kubernetes_and_linkerd_mean() {
+fn functions_match_kubernetes_and_linkerd() {
     let object = json!({"labels": {"app": "web"}, "selector": {"matchLabels": {"app": "web"}}});
     for (text, expected) in [
         ("atLeast('v1.31.5-eks-1', '1.29')", true),
@@ -195,7 +195,7 @@ fn functions_know_what_kubernetes_and_linkerd_mean() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_before_it_is_evaluated() {
+fn invalid_expression_is_rejected_when_parsed() {
     let refused = |text: &str| Expression::parse(text, &["object", "cluster"]).expect_err(text);
     assert!(refused("object.").len() < 300);
     assert!(refused("objct.x").contains("did you mean object?"));
@@ -211,7 +211,7 @@ fn what_cannot_be_meant_is_refused_before_it_is_evaluated() {
 }
 
 #[test]
-fn what_is_nested_deep_ends_no_process() {
+fn deep_nesting_does_not_overflow() {
     let refused = |text: &str| Expression::parse(text, &["object"]).expect_err(text);
     assert!(refused(&format!("1{} > 0", "+1".repeat(1900))).contains("deep"));
     assert!(refused(&format!("object{}", "[0]".repeat(1300))).contains("deep"));
@@ -225,7 +225,7 @@ fn what_is_nested_deep_ends_no_process() {
 }
 
 #[test]
-fn a_walk_over_too_much_is_not_begun() {
+fn loop_over_too_many_items_is_not_evaluated() {
     let many = json!((0..5000).collect::<Vec<_>>());
     let deep = "object.all(a, object.all(b, a + b >= 0))";
     assert_eq!(value(deep, &many), Err(NoValue::Costly));

@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prometheus_says_which_pods_it_knows() {
+    fn prometheus_response_lists_pods() {
         let text = br#"{"status":"success","data":{"resultType":"vector","result":[
             {"metric":{"namespace":"shop","pod":"web-1"},"value":[1,"2"]},{"metric":{},"value":[1,"2"]}]}}"#;
         let said = Response::read(Program::Prometheus, 200, text);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_that_nothing_can_be_called_answered_nothing() {
+    fn response_of_invalid_pod_name_is_rejected() {
         use crate::objects::Object;
         let refused = |namespace: &str, pod: &str| {
             let said = Response { status: 200, ..Response::default() };
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_something_else_is_not_the_answer_of_metrics_api() {
+    fn other_page_is_not_a_metrics_api_response() {
         assert!(Response::read(Program::MetricsApi, 200, b"ok\n").is_well());
         for other in [&b""[..], b"<html>login</html>", b"\xff\x00"] {
             assert!(!Response::read(Program::MetricsApi, 200, other).is_well(), "{other:?}");
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_says_which_gateways_are_alive() {
+    fn controller_metrics_show_live_gateways() {
         let text = b"# TYPE gateway_alive gauge\ngateway_alive{gateway_name=\"g\",target_cluster_name=\"east\"} 1\n\
             gateway_alive{target_cluster_name=\"west\",x=\"y\"} 0\ngateway_alive{broken\nother{target_cluster_name=\"no\"} 1\n";
         let said = Response::read(Program::ServiceMirror, 200, text);

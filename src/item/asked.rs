@@ -75,7 +75,7 @@ mod tests {
     use crate::knowledge::Knowledge;
 
     #[test]
-    fn what_passes_of_each_answer_can_be_read() {
+    fn redaction_rules_of_queries_parse() {
         for text in [
             "access/get/pods",
             "probe/prometheus",

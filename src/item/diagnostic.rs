@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_forms_of_an_answer_say_the_same() {
+    fn both_response_formats_are_equal() {
         let api = serde_json::json!({
             "protocol": {"detect": {"timeout": "10s", "http_routes": [
                 {"metadata": {"resource": {"kind": "HTTPRoute", "name": "get"}},

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pod_that_nothing_can_be_called_showed_nothing() {
+    fn certificate_of_invalid_pod_name_is_rejected() {
         let refused = |namespace: &str, server: &str, pod: &str| {
             let served: ServedCertificates = serde_json::from_value(serde_json::json!({
                 "metadata": {"namespace": namespace, "name": server},

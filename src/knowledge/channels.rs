@@ -102,7 +102,7 @@ mod tests {
     use crate::version::LinkerdVersion;
 
     #[test]
-    fn each_channel_has_its_charts_where_they_are() {
+    fn each_channel_has_its_chart_sources() {
         let channels = Knowledge::embedded().channels();
         let version = |text: &str| text.parse::<LinkerdVersion>().expect("a version");
         let of = |text: &str, chart: &str| {

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_known_by_release() {
+    fn path_status_depends_on_release() {
         let charts = Knowledge::embedded().charts();
         let chart = charts.get("linkerd-control-plane").expect("a chart");
         let known = |path: &str, release: &str| chart.known(path, edge(release));
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_template_reads_is_told_by_release() {
+    fn unread_values_depend_on_release() {
         let cni = Knowledge::embedded().charts().get("linkerd2-cni").expect("a chart");
         let Known::Taken(value) = cni.known("repairController.resources", edge("edge-24.2.4")) else {
             panic!("taken")
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_says_something_else_is_refused() {
+    fn invalid_line_is_rejected() {
         for wrong in [
             "",
             "bool",

@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn each_version_falls_into_its_row() {
+    fn each_version_has_its_row() {
         for (tag, first, broken, native) in [
             ("v1.1.3", "1.0.0", false, false),
             ("v1.3.0", "1.3.0", false, false),

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_needs_what_its_charts_have() {
+    fn release_requirements_match_its_charts() {
         let knowledge = Knowledge::embedded();
         let (table, minors) = (knowledge.control_plane(), knowledge.minors());
         // The oldest also includes the HTTPRoutes of the Gateway API, and needs them.

@@ -160,7 +160,7 @@ mod tests {
     use crate::knowledge::Knowledge;
 
     #[test]
-    fn every_release_asks_for_one_version_of_links() {
+    fn every_release_uses_one_link_version() {
         let knowledge = Knowledge::embedded();
         let asked = |version: &str| {
             knowledge.extensions().link_version(&version.parse().expect("a version"), knowledge.minors())
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_of_the_namespace() {
+    fn names_depend_on_namespace() {
         let extensions = Knowledge::embedded().extensions();
         assert_eq!(extensions.viz_cluster_roles("linkerd-viz")[0], "linkerd-linkerd-viz-tap");
         assert_eq!(extensions.viz_prometheus_role("metrics"), "linkerd-metrics-prometheus");

@@ -140,7 +140,7 @@ mod tests {
     use super::super::Knowledge;
 
     #[test]
-    fn a_directory_overrides_file_by_file_and_names_what_is_wrong() {
+    fn directory_overrides_single_files() {
         let dir = tempfile::tempdir().expect("a directory");
         let name = dir.path().join("native-sidecar.yaml");
         let text = include_str!("../../checks/knowledge/native-sidecar.yaml").replace("1.5.0", "1.5.9");

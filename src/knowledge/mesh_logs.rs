@@ -176,7 +176,7 @@ mod tests {
     use crate::knowledge::Knowledge;
 
     #[test]
-    fn every_example_has_its_own_row_first_and_is_kept_the_same_twice() {
+    fn examples_match_their_row_and_are_idempotent() {
         let logs = Knowledge::embedded().mesh_logs();
         for row in logs.rows() {
             for container in &row.containers {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_of_a_line_is_kept() {
+    fn only_known_parts_of_a_line_are_kept() {
         let logs = Knowledge::embedded().mesh_logs();
         for noise in [
             "[ 9.1s]  INFO ThreadId(01) outbound: linkerd_app_core::serve: Connection closed error=connection error: password hunter2",

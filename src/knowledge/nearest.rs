@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_that_differ_never_hide_a_word_that_is_near() {
+    fn letter_filter_never_hides_a_similar_word() {
         let words =
             ["proxy-cpu-limit", "proxy-cpu-limt", "proxy-cpu-limti", "porxy-cpu-limit", "ühere", "here", ""];
         for (one, other) in words.iter().flat_map(|one| words.iter().map(move |other| (one, other))) {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn whether_a_key_works_is_asked_only_of_those_that_are_near() {
+    fn pool_is_tested_only_for_similar_keys() {
         let known = crate::knowledge::Knowledge::embedded();
         let asked = std::cell::Cell::new(0);
         let found = known.annotations().suggest("config.linkerd.io/proxy-cpu-limt", |_| {

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nodes_are_told_apart_by_what_they_say() {
+    fn nodes_map_to_platforms() {
         let platforms = Knowledge::embedded().platforms();
         for (image, id) in [
             ("Bottlerocket OS 1.32.0 (aws-k8s-1.31)", Some("bottlerocket")),
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn distributions_go_before_providers() {
+    fn distribution_precedes_provider() {
         let platforms = Knowledge::embedded().platforms();
         let id = |d, image, provider| platforms.platform(d, image, provider).map(|row| row.id.as_str());
         assert_eq!(id(Some(Distribution::K3s), None, Some("aws:///eu/i-1")), Some("k3s"));

@@ -96,7 +96,7 @@ mod tests {
     use super::super::Knowledge;
 
     #[test]
-    fn protocols_are_told_by_names_and_images() {
+    fn protocols_are_detected_by_name_and_image() {
         let known = Knowledge::embedded().protocols();
         let named =
             |text: &str| known.protocols.iter().find(|row| row.is_named(text)).map(|row| row.id.as_str());

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_in_the_table_is_said_with_its_place() {
+    fn table_error_has_its_position() {
         let whole = Redaction::EMBEDDED;
         for (written, instead, said) in [
             (
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_the_fields_of_a_kind_is_said_with_its_place() {
+    fn field_error_has_its_path() {
         let table: Redaction = parse(Path::new("redaction.yaml"), Redaction::EMBEDDED).expect("the table");
         for (passes, said) in [
             ("{spec: {providerID: txt}}", ".spec.providerID: \"txt\" is neither a sort of text"),

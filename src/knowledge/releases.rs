@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn each_release_opens_with_its_edge_and_has_its_range() {
+    fn each_release_has_its_edge_and_range() {
         let releases = Knowledge::embedded().releases();
         for (version, minor, minimum, maximum) in [
             ("edge-24.2.4", 15, 22, 29),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn the_debug_image_defect_ends_where_the_fix_begins() {
+    fn debug_image_defect_ends_with_the_fix() {
         let knowledge = Knowledge::embedded();
         let defect = knowledge.releases().defect("debug-image-ignored").expect("the defect");
         for (version, expected) in [

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn each_example_fits_its_row_and_no_other() {
+    fn each_example_matches_only_its_row() {
         for row in signatures().rows() {
             let fitting: Vec<&str> = signatures()
                 .rows()
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runtimes_and_multus_put_around_an_answer_is_taken_off() {
+    fn wrappers_of_runtimes_and_multus_are_removed() {
         let containerd = "Failed to create pod sandbox: rpc error: code = Unknown desc = failed to setup network for \
             sandbox \"4c1f\": plugin type=\"linkerd-cni\" name=\"aws-cni\" failed (add): exit status 127";
         assert_eq!(id(containerd), Some("exit-127"));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn other_plugins_failures_are_not_linkerds() {
+    fn failures_of_other_plugins_do_not_match() {
         for message in [
             "plugin type=\"aws-cni\" name=\"aws-cni\" failed (add): add cmd: failed to assign an IP address to container",
             "plugin type=\"istio-cni\" name=\"x\" failed (add): Unauthorized",
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_were_cut_or_combined_stay_at_the_right_door() {
+    fn truncated_texts_match_only_linkerd_cni() {
         let head = "(combined from similar events): Failed to create pod sandbox: rpc error: code = Unknown desc = failed \
             to setup network for sandbox \"4c1f\": ";
         let own = format!(
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_says_how_to_make_sure() {
+    fn every_row_has_a_verification() {
         for row in signatures().rows() {
             assert!(row.confirm.is_some(), "{}", row.id);
         }

@@ -1,5 +1,5 @@
-//! Tests that need several knowledge files at once: the embedded files against what was measured, and against every key
-//! that real installs carry.
+//! Tests across knowledge files: the embedded files compared with measurements, and with all keys of real
+//! installations.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,12 +11,12 @@ fn v(text: &str) -> LinkerdVersion {
     text.parse().expect("a version")
 }
 
-/// The edges whose injectors were run, 2.15 to 2.20.
+/// Edges whose injectors were run, 2.15 to 2.20.
 const MEASURED: [&str; 6] =
     ["edge-24.2.4", "edge-24.8.2", "edge-24.11.8", "edge-25.4.4", "edge-25.10.7", "edge-26.5.5"];
 
-/// Keys that were run through the injector of each release: `y` it changed the pod, `n` it did not, `c` it did not, but
-/// would under a condition that the run did not meet. The debug-image keys were run together with the debug sidecar;
+/// Keys that were run through the injector of each release: `y` changed the pod, `n` did not, `c` did not but would
+/// under a condition that the run did not meet. The debug-image keys were run with the debug sidecar;
 /// proxy-additional-env and viz.linkerd.io/disable-tap, which that run could not show, are from the source.
 const RUNS: [(&str, &str); 63] = [
     ("config.linkerd.io/proxy-image", "yyyyyy"),
@@ -85,7 +85,7 @@ const RUNS: [(&str, &str); 63] = [
 ];
 
 #[test]
-fn keys_work_in_the_releases_in_which_they_were_seen_to_work() {
+fn key_ranges_match_observed_releases() {
     let knowledge = Knowledge::embedded();
     for (name, expected) in RUNS {
         let key = knowledge.annotations().get(name).expect(name);
@@ -103,7 +103,7 @@ fn keys_work_in_the_releases_in_which_they_were_seen_to_work() {
 }
 
 #[test]
-fn a_status_says_since_when_and_what_instead() {
+fn status_has_first_edge_and_replacement() {
     let knowledge = Knowledge::embedded();
     let status = |name: &str, version: &str| {
         knowledge.annotations().get(name).expect(name).status_in(&v(version), knowledge)
@@ -137,7 +137,7 @@ fn a_status_says_since_when_and_what_instead() {
 }
 
 #[test]
-fn namespaces_count_where_the_injector_copies_from_them() {
+fn namespace_values_apply_if_copied() {
     let knowledge = Knowledge::embedded();
     let counts = |name: &str, version: &str| {
         let key = knowledge.annotations().get(name).expect(name);
@@ -205,7 +205,7 @@ fn each_injector_reads_its_native_sidecar_keys_in_order() {
 }
 
 #[test]
-fn near_misses_lead_to_a_key_that_the_release_reads() {
+fn suggestions_are_keys_that_the_release_reads() {
     let knowledge = Knowledge::embedded();
     let near = |written: &str, version: &str| {
         let version = v(version);
@@ -270,7 +270,7 @@ fn near_misses_lead_to_a_key_that_the_release_reads() {
 }
 
 #[test]
-fn a_late_value_is_refused_by_older_releases() {
+fn older_releases_reject_late_values() {
     let knowledge = Knowledge::embedded();
     let check = |name: &str, value: &str, version: &str| {
         let key = knowledge.annotations().get(name).expect(name);
@@ -284,7 +284,7 @@ fn a_late_value_is_refused_by_older_releases() {
 }
 
 #[test]
-fn prefixes_and_twofold_keys_are_found() {
+fn prefixes_and_double_keys_are_found() {
     let annotations = Knowledge::embedded().annotations();
     assert!(annotations.get("resource.opentelemetry.io/team").is_some_and(Key::is_prefix));
     assert!(annotations.get("resource.opentelemetry.io/").is_none());
@@ -302,7 +302,7 @@ fn prefixes_and_twofold_keys_are_found() {
     );
 }
 
-/// A folder of real data: named by the variable, else beside the checkout.
+/// A folder of real data: named by the variable, else next to the checkout.
 fn shared(variable: &str, name: &str) -> Option<Vec<PathBuf>> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name);
     let dir = std::env::var_os(variable).map_or_else(beside, PathBuf::from);
@@ -315,10 +315,10 @@ fn shared(variable: &str, name: &str) -> Option<Vec<PathBuf>> {
     Some(paths)
 }
 
-/// Every key in Linkerd's domains that rendered manifests carry has to be known, of its kind, read where it stands (or
-/// excused for Linkerd's charts), of a value that parses, and effective in the release.
+/// Every key in Linkerd's domains in rendered manifests must be known, of its kind, read in its place (or excused for
+/// Linkerd's charts), have a valid value, and be effective in the release.
 #[test]
-fn no_key_of_a_rendered_install_is_strange() {
+fn rendered_install_has_only_known_keys() {
     let Some(releases) = shared("MESHDOCTOR_MANIFESTS", "manifests") else { return };
     let mut seen = 0;
     for (at, version) in MEASURED.iter().enumerate() {
@@ -336,9 +336,9 @@ fn no_key_of_a_rendered_install_is_strange() {
     assert!(seen > 1000, "only {seen} keys");
 }
 
-/// The same for what healthy clusters hold: pods as injected, mirrored and copied labels, and all.
+/// The same for healthy clusters: injected pods, mirrored and copied labels.
 #[test]
-fn no_key_of_a_healthy_cluster_is_strange() {
+fn healthy_cluster_has_only_known_keys() {
     let Some(recordings) = shared("MESHDOCTOR_RECORDINGS", "recordings") else { return };
     let mut seen = 0;
     for dir in recordings {
@@ -403,7 +403,7 @@ fn metadata(metadata: &serde_json::Value, scope: KeyScope, version: &LinkerdVers
 }
 
 #[test]
-fn every_embedded_file_may_be_replaced_by_one_of_a_directory() {
+fn every_embedded_file_can_be_replaced() {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/knowledge");
     let copy = Knowledge::load(std::path::Path::new(dir)).expect("a copy of every file is taken");
     assert_eq!(copy.date(), Knowledge::embedded().date());

@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_upgrade_drops_begins_between_its_two_releases() {
+    fn upgrade_drops_begin_between_its_releases() {
         let knowledge = Knowledge::embedded();
         let upgrades = knowledge.upgrades();
         let lost = |from: &str, to: &str| -> Vec<&str> {

@@ -116,43 +116,43 @@ impl ValueType {
             ValueType::OneOf { values } => {
                 let words: Vec<&str> = values.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
                 match words.as_slice() {
-                    [one] => format!("only {one} is accepted"),
-                    words => format!("accepted are {}", list(words)),
+                    [one] => format!("expected {one}"),
+                    words => format!("expected one of {}", list(words)),
                 }
             }
             ValueType::Words { values } => {
                 let words: Vec<&str> = values.iter().map(String::as_str).collect();
-                format!("accepted is a list without blanks of {}", list(&words))
+                format!("expected a list without blanks of {}", list(&words))
             }
             ValueType::GoBool {} | ValueType::StrictBool {} => {
-                "accepted are true and false (also 1, t, T, TRUE, True, 0, f, F, FALSE, False)".to_owned()
+                "expected true or false (also 1, t, T, TRUE, True, 0, f, F, FALSE, False)".to_owned()
             }
-            ValueType::GoDuration {} => "accepted is a duration with units, such as 250ms, 10s or 1m30s".to_owned(),
+            ValueType::GoDuration {} => "expected a duration with units, such as 250ms, 10s or 1m30s".to_owned(),
             ValueType::PolicyDuration {} => {
-                "accepted is one whole number with one unit of ms, s, m, h or d, such as 250ms or 10s".to_owned()
+                "expected one whole number with one unit of ms, s, m, h or d, such as 250ms or 10s".to_owned()
             }
-            ValueType::SecondsOrGoDuration {} => "accepted is a number of seconds, or a duration such as 3s".to_owned(),
-            ValueType::Quantity {} => "accepted is a Kubernetes quantity such as 100m, 0.5 or 64Mi".to_owned(),
+            ValueType::SecondsOrGoDuration {} => "expected a number of seconds, or a duration such as 3s".to_owned(),
+            ValueType::Quantity {} => "expected a Kubernetes quantity such as 100m, 0.5 or 64Mi".to_owned(),
             ValueType::PortList { blanks, lowest } => format!(
-                "accepted are numbers of ports and ranges from {lowest} to 65535, separated by commas{}, such as 80,8000-8999",
+                "expected port numbers and ranges from {lowest} to 65535, separated by commas{}, such as 80,8000-8999",
                 if *blanks { "" } else { " without blanks" },
             ),
-            ValueType::CidrList {} => "accepted are CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8".to_owned(),
+            ValueType::CidrList {} => "expected CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8".to_owned(),
             ValueType::EnvList {} => {
-                r#"accepted is a JSON list of environment variables, such as [{"name": "A", "value": "b"}]"#.to_owned()
+                r#"expected a JSON list of environment variables, such as [{"name": "A", "value": "b"}]"#.to_owned()
             }
             ValueType::Integer { min, max } => match (min, max) {
-                (Some(min), Some(max)) => format!("accepted is a whole number from {min} to {max}"),
-                (Some(min), None) => format!("accepted is a whole number from {min} on"),
-                (None, Some(max)) => format!("accepted is a whole number up to {max}"),
-                (None, None) => "accepted is a whole number".to_owned(),
+                (Some(min), Some(max)) => format!("expected a whole number from {min} to {max}"),
+                (Some(min), None) => format!("expected a whole number from {min} on"),
+                (None, Some(max)) => format!("expected a whole number up to {max}"),
+                (None, None) => "expected a whole number".to_owned(),
             },
             ValueType::Float { min, max, exclusive: true } => {
-                format!("accepted is a number between {min} and {max}, both excluded")
+                format!("expected a number between {min} and {max}, exclusive")
             }
-            ValueType::Float { min, max, exclusive: false } => format!("accepted is a number from {min} to {max}"),
+            ValueType::Float { min, max, exclusive: false } => format!("expected a number from {min} to {max}"),
             ValueType::RetryHttp {} => {
-                "accepted is a list without blanks of 5xx, gateway-error, statuses and ranges, such as 5xx or 429,500-599"
+                "expected a list without blanks of 5xx, gateway-error, statuses and ranges, such as 5xx or 429,500-599"
                     .to_owned()
             }
         }

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn replicas_have_one_list_and_workloads_one_proxy() {
+    fn replicas_share_lists_and_workloads_share_proxies() {
         let first = pod("web", "x7k2p");
         let mut replica = pod("web", "9qzvb");
         replica.share(&first);

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_is_known_from_then_on_by_every_name() {
+    fn registered_kind_is_known_by_every_name() {
         let kind = Foreign::register(described("pumps", "Pump", &[])).unwrap();
         assert_eq!("pumps.example.com".parse::<Kind>(), Ok(kind));
         assert_eq!(Kind::of_manifest("example.com/v1alpha1", "Pump"), Some(kind));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_of_one_kind_agree_and_read_together() {
+    fn cards_of_one_kind_must_agree() {
         let (one, other) = (["spec.a.b".to_owned()], ["spec.a.c".to_owned(), "spec.d".to_owned()]);
         let kind = Foreign::register(described("valves", "Valve", &one)).unwrap();
         assert_eq!(Foreign::register(described("valves", "Valve", &other)), Ok(kind));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_secret_is_not_let_through() {
+    fn possible_secret_fields_are_rejected() {
         for path in
             ["spec.password", "data", "spec.auth.token", "stringData.x", "metadata.name", "spec..x", ""]
         {

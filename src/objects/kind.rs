@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_named_as_kubectl_names_them() {
+    fn kinds_have_kubectl_names() {
         for (text, kind) in [
             ("ns", Kind::Namespace),
             ("pods", Kind::Pod),

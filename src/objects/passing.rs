@@ -23,7 +23,7 @@ mod tests {
     use crate::knowledge::Knowledge;
 
     #[test]
-    fn what_passes_of_each_kind_can_be_read_and_every_shared_part_is_used() {
+    fn redaction_rules_parse_and_use_all_groups() {
         let table = Knowledge::embedded().redaction();
         let fields = Kind::ALL.iter().map(|kind| {
             let read = table.fields(kind.info().passes);

@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rights_come_by_name_by_group_and_by_wildcard_and_not_for_single_names() {
+    fn rbac_rules_match_names_groups_and_wildcards() {
         let rule = |json: serde_json::Value| serde_json::from_value::<PolicyRule>(json).expect("a rule");
         let any = rule(serde_json::json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}));
         let one = rule(serde_json::json!({

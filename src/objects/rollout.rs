@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deployment_surges_if_no_pod_may_be_missing() {
+    fn deployment_surges_if_none_may_be_unavailable() {
         let default = Strategy::default();
         assert!(default.starts_before_it_stops(1) && default.starts_before_it_stops(3));
         assert!(!default.starts_before_it_stops(4), "a quarter of four is one pod");

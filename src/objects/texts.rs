@@ -129,7 +129,7 @@ mod tests {
     use super::Texts;
 
     #[test]
-    fn texts_are_found_by_name_in_whatever_order_they_come() {
+    fn texts_are_found_in_any_order() {
         let texts: Texts = serde_json::from_str(r#"{"b":"2","a":"1","c":"3","a":"4"}"#).unwrap();
         assert_eq!(texts.keys().collect::<Vec<_>>(), ["a", "b", "c"]);
         assert_eq!(texts.get("a").unwrap(), "4", "of two of one name the last counts");

@@ -67,7 +67,7 @@ mod tests {
     use super::Time;
 
     #[test]
-    fn a_time_is_what_was_written_and_none_comes_first() {
+    fn time_round_trips_and_missing_sorts_first() {
         let time = |text: &str| serde_json::from_str::<Time>(text).unwrap();
         for written in ["2026-07-01T10:00:00Z", "2026-07-01T10:00:00.000001Z", "-009999-01-02T01:59:59Z"] {
             let read = time(&format!("{written:?}"));

@@ -69,7 +69,7 @@ mod tests {
     use super::Uid;
 
     #[test]
-    fn every_text_stays_as_it_is() {
+    fn every_uid_round_trips() {
         let all = [
             "",
             "kube-system",

@@ -203,7 +203,7 @@ mod tests {
     use crate::annotations::MANAGERS;
 
     #[test]
-    fn what_says_who_manages_an_object_passes() {
+    fn manager_annotations_are_kept() {
         for key in MANAGERS {
             assert!(matches!(Rule::Annotations.child_of(key), Rule::Text), "{key}");
         }

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_text_behind_the_certificates_an_empty_line_is_left() {
+    fn text_after_certificates_becomes_an_empty_line() {
         let (one, key) = (mk_pem("CERTIFICATE", &[0x30, 3, 0x30, 1, 0xa0]), mk_pem("PRIVATE KEY", b"y"));
         let kept = |text: &str| certificates_only(text.as_bytes());
         for whole in [
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_told_from_its_like_on_every_curve() {
+    fn ec_keys_are_distinguished_on_every_curve() {
         for algorithm in [&PKCS_ECDSA_P256_SHA256, &PKCS_ECDSA_P384_SHA384] {
             let (own, other) =
                 (KeyPair::generate_for(algorithm).unwrap(), KeyPair::generate_for(algorithm).unwrap());
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_is_unknown() {
+    fn incomparable_key_is_unknown() {
         let own = KeyPair::generate().unwrap();
         let certificate = mk_certificate(&own);
         for key in ["", "garbage", &mk_pem("PRIVATE KEY", b"\x30\x03\x02\x01")] {
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_beside_a_certificate_does_not_come_through() {
+    fn key_next_to_certificate_is_dropped() {
         let own = KeyPair::generate().unwrap();
         let certificate = mk_certificate(&own);
         let kept = certificates_only(format!("{}{certificate}{certificate}", own.serialize_pem()).as_bytes())

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_is_served_by_its_zone_or_one_above() {
+    fn domain_is_served_by_its_zone_or_parent() {
         let read = Corefile::of(USUAL);
         assert!(
             read.serves("cluster.local") && read.serves("Cluster.Local.") && read.serves("a.cluster.local")

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_error_quotes_goes_and_what_is_wrong_stays() {
+    fn error_loses_quotes_and_keeps_the_reason() {
         for (said, kept) in [
             (
                 "invalid type: string \"a \\\" b\", expected u16 at line 1 column 5",

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_placeholder_is_no_secret() {
+    fn template_placeholder_is_no_secret() {
         assert!(is_harmless(b"__SERVICEACCOUNT_TOKEN__"));
         assert!(!is_harmless(b"__x__"));
         assert!(!is_harmless(b"hunter2"));

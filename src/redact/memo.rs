@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_very_text_is_known() {
+    fn memo_requires_the_exact_text() {
         let memo = Memo::of(2);
         for (text, answer) in [("a", 1), ("b", 2), ("linkerd-proxy", 3), ("linkerd-proxx", 4)] {
             assert_eq!(memo.get(text), None, "{text}");

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_is_read_as_it_is_but_managed_fields() {
+    fn only_managed_fields_are_dropped() {
         let text = r#"{"a":[1,-2,1.5,true,null,"x\u00e9"],"managedFields":[1],"metadata":{"name":"n","managedFields":[{"f:a":{}}]},
             "spec":{"template":{"metadata":{"managedFields":{},"labels":{}}}}}"#;
         let mut whole: Value = serde_json::from_str(text).expect("it is JSON");

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_read_it_first_hand_knows_that_a_secret_has_no_kubeconfig() {
+    fn missing_kubeconfig_is_known_only_for_live_secrets() {
         let said = |secret: &Value| RemoteAccess::of(secret["metadata"]["annotations"][KUBECONFIG].as_str());
         let secret = |data: Value| json!({"kind": "Secret", "metadata": {"name": "east"}, "data": data});
         for data in [json!({}), json!(null), json!({"config": "eA=="})] {
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_client_could_use_says_why() {
+    fn unusable_kubeconfig_has_a_reason() {
         for (text, said) in [
             ("", "the file is empty"),
             ("canary: [", "not a kubeconfig"),
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn an_authority_is_used_or_the_fault_named() {
+    fn authority_is_valid_or_has_an_error() {
         let [authority, _] = pair();
         let with =
             |entries: &str| read(&GOOD.replace("token=canary'", &format!("token=canary', {entries}"))).error;
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_can_sign_in_or_the_fault_is_named() {
+    fn user_is_valid_or_has_an_error() {
         let ([certificate, key], [_, other]) = (pair(), pair());
         let with = |user: &str| read(&GOOD.replace("{token: canary}", user)).error;
         let certified =

@@ -1,4 +1,4 @@
-//! Canaries: a secret of each shape, in each place, never comes through.
+//! Canaries: secrets of each shape are removed in each place.
 
 use proptest::prelude::*;
 use rcgen::KeyPair;
@@ -8,7 +8,7 @@ use super::*;
 use crate::objects::Kind;
 use crate::token::tests::{mk_bound, mk_token};
 
-/// Removes from an object what does not pass, by the kind that it says it is; of a List, from each of its items.
+/// Redacts an object by its own kind; for a List, each item.
 pub(super) fn sanitize(value: &mut serde_json::Value) -> Counts {
     let kind = value["kind"].as_str().unwrap_or_default().to_owned();
     if kind.ends_with("List")
@@ -22,7 +22,7 @@ pub(super) fn sanitize(value: &mut serde_json::Value) -> Counts {
     object(&kind, known.map_or(unknown(), |known| crate::objects::rule(*known)), value)
 }
 
-/// Stands in every secret of these tests.
+/// Part of every secret in these tests.
 const CANARY: &str = "c4n4ryHunter2";
 
 fn mk_jwt() -> String {
@@ -35,16 +35,16 @@ fn mk_private_key() -> String {
 }
 
 #[test]
-fn many_blocks_without_a_quote_are_read_once() {
+fn many_blocks_without_a_quote_are_linear() {
     let blocks = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n".repeat(20_000);
     let began = std::time::Instant::now();
     _ = text(&blocks);
-    // With a search to the end for each block it was over a minute.
+    // With a search to the end for each block, this took over a minute.
     assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 #[test]
-fn a_jwt_is_hashed_and_all_else_is_not() {
+fn only_a_jwt_is_hashed() {
     let jwt = mk_jwt();
     let clean = text(&jwt).into_owned();
     assert_eq!(
@@ -57,7 +57,7 @@ fn a_jwt_is_hashed_and_all_else_is_not() {
 }
 
 #[test]
-fn secrets_of_each_shape_leave_a_text() {
+fn secrets_of_each_shape_are_removed() {
     let half = mk_jwt().rsplit_once('.').unwrap().0.to_owned();
     for secret in [
         mk_jwt(),
@@ -97,7 +97,7 @@ fn secrets_of_each_shape_leave_a_text() {
 }
 
 #[test]
-fn what_people_need_stays_in_a_text() {
+fn useful_text_is_kept() {
     for kept in [
         r#"plugin type="linkerd-cni" name="linkerd-cni" failed (add): Unauthorized"#,
         r#"MountVolume.SetUp failed for volume "certs" : secret "linkerd-identity-issuer" not found"#,
@@ -134,7 +134,7 @@ fn a_conflist_keeps_its_lines_and_columns() {
 }
 
 #[test]
-fn secret_keys_hide_whatever_stands_behind_them() {
+fn values_of_secret_keys_are_replaced() {
     let raw = json!({
         "TOKEN": CANARY, "a": [{"client-key-data": CANARY, "auth": {"x": [CANARY, {"y": CANARY}]}}],
         "dbPassword": CANARY, "my_secret": [CANARY], "pin-password": 123456, "name": "kept", "password": true,
@@ -153,7 +153,7 @@ fn secret_keys_hide_whatever_stands_behind_them() {
 }
 
 #[test]
-fn half_written_and_odd_files_are_as_safe() {
+fn truncated_and_odd_files_are_redacted() {
     let jwt = mk_jwt();
     let escaped = jwt.replacen("eyJ", "\\u0065yJ", 1);
     let wide = |text: &str, mark: &[u8]| {
@@ -209,9 +209,9 @@ fn mk_pod() -> serde_json::Value {
     })
 }
 
-/// The script around a request that ends the proxy goes, and the request stays.
+/// The script around a proxy shutdown request is removed, and the request stays.
 #[test]
-fn of_a_script_that_ends_the_proxy_the_request_stays_alone() {
+fn only_the_shutdown_request_of_a_script_is_kept() {
     let script = format!("./cleanup --key {CANARY}; curl -X POST http://localhost:4191/shutdown");
     let mut pod = mk_pod();
     pod["spec"]["containers"][0]["args"] = json!([script]);
@@ -221,7 +221,7 @@ fn of_a_script_that_ends_the_proxy_the_request_stays_alone() {
 }
 
 #[test]
-fn a_pod_keeps_what_checks_read_and_nothing_secret() {
+fn pod_keeps_only_nonsecret_fields_for_checks() {
     let mut pod = mk_pod();
     let counts = sanitize(&mut pod);
     let shown = pod.to_string();
@@ -256,7 +256,7 @@ fn templates_at_any_depth_and_lists_are_reached() {
 }
 
 #[test]
-fn a_secret_keeps_certificates_and_whether_the_key_fits() {
+fn secret_keeps_certificates_and_key_match() {
     use base64::Engine as _;
     let encode = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
     let (own, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
@@ -379,7 +379,7 @@ fn only_config_maps_that_are_read_keep_their_data() {
 }
 
 #[test]
-fn a_private_key_without_quotes_behind_a_secret_key_is_gone_to_its_end() {
+fn unquoted_private_key_is_removed_completely() {
     let raw = format!("\"password=\":{}", mk_private_key());
     let clean = config_bytes(raw.as_bytes()).into_owned();
     let shown = String::from_utf8_lossy(&clean);
@@ -404,7 +404,7 @@ fn mk_hostile() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn no_jwt_and_no_key_survives_anywhere(raw in mk_hostile()) {
+    fn no_jwt_or_key_survives(raw in mk_hostile()) {
         let clean = config_bytes(&raw).into_owned();
         let shown = String::from_utf8_lossy(&clean).into_owned();
         prop_assert!(!shown.contains(&mk_jwt()) && !shown.contains("EC PRIVATE KEY-----\n"), "{}", shown);
@@ -430,7 +430,7 @@ proptest! {
 }
 
 #[test]
-fn of_a_links_credentials_only_the_address_is_kept() {
+fn link_credentials_keep_only_the_address() {
     use base64::Engine as _;
     let kubeconfig = "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: e, cluster: {server: \"https://e:6443\", \
         certificate-authority-data: Y2FuYXJ5}}]\ncontexts: [{name: c, context: {cluster: e, user: u}}]\nusers: [{name: u, \

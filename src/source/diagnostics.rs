@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn of_metrics_only_series_that_are_read_are_kept() {
+    fn only_used_metric_series_are_kept() {
         let text = "#\n# POD web-1 (1 of 2)\n#\n# HELP x y\nrequest_total{authority=\"secret.example\"} 4\n\
             process_start_time_seconds 1768471200\nprocess_clock_time_seconds 1768478400.5\n\
             identity_cert_expiration_timestamp_seconds 1768550000\n\
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_says_why() {
+    fn unused_output_has_a_reason() {
         let of = |text: &str| match read(text) {
             Err(Unread::Of(why)) => why,
             other => panic!("{text}: {other:?}"),
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_of_a_pod_is_named_in_one_form() {
+    fn pod_port_has_one_format() {
         assert_eq!(PortOf::parse("shop/web-1:8080").map(|of| of.port), Some(8080));
         for bad in [
             "",

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_are_said_and_the_rest_is_counted() {
+    fn first_errors_are_listed_and_others_counted() {
         let mut few = Few::default();
         for at in 0..50_000 {
             few.add(|| format!("line {at}"));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_of_an_outcome_are_bounded_and_none_turns_into_complete() {
+    fn outcome_reasons_are_bounded() {
         let why = |at: usize| Why::Malformed { message: format!("{at} {}", "x".repeat(1 << 16)) };
         let mut reasons: Vec<Why> = (0..1000).map(why).collect();
         reasons.push(Why::PerhapsMore);

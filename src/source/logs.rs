@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_one_name_follow_each_other_and_stdin_counts_once() {
+    fn files_of_one_name_are_concatenated() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.txt");
         std::fs::write(&path, "one").expect("written");
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_that_never_ends_is_read_so_far_and_said_to_be() {
+    fn endless_pipe_is_cut_and_reported() {
         let given = [("n1".to_owned(), PathBuf::from("-"))];
         let logs = Logs::open(&given, io::repeat(b'\n')).expect("logs");
         let Fetched::Partial { reasons } = logs.answer(&mut |_| {}) else { panic!("whole") };
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_is_named_with_the_reason() {
+    fn non_log_is_rejected_with_reason() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x");
         for (bytes, part) in

@@ -68,7 +68,7 @@ fn what_a_user_brings_stands_beside_the_built_in_checks() {
         assert!(listed.contains(id), "{listed}");
     }
     let page = ran(&["explain", "outbound-port-skipped", "--checks", "examples/checks"], 0).out;
-    assert!(page.contains("What is skipped is sent in the clear"), "{page}");
+    assert!(page.contains("Traffic to skipped ports is sent unencrypted"), "{page}");
     ran(&["explain", "outbound-port-skipped"], 2);
 }
 

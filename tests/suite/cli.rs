@@ -15,7 +15,7 @@ fn wrong_words_are_usage_errors_with_the_nearest_real_one() {
         (&["check", "--fail-on", "wrning"], "'warning'"),
         (&["check", "--bundle", "x", "--complete", "podz"], "did you mean pods?"),
         (&["explain", "job-held-by-prxy"], "did you mean job-held-by-proxy?"),
-        (&["explain", "certificates"], "meshdoctor list certificates names them"),
+        (&["explain", "certificates"], "meshdoctor list certificates lists its checks"),
         (&["new", "injector-fails-open"], "choose another id"),
         (&["check", "--expected-version", "2.18"], "2.18 is a minor, not a release"),
         (&["check", "--linkerd-cli", "v2.18"], "2.18 is a minor, not a release"),

@@ -137,7 +137,7 @@ fn what_no_command_takes_is_told_by_line() {
         ("[check]\nfail-on = [\"error\"]\n", "meshdoctor.toml:2: fail-on takes one value, not a list"),
         (
             "[params.trust-anchor-expiring]\ndays = \"30\"\n",
-            "meshdoctor.toml:2: trust-anchor-expiring: days is a number: write it without quotes",
+            "meshdoctor.toml:2: trust-anchor-expiring: days must be a number without quotes",
         ),
         ("[check]\noutput = [\"json\", \"yaml\"]\n", "-o json and -o yaml both write to standard output"),
     ] {
@@ -178,7 +178,7 @@ fn what_is_only_an_info_can_be_made_to_count() {
     assert!(capped.text().contains("info injector-fails-open"), "{}", capped.text());
     let shown = run(own.path(), config, &["config"]);
     assert!(
-        shown.text().contains("--severity=injector-fails-open=error   (else error at most)"),
+        shown.text().contains("--severity=injector-fails-open=error   (default at most error)"),
         "{}",
         shown.text()
     );
@@ -194,9 +194,9 @@ fn checks_of_ones_own_are_known_to_every_command() {
     let config = "[check]\nchecks = [\"mine\"]\n[params.workload-without-owner]\nlabel = \"owner\"\n";
     for (words, said) in [
         (&["list", "yours"][..], "workload-without-owner"),
-        (&["explain", "workload-without-owner"], "label: team, unless set"),
+        (&["explain", "workload-without-owner"], "label: default team"),
         (&["rbac", "--only", "workload-without-owner"], "deployments"),
-        (&["config"], "(else team)"),
+        (&["config"], "(default team)"),
     ] {
         let output = run(own.path(), config, words);
         assert_eq!(output.status, 0, "{words:?}: {}", output.text());
@@ -252,7 +252,7 @@ fn a_built_in_check_is_set_anew() {
     assert_eq!(said.document()["checks"][0]["params"]["days"], 60);
     let shown = run(own.path(), config, &["config"]);
     assert!(
-        shown.text().contains("--param=trust-anchor-expiring.days=90   (else 60 days)"),
+        shown.text().contains("--param=trust-anchor-expiring.days=90   (default 60 days)"),
         "{}",
         shown.text()
     );

@@ -48,7 +48,7 @@ fn objects_have_the_namespace_that_their_kustomizations_give() {
     write(own.path(), "second/kustomization.yaml", "namespace: shop-2\nresources: [../app]\n");
     let (found, aside, _) = checked(&[own.path()]);
     assert_eq!(found, ["third/web"]);
-    assert!(aside.len() == 1 && aside[0].starts_with("what 3 kustomizations change"), "{aside:?}");
+    assert!(aside.len() == 1 && aside[0].starts_with("changes that 3 kustomizations make"), "{aside:?}");
 }
 
 #[test]

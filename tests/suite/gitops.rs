@@ -208,7 +208,10 @@ fn settings_that_nobody_can_know_are_left_as_they_are_and_said() {
             "takes values from missing sources: Secret more",
         ),
         (control_plane("  suspend: true\n", &narrow), "is suspended"),
-        (control_plane("  targetNamespace: other\n", &narrow), "is for the namespace other, and not linkerd"),
+        (
+            control_plane("  targetNamespace: other\n", &narrow),
+            "is for the namespace other instead of linkerd",
+        ),
         (whole.replace(", namespace: linkerd", ""), "has no namespace"),
         (whole.replace("2025.4.4", "2039.4.4"), "says 2039.4.4, an unknown version"),
         (
@@ -223,7 +226,7 @@ fn settings_that_nobody_can_know_are_left_as_they_are_and_said() {
     // Another release is laid over as well; what it changes by itself is said to be another question.
     let (begun, _, aside, _) = changed(NETWORKS, &whole.replace("2025.4.4", "2025.10.7"));
     assert!(begun.contains(&"cluster-networks-incomplete".to_owned()), "{begun:?}");
-    assert!(aside.contains("has edge-25.10.7 installed where edge-25.4.4 is"), "{aside}");
+    assert!(aside.contains("installs edge-25.10.7 over edge-25.4.4"), "{aside}");
 }
 
 const SET: &str = "\

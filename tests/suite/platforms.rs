@@ -153,7 +153,7 @@ fn every_page_says_what_was_run() {
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
         let top: String = text.lines().take(8).collect();
-        assert!(top.contains("Run here") && top.contains("Not run"), "{}", page.display());
+        assert!(top.contains("Tested") && top.contains("Not tested"), "{}", page.display());
         for line in text.lines().filter(|line| !line.contains("http")) {
             assert!(line.chars().count() <= 120, "{}: {line}", page.display());
         }

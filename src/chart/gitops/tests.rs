@@ -30,7 +30,7 @@ fn is(chart: &str, version: &str, values: &[&str]) -> (String, String, Vec<Strin
 }
 
 #[test]
-fn releases_of_flux_have_their_values_at_their_places() {
+fn flux_release_has_values_with_positions() {
     let release = "\
 # first
 apiVersion: v1
@@ -76,7 +76,7 @@ spec:
 }
 
 #[test]
-fn a_chart_that_flux_takes_by_reference_has_its_version_there() {
+fn flux_chart_reference_has_its_version() {
     let release = "\
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
@@ -95,7 +95,7 @@ kind: HelmRelease
 metadata: {name: own}
 spec: {chart: {spec: {chart: ./charts/linkerd-viz, version: 1.0.0}}}
 ";
-    // The name of the chart stands in the repository alone.
+    // Only the repository contains the name of the chart.
     let texts = [
         text("a.yaml", &format!("# linkerd-viz\n{release}")),
         text("b.yaml", repository),
@@ -105,7 +105,7 @@ spec: {chart: {spec: {chart: ./charts/linkerd-viz, version: 1.0.0}}}
 }
 
 #[test]
-fn applications_of_argo_cd_give_text_maps_and_parameters() {
+fn argo_application_has_text_map_and_parameters() {
     let application = "\
 apiVersion: argoproj.io/v1alpha1
 kind: Application
@@ -148,7 +148,7 @@ spec:
 }
 
 #[test]
-fn kustomizations_helmfiles_and_charts_around_name_charts_as_well() {
+fn kustomize_helmfile_and_parent_charts_are_read() {
     let kustomization = "\
 helmCharts:
 - name: linkerd-viz
@@ -188,7 +188,7 @@ releases:
 }
 
 #[test]
-fn text_that_is_a_template_or_encrypted_is_no_value() {
+fn template_or_encrypted_text_is_no_value() {
     let application = |values: &str| {
         format!(
             "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {{name: a}}\nspec:\n  template:\n    spec:\n      source:\n        chart: linkerd-viz\n        targetRevision: '{{{{version}}}}'\n        helm:\n          values: |\n            {values}\n"

@@ -96,7 +96,7 @@ pub struct Check {
     /// A finding counts if it is new, affects other subjects or is more severe.
     #[arg(long, value_name = "REPORT.json", conflicts_with = "verify", help_heading = "Checks")]
     pub baseline: Option<PathBuf>,
-    /// Recheck the findings of an earlier report (-o json=FILE) with fresh evidence: fixed, still present, or not
+    /// Recheck the findings of an earlier report (-o json=FILE) with fresh evidence: fixed, still there, or not
     /// checked.
     ///
     /// The options of the earlier run apply unless flags override them.

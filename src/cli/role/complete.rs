@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_and_categories_are_completed_also_in_lists() {
+    fn checks_are_completed_in_lists() {
         let (one, directive) = complete(&["check", "--only", "cni-ad"]);
         assert!(one.len() > 1 && one.iter().all(|id| id.starts_with("cni-ad")), "{one:?}");
         assert_eq!(directive, ":6");
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_up() {
+    fn unknown_words_are_not_completed() {
         for line in [&["nonsense", ""][..], &["check", "--nonsense="], &["explain", "x", ""], &["--", "--"]] {
             assert_eq!(complete(line).0, Vec::<String>::new(), "{line:?}");
         }

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_taken_as_go_writes_them() {
+    fn go_lists_are_parsed() {
         let given = words(&[
             "check",
             "--as-group=[]",
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_linkerd_check_sends_is_known_and_what_it_may_send_is_ignored() {
+    fn linkerd_check_flags_are_known_or_ignored() {
         let sent = words(&[
             "linkerd-meshdoctor",
             "check",

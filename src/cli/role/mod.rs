@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_the_file_decides() {
+    fn file_name_selects_role() {
         for (name, role) in [
             ("meshdoctor", Role::Own),
             ("/usr/local/bin/linkerd-meshdoctor", Role::Linkerd),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_are_taken_as_go_writes_them() {
+    fn go_switches_are_parsed() {
         let words = |words: &[&str]| -> Vec<OsString> { words.iter().map(OsString::from).collect() };
         let given = [
             "x",

@@ -50,7 +50,7 @@ mod tests {
     use crate::knowledge::Knowledge;
 
     #[test]
-    fn versions_of_charts_are_of_releases() {
+    fn chart_versions_map_to_releases() {
         let charts = Knowledge::embedded().charts();
         let of =
             |chart: &str, version: &str| charts.release_of(chart, version).map(|release| release.to_string());
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_has_one_version_of_a_chart() {
+    fn release_has_one_chart_version() {
         let charts = Knowledge::embedded().charts();
         for (chart, release, version) in [
             ("linkerd-crds", "edge-25.10.7", Some("2025.10.7")),

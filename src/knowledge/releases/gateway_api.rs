@@ -69,7 +69,7 @@ mod tests {
     use crate::version::Minor;
 
     #[test]
-    fn definitions_of_gateway_api_are_in_the_range_or_not_and_somebodys_or_not() {
+    fn gateway_api_range_and_owner_are_detected() {
         use std::cmp::Ordering;
         let releases = Knowledge::embedded().releases();
         let range = |minor| releases.minor(Minor::new(2, minor)).and_then(|row| row.gateway_api.as_ref());

@@ -65,24 +65,24 @@ fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
 }
 
 #[test]
-fn each_type_takes_what_its_reader_takes() {
+fn each_type_accepts_what_its_reader_accepts() {
     for (value_type, good, bad) in types() {
         for value in good {
             assert_eq!(value_type.check(value), Ok(()), "{value_type:?} {value:?}");
         }
         for value in bad {
             let error = value_type.check(value).expect_err(value);
-            assert!(error.contains("accepted"), "{error}");
+            assert!(error.contains("expected"), "{error}");
         }
     }
 }
 
 proptest! {
     #[test]
-    fn whatever_is_refused_it_is_said_what_is_accepted(value in ".{0,30}", shaped in "[0-9a-zµ.,:/+ -]{0,16}") {
+    fn rejections_name_accepted_values(value in ".{0,30}", shaped in "[0-9a-zµ.,:/+ -]{0,16}") {
         for (value_type, _, _) in types() {
             for refused in [&value, &shaped].iter().filter_map(|value| value_type.check(value).err()) {
-                prop_assert!(refused.contains("accepted"), "{refused}");
+                prop_assert!(refused.contains("expected"), "{refused}");
             }
         }
     }

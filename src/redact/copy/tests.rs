@@ -1,4 +1,4 @@
-//! What is read at once is what a tree gives.
+//! The one-pass result equals that of the tree.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::super::object::object;
 use super::*;
 use crate::objects::{Kind, rule};
 
-/// Whether it was read at once; what passes of it is what passes of its tree.
+/// Whether the object was redacted in one pass; asserts the same result as with a tree.
 fn is_read_at_once(text: &str) -> bool {
     let mut tree: Value = serde_json::from_str(text).expect("it is JSON");
     let touched = object("Pod", rule(Kind::Pod), &mut tree).touched();
@@ -20,7 +20,7 @@ const PROXY: &str = r#"{"args":["run","--token","hunter2"],"env":[{"name":"LINKE
 const APP: &str = r#"{"name":"app","command":["linkerd-await","--","/x"],"args":["-c","d"],"env":[{"name":"A","value":"b"}]}"#;
 
 #[test]
-fn containers_are_whose_the_metadata_before_them_says() {
+fn metadata_determines_container_owner() {
     for labels in [
         r#"{"linkerd.io/extension":"viz"}"#,
         r#"{"k8s-app":"linkerd-cni"}"#,
@@ -47,7 +47,7 @@ fn containers_are_whose_the_metadata_before_them_says() {
 }
 
 #[test]
-fn what_a_tree_reads_otherwise_is_left_to_it() {
+fn ambiguous_object_uses_the_tree() {
     for odd in [
         r#"{"metadata":{"name":"a","name":"b"}}"#,
         r#"{"metadata":{"labels":{"metadata":{"managedFields":[]}}}}"#,
@@ -66,7 +66,7 @@ fn what_a_tree_reads_otherwise_is_left_to_it() {
 }
 
 #[test]
-fn commands_of_the_wrong_type_are_replaced_whole() {
+fn commands_of_wrong_type_are_replaced() {
     for field in [
         r#""args":"--password=hunter2""#,
         r#""command":[["sh","hunter2"]]"#,
@@ -89,7 +89,7 @@ fn commands_of_the_wrong_type_are_replaced_whole() {
 }
 
 #[test]
-fn texts_numbers_and_escapes_stay_what_they_are() {
+fn texts_numbers_and_escapes_are_unchanged() {
     assert!(is_read_at_once(
         r#"{"a\u0022b":1,"x":{"token":5,"token2":-0,"n":[1.5,-3,18446744073709551615,1e400,true,null]},
             "metadata":{"name":"\u00e9\n\"","labels":{"\ttab":"\\"},"annotations":{"x/last-applied":{},"linkerd.io/a":"b\u007f"}},
@@ -102,7 +102,7 @@ fn texts_numbers_and_escapes_stay_what_they_are() {
 }
 
 #[test]
-fn an_object_says_what_it_is_even_where_it_came_without() {
+fn missing_kind_is_added() {
     let alone = Some(("v1", "Pod"));
     for (text, wanted) in [
         ("{}", json!({"apiVersion": "v1", "kind": "Pod"})),
@@ -116,7 +116,7 @@ fn an_object_says_what_it_is_even_where_it_came_without() {
 }
 
 #[test]
-fn what_was_copied_lately_is_copied_again_by_whose_it_is_and_where_it_stands() {
+fn cache_respects_owner_and_position() {
     let long = "a word and another ".repeat(5);
     let env =
         format!(r#"[{{"name":"LINKERD2_PROXY_LOG","value":"{long}"}},{{"name":"X","value":"hunter2"}}]"#);

@@ -4,7 +4,7 @@ use super::*;
 use crate::knowledge::Knowledge;
 
 #[test]
-fn messages_of_kubernetes_and_linkerd_pass() {
+fn messages_of_kubernetes_and_linkerd_are_kept() {
     for message in [
         r#"Back-off restarting failed container linkerd-proxy in pod web-5d4f7b9c66-x7k2p_shop(0f7c5ae4-9a5c-4d9b-8a53-0d9cf0a2a3c1)"#,
         r#"MountVolume.SetUp failed for volume "certs" : secret "linkerd-identity-issuer" not found"#,
@@ -22,7 +22,7 @@ fn messages_of_kubernetes_and_linkerd_pass() {
 }
 
 #[test]
-fn texts_of_knowledge_still_fit_their_rows() {
+fn redacted_knowledge_texts_match_their_rows() {
     let knowledge = Knowledge::embedded();
     for row in knowledge.mesh_logs().rows() {
         let clean = free_text(&row.example);
@@ -35,7 +35,7 @@ fn texts_of_knowledge_still_fit_their_rows() {
 }
 
 #[test]
-fn judging_twice_changes_nothing() {
+fn free_text_redaction_is_idempotent() {
     for text in [
         "password: hunter2, user app",
         "NetworkReady=false reason:NetworkPluginNotReady",
@@ -50,7 +50,7 @@ fn judging_twice_changes_nothing() {
 }
 
 #[test]
-fn time_grows_with_the_text() {
+fn time_is_linear() {
     let line = "Readiness probe failed: Get \"http://10.42.0.9:4191/live\": password=\"x y\" {a=b,c=d} (z)\n";
     let began = std::time::Instant::now();
     _ = free_text(&line.repeat(20_000));

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn only_our_manifests_are_manifests_and_newer_ones_say_so() {
+    fn other_and_newer_manifests_are_rejected() {
         assert!(Manifest::parse(b"{\"name\":\"app\",\"schema\":\"https://x/y\"}").is_none());
         assert!(Manifest::parse(b"no json").is_none());
         let newer = Manifest::parse(b"{\"schema\":\"meshdoctor.bundle/2\"}").unwrap().unwrap_err();

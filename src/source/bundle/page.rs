@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_ours_is_taken_to_its_end() {
+    fn own_page_is_read_completely() {
         assert_eq!(
             taken(format!("{HEAD}{{1}},\n{{2}}\n]}}\n").as_bytes()),
             Taken { objects: 2, whole: true }
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_otherwise_is_left_from_there_on() {
+    fn other_page_format_is_left_to_the_json_reader() {
         let of = |page: &str| taken(page.as_bytes());
         assert_eq!(of(&format!("{HEAD}{{1}},\n{{no}},\n{{3}}\n]}}\n")), Taken { objects: 1, whole: false });
         assert_eq!(of(&format!("{HEAD}{{1}}\n],\"items\":[{{2}}]}}\n")), Taken { objects: 1, whole: false });

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_told_by_their_beginning() {
+    fn format_is_detected_by_its_beginning() {
         let neither = |text: &[u8], part: &str| {
             let Text::Neither(why) = of_head(text) else { panic!("{:?}", String::from_utf8_lossy(text)) };
             assert!(why.contains(part), "{why}");

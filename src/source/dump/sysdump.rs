@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_whose_configuration_a_file_is() {
+    fn file_name_identifies_the_pod() {
         let pods: BTreeMap<String, String> = [("cilium-7xk2p", "n1"), ("x-cilium-7xk2p", "n2")]
             .map(|(pod, node)| (pod.into(), node.into()))
             .into();

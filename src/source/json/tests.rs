@@ -1,10 +1,10 @@
-//! Lists and documents, cut and broken in every way.
+//! Lists and documents, truncated and damaged in many ways.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What was found, as text.
+/// The results, as text.
 #[derive(Default)]
 struct Seen(Vec<String>);
 
@@ -27,7 +27,7 @@ impl JsonSink for Seen {
     }
 }
 
-/// Gives a few bytes at a time.
+/// Returns a few bytes at a time.
 struct Drip<'a>(&'a [u8], usize);
 
 impl Read for Drip<'_> {
@@ -80,7 +80,7 @@ fn lists_objects_and_several_documents() {
 }
 
 #[test]
-fn what_came_before_the_damage_is_found() {
+fn objects_before_damage_are_found() {
     let list = br#"{"apiVersion":"v1","items":[{"a":1},{"b":"x"#;
     let (found, end) = seen(list);
     assert_eq!(found, ["item 28 {\"a\":1}"]);
@@ -93,7 +93,7 @@ fn what_came_before_the_damage_is_found() {
 }
 
 #[test]
-fn an_object_that_is_too_large_is_passed_over_and_the_next_one_found() {
+fn oversized_object_is_skipped() {
     let text = format!(r#"{{"items":[{{"a":"{}"}},{{"b":1}}],"kind":"List"}}"#, "x".repeat(MAX_OBJECT));
     assert_eq!(
         seen(text.as_bytes()).0,
@@ -119,12 +119,12 @@ fn value() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #[test]
-    fn any_bytes_say_the_same_however_they_come(bytes in prop::collection::vec(any::<u8>(), 0..200), drip in 1_usize..9) {
+    fn any_bytes_parse_the_same_in_any_chunks(bytes in prop::collection::vec(any::<u8>(), 0..200), drip in 1_usize..9) {
         prop_assert_eq!(read(Drip(&bytes, drip)), seen(&bytes));
     }
 
     #[test]
-    fn any_text_that_looks_like_json_says_the_same_however_it_comes(text in "[{}\\[\\]\",:a= \n-]{0,60}", drip in 1_usize..9) {
+    fn json_like_text_parses_the_same_in_any_chunks(text in "[{}\\[\\]\",:a= \n-]{0,60}", drip in 1_usize..9) {
         prop_assert_eq!(read(Drip(text.as_bytes(), drip)), seen(text.as_bytes()));
     }
 

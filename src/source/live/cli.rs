@@ -109,14 +109,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_version_that_was_given_is_not_asked_for() {
+    async fn given_version_runs_no_command() {
         let given: LinkerdVersion = "2.15.7".parse().unwrap();
         assert_eq!(version(&Cli::Given(given.clone())).await, Ok(given));
         assert_eq!(version(&Cli::None).await, Err(Why::NotOffered));
     }
 
     #[tokio::test]
-    async fn a_program_that_is_named_must_be_there() {
+    async fn named_program_must_exist() {
         let absent = version(&Cli::At("/nonexistent/linkerd".into())).await.unwrap_err();
         assert_eq!(absent.to_string(), "the program /nonexistent/linkerd does not exist");
     }
@@ -146,7 +146,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn programs_that_fail_or_babble_are_no_version() {
+    async fn failing_programs_give_no_version() {
         let failed = version(&Cli::At("/bin/false".into())).await.unwrap_err();
         assert!(matches!(failed, Why::Failed { .. }), "{failed:?}");
         let babble = version(&Cli::At("/bin/echo".into())).await.unwrap_err();

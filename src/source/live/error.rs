@@ -88,8 +88,8 @@ pub enum ConnectError {
     GroupWithoutUser,
     /// An unsupported login method.
     #[error(
-        "the kubeconfig's user logs in with auth-provider {name:?}, which kubectl no longer supports since \
-         1.26"
+        "the kubeconfig's user logs in with auth-provider {name:?}, which kubectl has not supported \
+         since 1.26"
     )]
     AuthProvider {
         /// Its name.

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_is_asked_for_the_path_on_its_own_machine() {
+    async fn request_uses_localhost() {
         let (ours, mut theirs) = tokio::io::duplex(4096);
         let asked = async {
             let mut request = vec![0; 4096];
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_says_where_it_ends() {
+    async fn response_must_declare_its_length() {
         let known = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
         assert_eq!(heard(known.as_bytes(), false).await, whole(200, "ok\n"));
         let chunked =
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_that_a_broken_stream_could_have_cut_is_none() {
+    async fn possibly_truncated_response_is_an_error() {
         for version in ["1.0", "1.1"] {
             let text = format!("HTTP/{version} 200 OK\r\n\r\ngateway_alive");
             for ends in [true, false] {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_http_is_no_answer() {
+    async fn non_http_response_is_an_error() {
         for junk in [
             &b"SSH-2.0-OpenSSH\r\n\r\n"[..],
             b"\x15\x03\x01\x00\x02\x02\x16",
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_endless_answer_ends() {
+    async fn endless_response_is_cut() {
         let (ours, mut theirs) = tokio::io::duplex(64 * 1024);
         let endless = async {
             // Who answers has been asked.

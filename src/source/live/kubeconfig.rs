@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flag_comes_before_the_variable_and_that_before_the_home_directory() {
+    fn flag_precedes_variable_and_variable_precedes_home() {
         let (flag, home) = (Path::new("/flag"), Path::new("/home/x"));
         let listed = std::env::join_paths(["/a", "", "/b"]).unwrap();
         let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_merged_and_the_first_to_say_something_wins() {
+    fn files_are_merged_and_the_first_setting_wins() {
         let folder = tempfile::tempdir().unwrap();
         let first = write(
             folder.path(),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_and_a_user_that_are_named_replace_those_of_the_context() {
+    fn named_cluster_and_user_override_the_context() {
         let folder = tempfile::tempdir().unwrap();
         let config = write(
             folder.path(),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_a_kubeconfig_names_are_beside_it() {
+    fn kubeconfig_paths_are_relative_to_it() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "token", "secret\n\n");
         let config = write(

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_replaces_what_belongs_to_it_and_nothing_else() {
+    fn override_replaces_only_related_settings() {
         let cluster = "{server: 'https://a', certificate-authority-data: eA==, tls-server-name: a.internal}";
         let mut of = picked(cluster, "{token: old, username: me}");
         ConnectionOverrides::default().over(&mut of);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_signs_in_and_no_plugin_is_run_and_nothing_shows_it() {
+    fn token_overrides_plugin_and_is_hidden() {
         let mut of = picked("{}", "{exec: {command: touch}, username: me, password: p}");
         let said =
             ConnectionOverrides { token: Some("canary".to_owned().into()), ..ConnectionOverrides::default() };

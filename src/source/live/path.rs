@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_leads_to_another_path() {
+    fn names_are_encoded_in_paths() {
         let path = named(Kind::Secret, Some("../../x?y"), "..").unwrap();
         assert_eq!(path, "/api/v1/namespaces/..%2F..%2Fx%3Fy/secrets/%2E%2E");
     }

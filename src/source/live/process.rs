@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_hangs_is_given_up() {
+    async fn hanging_program_is_killed() {
         let begun = std::time::Instant::now();
         let ran = sh("sleep 60", Duration::from_millis(200)).await;
         assert!(matches!(ran, Err(NotRun::TimedOut)));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_grandchild_that_keeps_the_output_open_is_not_waited_for() {
+    async fn open_output_of_grandchild_is_not_awaited() {
         let begun = std::time::Instant::now();
         let ran = sh("echo out; sleep 30 & exit 0", Duration::from_secs(25)).await.unwrap();
         assert_eq!(ran.stdout, b"out\n");
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_is_not_there_is_absent() {
+    async fn missing_program_is_absent() {
         let ran = run(Command::new("/nonexistent/linkerd"), Duration::from_secs(5), false).await;
         assert!(matches!(ran, Err(NotRun::Absent)));
     }

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_never_asked_for_through_a_proxy() {
+    fn loopback_never_uses_a_proxy() {
         let env = [("https_proxy", "http://env:1")];
         for server in ["https://localhost:6443", "https://127.0.0.1:6443", "https://[::1]:6443"] {
             assert_eq!(proxy(server, None, &env), None, "{server}");

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_shown_is_recorded_whatever_it_is() {
+    async fn any_served_certificate_is_recorded() {
         let (certificate, key) = expired();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_does_not_speak_tls_is_told_from_who_does() {
+    async fn server_without_tls_is_an_error() {
         let (here, there) = tokio::io::duplex(1024);
         drop(there);
         let said = shown(here, "linkerd-proxy-injector.linkerd.svc").await;

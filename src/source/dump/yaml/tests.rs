@@ -1,4 +1,4 @@
-//! Lists in every layout, cut and broken in every way.
+//! Lists in every layout, truncated and damaged in many ways.
 
 use std::io::Write;
 
@@ -52,7 +52,7 @@ const LIST: &str = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  dat
                     tail: x\n# remark\n- kind: Node\n  list:\n  - a\n  - b\nkind: List\nmetadata:\n  resourceVersion: \"\"\n";
 
 #[test]
-fn a_list_is_cut_into_its_items() {
+fn list_is_split_into_items() {
     for text in [LIST.to_owned(), LIST.replace('\n', "\r\n"), format!("\u{FEFF}---\n{LIST}---\n")] {
         let seen = seen(&text);
         assert_eq!(seen.lists, [(Some("List".to_owned()), 2)], "{text}");
@@ -65,7 +65,7 @@ fn a_list_is_cut_into_its_items() {
 }
 
 #[test]
-fn other_layouts_are_read_as_well() {
+fn other_layouts_are_read() {
     let indented = "items:\n  - kind: Pod\n    a: 1\n  -\n    kind: Node\nkind: List\n";
     let compact = "{apiVersion: v1, kind: List, items: [{kind: Pod, a: 1}, {kind: Node}]}\n";
     let aliased = "items:\n- &x\n  kind: Pod\n  a: 1\n- kind: Node\n  b: *x\nkind: List\n";
@@ -97,7 +97,7 @@ fn text_stays_text() {
 }
 
 #[test]
-fn a_broken_item_is_named_and_the_others_are_found() {
+fn broken_item_is_reported_and_others_are_read() {
     let text = LIST.replace("  tail: x\n", "  tail: \"x\n");
     let seen = seen(&text);
     assert_eq!(seen.items.len(), 1, "{seen:?}");
@@ -108,7 +108,7 @@ fn a_broken_item_is_named_and_the_others_are_found() {
 }
 
 #[test]
-fn half_a_list_is_noticed_wherever_it_ends() {
+fn truncated_list_is_detected_anywhere() {
     // Up to the kind that follows the items.
     let end = LIST.find("kind: List").unwrap();
     for cut in LIST.find("- apiVersion").unwrap() + 2..end {
@@ -132,7 +132,7 @@ fn bombs_and_depth_are_errors() {
 
 proptest! {
     #[test]
-    fn any_text_gives_what_is_somewhere_in_it(text in "([-a: \n|>#&*\"{}\\[\\]]|items:\n|kind: List\n|- a: b\n|---\n|\\.\\.\\.\n){0,40}") {
+    fn any_text_yields_only_its_own_items(text in "([-a: \n|>#&*\"{}\\[\\]]|items:\n|kind: List\n|- a: b\n|---\n|\\.\\.\\.\n){0,40}") {
         let seen = seen(&text);
         let lines = text.split('\n').count() as u64;
         let found = seen.items.iter().chain(&seen.objects).map(|(line, _)| *line);
@@ -142,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn items_are_the_ones_of_the_whole_document(
+    fn split_items_equal_the_whole_document(
         items in prop::collection::vec(prop::collection::btree_map("[a-z]{1,5}", "[ -~\n]{0,30}", 1..4), 1..5),
     ) {
         let list = json!({"apiVersion": "v1", "items": items, "kind": "List"});

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_admit_or_refuse() {
+    fn labels_admit_or_reject() {
         let judged = |labels| by_labels(&json!({ "metadata": { "name": "tools", "labels": labels } }));
         assert_eq!(judged(json!(null)), Ok(()));
         assert_eq!(judged(json!({ "pod-security.kubernetes.io/warn": "restricted" })), Ok(()));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dry_run_tells_rights_from_policies() {
+    fn dry_run_distinguishes_rbac_and_policies() {
         let judged = |status, message: &str| by_dry_run("tools", &refusal(status, message));
         let message = "pods \"x\" is forbidden: violates PodSecurity \"baseline:latest\": host namespaces (hostNetwork=true)";
         let level = "baseline".to_owned();

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn it_starts_where_the_network_is_broken() {
+    fn pod_starts_without_cni() {
         let spec = &pod()["spec"];
         assert_eq!(spec["hostNetwork"], true);
         assert_eq!(spec["nodeName"], "ip-10-0-1-12");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn it_may_read_and_nothing_else() {
+    fn pod_may_only_read() {
         let spec = pod()["spec"].clone();
         assert_eq!(spec["automountServiceAccountToken"], false);
         for absent in ["serviceAccountName", "hostPID", "hostIPC", "initContainers"] {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn it_ends_and_is_found_again() {
+    fn pod_ends_and_has_labels() {
         let pod = pod();
         assert_eq!(pod["spec"]["restartPolicy"], "Never");
         assert_eq!(pod["spec"]["activeDeadlineSeconds"], DEADLINE_SECONDS);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_with_linux_are_asked_and_the_others_are_named() {
+    fn linux_nodes_are_selected_and_others_reported() {
         let selected = wanted(&[]).unwrap();
         assert_eq!(selected.nodes, ["w1", "w2"]);
         let skipped: Vec<_> = selected.skipped.iter().map(|(name, _)| name.as_str()).collect();
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_none_have_a_nearest() {
+    fn unknown_names_have_suggestions() {
         let Err(PlanError::NoSuchNode { nearest, .. }) = wanted(&["wim"]) else { panic!("there is no wim") };
         assert_eq!(nearest.as_deref(), Some("win"));
         assert!(matches!(wanted(&["win"]), Err(PlanError::NoNodes { .. })));

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kubelets_words_become_a_state() {
+    fn kubelet_status_maps_to_state() {
         assert_eq!(of(&json!({ "status": { "phase": "Pending" } })), State::Unseen);
         assert_eq!(
             of(&json!({ "status": { "phase": "Pending", "startTime": "x" } })),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_of_others_does_not_keep_it_waiting() {
+    fn injected_container_does_not_delay_the_end() {
         // An injected sidecar keeps the pod running, but the container has ended.
         assert_eq!(in_state(json!({ "terminated": { "exitCode": 0 } })), State::Ended(None));
     }

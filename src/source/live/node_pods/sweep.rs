@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_is_abandoned_when_its_run_would_have_deleted_it() {
+    fn pod_is_abandoned_after_its_deadline() {
         let now: Timestamp = "2026-01-15T12:00:00Z".parse().unwrap();
         let abandoned = |created: &str, status: Value| other(created, status).is_abandoned(now);
         let running = json!({ "phase": "Running" });

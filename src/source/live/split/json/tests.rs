@@ -1,10 +1,10 @@
-//! Any list, in any pieces.
+//! Random lists in random pieces.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Keeps what it is given; `eager` takes items before their end is known, as one who decodes them does.
+/// Stores what it receives; `eager` accepts items before their end is known, like decoders do.
 #[derive(Default)]
 struct Kept {
     eager: bool,
@@ -37,7 +37,7 @@ impl ElementSink for Kept {
     }
 }
 
-/// What a body holds that comes in pieces of `piece` bytes.
+/// The items of a body that arrives in pieces of `piece` bytes.
 fn split(body: &[u8], piece: usize, eager: bool) -> (Kept, Result<(), NotAList>) {
     let mut kept = Kept { eager, ..Kept::default() };
     let mut splitter = Json::new();
@@ -68,7 +68,7 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
 }
 
 #[test]
-fn ever_shorter_items_at_the_end_are_not_waited_for() {
+fn shorter_last_items_are_not_delayed() {
     let (long, middle) = ("x".repeat(500), "y".repeat(100));
     let items = format!(r#"{{"a":"{long}"}},{{"b":"{middle}"}},{{}},{{}}"#);
     let list = format!(r#"{{"kind":"PodList","metadata":{{}},"items":[{items}]}}"#);
@@ -143,7 +143,7 @@ fn the_buffer_stays_small_however_long_the_list() {
 }
 
 #[test]
-fn what_is_no_list_is_told_apart() {
+fn non_lists_are_distinguished() {
     let why = |body: &str| split(body.as_bytes(), 7, false).1.unwrap_err();
     assert_eq!(why("<!DOCTYPE html><html>"), NotAList::NoJson("HTML"));
     assert_eq!(why("404 page not found"), NotAList::NoJson("text or binary data"));
@@ -158,7 +158,7 @@ fn what_is_no_list_is_told_apart() {
 }
 
 #[test]
-fn bytes_that_are_no_text_spoil_only_their_object() {
+fn invalid_utf8_affects_only_its_object() {
     let list = b"{\"items\":[{\"a\":\"\xc3\xa9\"},{\"b\":\"\xc3\"},{\"c\":\"\xe2\x82\"},{\"d\":1}]}";
     for (eager, piece) in [(false, 1), (true, 1), (true, 7), (true, 100)] {
         let (kept, outcome) = split(list, piece, eager);

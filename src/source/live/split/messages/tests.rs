@@ -1,4 +1,4 @@
-//! Any list, in any pieces.
+//! Random lists in random pieces.
 
 use proptest::prelude::*;
 
@@ -83,7 +83,7 @@ proptest! {
     ) {
         let items: Vec<Vec<u8>> = (1..5).map(|n| vec![n; usize::from(n) * 50]).collect();
         let body = list("PodList", "x", &items);
-        // The last two fields of the envelope are empty: a body that lacks them is whole.
+        // The last two fields of the envelope are empty: a body without them is complete.
         let cut = cut.index(body.len() - 4);
         let (kept, outcome) = split(&body[..cut], piece);
         prop_assert_eq!(outcome, Err(NotAList::Truncated(cut as u64)));
@@ -104,7 +104,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_list_is_told_apart() {
+fn non_lists_are_distinguished() {
     let why = |body: &[u8]| split(body, 7).1.unwrap_err();
     assert_eq!(why(b""), NotAList::Truncated(0));
     assert_eq!(why(b"{\"kind\":\"PodList\"}"), NotAList::BrokenMessage(0));
@@ -123,14 +123,14 @@ fn what_is_no_list_is_told_apart() {
 }
 
 #[test]
-fn an_item_that_is_not_taken_ends_the_list() {
+fn rejected_item_ends_the_list() {
     let mut kept = Kept { refuses: true, ..Kept::default() };
     let outcome = push(&list("PodList", "", &[vec![1], vec![2]]), 7, &mut kept);
     assert_eq!((outcome, kept.items.len()), (Err(NotAList::OtherList("Pod")), 1));
 }
 
 #[test]
-fn a_value_without_end_is_refused_before_it_has_come() {
+fn endless_value_is_rejected_early() {
     let huge =
         [b"k8s\0".as_slice(), &bytes(1, &bytes(2, b"PodList")), &[2 << 3 | 2, 0xff, 0xff, 0xff, 0xff, 0x0f]]
             .concat();
