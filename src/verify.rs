@@ -179,7 +179,7 @@ fn stale(earlier: &Earlier, cluster: &Cluster) -> Option<String> {
         // It was read after the report was written, perhaps within the same second.
         TimeSource::Clock if cluster.live => at < then,
         TimeSource::Clock => {
-            return Some("the evidence does not say when it was captured; --at says it".to_owned());
+            return Some("the evidence does not state when it was captured; use --at".to_owned());
         }
         TimeSource::Captured | TimeSource::Flag => at <= then,
     };

@@ -171,7 +171,7 @@ fn a_cluster_of_the_fleet_without_its_secret_is_named_and_sinks_no_other() {
     let output = meshdoctor(&words).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(4), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(said.contains("east could not be judged: no bundle of it is in"), "{said}");
+    assert!(said.contains("east could not be checked: no bundle of it is in"), "{said}");
     assert!(said.contains("1 not judged"), "{said}");
     let fleet: Value =
         serde_json::from_slice(&std::fs::read(own.path().join("summary/fleet.json")).unwrap()).unwrap();
