@@ -45,7 +45,7 @@ pub(super) fn take_back(walk: &mut Walk, gaps: &[Missing]) {
         });
         if let Some((kind, why)) = missing {
             step.outcome = Outcome::NotJudged;
-            step.says = format!("{}, as far as could be looked: {}: {why}", step.says, kind.resource());
+            step.says = format!("{}, as far as the evidence shows: {}: {why}", step.says, kind.resource());
             step.fix = None;
         }
     }

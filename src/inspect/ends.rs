@@ -173,9 +173,12 @@ pub fn look(ends: &[(String, End)], failed: &[String]) -> Seen {
             let Some((_, other)) = ends.iter().find(|(other, _)| other == target) else {
                 let was_asked_for = failed.contains(target);
                 let why = match was_asked_for {
-                    true => format!("{target} could not be judged"),
+                    true => format!("{target} could not be checked"),
                     false => {
-                        format!("none of these clusters is called {target}: name its context or bundle so")
+                        format!(
+                            "no cluster of this run has the name {target}: rename its context or bundle \
+                         that name"
+                        )
                     }
                 };
                 seen.unseen.push(Unseen { line, why, was_asked_for });
@@ -268,9 +271,16 @@ impl Pair<'_> {
         Some(self.mismatch(
             "anchors-not-shared",
             Severity::Error,
-            format!("{from} and {to} share no trust anchor: no proxy of the one believes any of the other, and every call over the link fails"),
+            format!(
+                "{from} and {to} share no trust anchor: their proxies reject each other's \
+             certificates, and every call over the link fails"
+            ),
             [(from, shown(here)), (to, shown(there))],
-            format!("Give both clusters a bundle with the anchors of both, then restart both control planes and their meshed workloads; {} prints the steps", meshdoctor().words("check --context").arg(from.as_str()).words("--probe")),
+            format!(
+                "Give both clusters a bundle with the anchors of both, then restart both control \
+             planes and their meshed workloads; {} prints the steps",
+                meshdoctor().words("check --context").arg(from.as_str()).words("--probe")
+            ),
         ))
     }
 
@@ -283,8 +293,14 @@ impl Pair<'_> {
         Some(self.mismatch(
             "cluster-domain-differs",
             Severity::Error,
-            format!("the Link says that the cluster domain of {to} is {said}, and it is {there}: the names under which its services are asked for do not exist there"),
-            [(from, format!("Link {} spec.targetClusterDomain: {said}", self.line.link)), (to, format!("linkerd-config clusterDomain: {there}"))],
+            format!(
+                "the Link states the cluster domain {said} for {to}, but it is {there}: the names \
+             requested for its services do not exist there"
+            ),
+            [
+                (from, format!("Link {} spec.targetClusterDomain: {said}", self.line.link)),
+                (to, format!("linkerd-config clusterDomain: {there}")),
+            ],
             self.link_again(),
         ))
     }
@@ -299,8 +315,14 @@ impl Pair<'_> {
         Some(self.mismatch(
             "control-plane-namespace-differs",
             Severity::Error,
-            format!("the Link looks for the control plane of {to} in {said}, and it is in {there}: endpoints over there cannot be asked for"),
-            [(from, format!("Link {} spec.targetClusterLinkerdNamespace: {said}", self.line.link)), (to, format!("its control plane is in {there}"))],
+            format!(
+                "the Link looks for the control plane of {to} in {said}, but it is in {there}: \
+             endpoints there cannot be requested"
+            ),
+            [
+                (from, format!("Link {} spec.targetClusterLinkerdNamespace: {said}", self.line.link)),
+                (to, format!("its control plane is in {there}")),
+            ],
             self.link_again(),
         ))
     }
@@ -308,7 +330,9 @@ impl Pair<'_> {
     fn link_again(&self) -> String {
         let (from, to) = (&self.line.from, &self.line.to);
         format!(
-            "Make the Link again from {to} as it is: linkerd --context {to} multicluster link-gen --cluster-name {to} | kubectl --context {from} apply -f - (link, in commands before 2.18)"
+            "Create the Link again from the current state of {to}: linkerd --context {to} multicluster \
+             link-gen --cluster-name {to} | kubectl --context {from} apply -f - (link, in commands before \
+             2.18)"
         )
     }
 }

@@ -142,8 +142,8 @@ impl Reading<'_> {
                 {
                     return None;
                 }
-                On::Maker => Some("it is read from the template, not from what makes the pods".to_owned()),
-                On::Namespace if by_pod => Some("the template says it as well, and counts".to_owned()),
+                On::Maker => Some("it is read from the template, not from the workload itself".to_owned()),
+                On::Namespace if by_pod => Some("the template also sets it, and takes precedence".to_owned()),
                 On::Template | On::Namespace => self.idle(row, key, value, on),
             },
             None => {
@@ -153,7 +153,7 @@ impl Reading<'_> {
                     return None;
                 }
                 Some(match meant {
-                    Some(meant) => format!("no release reads it; {} was perhaps meant", meant.key),
+                    Some(meant) => format!("no release reads it; perhaps {} was intended", meant.key),
                     None => "no release reads it".to_owned(),
                 })
             }
@@ -185,12 +185,12 @@ fn not_read(status: &KeyStatus, release: &LinkerdVersion) -> Option<String> {
         KeyStatus::Effective | KeyStatus::Conditional { .. } | KeyStatus::Unknown { .. } => None,
         KeyStatus::NotYet { since } => Some(format!("{release} is older than it{}", edge(since))),
         KeyStatus::Gone { since, successor: None } => {
-            Some(format!("{release} does not know it any more{}", edge(since)))
+            Some(format!("{release} no longer reads it{}", edge(since)))
         }
         KeyStatus::Gone { since, successor: Some(successor) } => {
-            Some(format!("{release} does not know it any more{}: {successor} took its place", edge(since)))
+            Some(format!("{release} no longer reads it{}: {successor} replaced it", edge(since)))
         }
-        KeyStatus::Ineffective { since, .. } => Some(format!("{release} does not act on it{}", edge(since))),
+        KeyStatus::Ineffective { since, .. } => Some(format!("{release} ignores it{}", edge(since))),
     }
 }
 

@@ -47,7 +47,7 @@ impl<'a> Network<'a> {
         {
             if direction == Direction::Ingress && is_of_its_node(client, server) {
                 let says = format!(
-                    "the call comes from the node of pod {}, which NetworkPolicies let in",
+                    "the call comes from the node of pod {}, which NetworkPolicies allow",
                     server.metadata.name
                 );
                 walk.step(Part::Network, Outcome::Passes, says);
@@ -84,8 +84,8 @@ fn peer(pod: &Pod) -> Peer<'_> {
 /// Notes what the policies of one direction say; whether the call may go on.
 fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'_>)]) -> bool {
     let way = match direction {
-        Direction::Egress => "what leaves",
-        Direction::Ingress => "what comes to",
+        Direction::Egress => "traffic from",
+        Direction::Ingress => "traffic to",
     };
     let name = &pod.metadata.name;
     let shut = said.iter().filter_map(|(port, passage)| match passage {
@@ -102,7 +102,7 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
             true => (Outcome::Stops, String::new()),
             false => (
                 Outcome::NotJudged,
-                "; whether the proxies use that port goes by release and protocol".to_owned(),
+                "; whether the proxies use that port depends on release and protocol".to_owned(),
             ),
         };
         let at = ports(&mut shut.iter().map(|(port, _)| *port));
@@ -111,12 +111,12 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
         let says = match denied {
             Some(decides) => {
                 format!(
-                    "{} is about {way} pod {name}, and denies the call at port {at}{doubt}",
+                    "{} applies to {way} pod {name}, and denies the call at port {at}{doubt}",
                     title(decides.policy)
                 )
             }
             None => format!(
-                "{} is about {way} pod {name}, and none lets the call through at port {at}{doubt}",
+                "{} applies to {way} pod {name}, and none allows the call at port {at}{doubt}",
                 titles(&policies)
             ),
         };
@@ -125,13 +125,13 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
         if whole {
             let what = ports(&mut said.iter().map(|(port, _)| *port));
             step.fix(match denied {
-                Some(decides) => format!("narrow {}, so that it leaves port {what} out", decides.field),
+                Some(decides) => format!("narrow {}, so that it excludes port {what}", decides.field),
                 None => {
                     let kind = match policies.iter().all(|policy| matches!(policy, Policy::Kubernetes(_))) {
                         true => "NetworkPolicies",
                         false => "policies",
                     };
-                    format!("let it through at port {what}: add a rule to one of these {kind}")
+                    format!("allow it at port {what}: add a rule to one of these {kind}")
                 }
             });
         }
@@ -147,7 +147,7 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
         let step = walk.step(
             Part::Network,
             Outcome::NotJudged,
-            format!("{} is about {way} pod {name}, and goes by {first}", titles(&policies)),
+            format!("{} applies to {way} pod {name}, and depends on {first}", titles(&policies)),
         );
         for Doubt { policy, field, why } in doubts {
             step.evidence(Evidence::field(subject(*policy), field, *why));
@@ -160,15 +160,18 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
     });
     match through {
         None => {
-            walk.step(Part::Network, Outcome::Passes, format!("no network policy is about {way} pod {name}"));
+            walk.step(
+                Part::Network,
+                Outcome::Passes,
+                format!("no network policy applies to {way} pod {name}"),
+            );
         }
         Some(decides) => {
-            let says =
-                format!("{} is about {way} pod {name}, and lets the call through", title(decides.policy));
+            let says = format!("{} applies to {way} pod {name}, and allows the call", title(decides.policy));
             walk.step(Part::Network, Outcome::Passes, says).evidence(Evidence::field(
                 subject(decides.policy),
                 &decides.field,
-                "lets it through",
+                "allows it",
             ));
         }
     }
@@ -177,7 +180,7 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
 
 /// The field that shuts a connection out.
 pub(super) fn evidence(decides: &Decides<'_>) -> Evidence {
-    let said = if decides.denies { "denies it" } else { "lets nothing of this through" };
+    let said = if decides.denies { "denies it" } else { "allows nothing of this" };
     Evidence::field(subject(decides.policy), &decides.field, said)
 }
 

@@ -29,7 +29,7 @@ pub enum Called {
 
 /// A text that names nothing that is called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no NAMESPACE/SERVICE, NAMESPACE/SERVICE:PORT or ADDRESS:PORT")]
+#[error("{0:?} is not a NAMESPACE/SERVICE, NAMESPACE/SERVICE:PORT or ADDRESS:PORT")]
 pub struct NotCalled(pub String);
 
 impl FromStr for Called {

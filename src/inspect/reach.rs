@@ -211,7 +211,7 @@ impl<'a> Mesh<'a> {
             walk.step(
                 Part::Client,
                 Outcome::Stops,
-                format!("there is no pod {from}, and no workload of that name has one"),
+                format!("pod {from} does not exist, and no workload of that name has a pod"),
             )
             .fix(self.meant(
                 namespace,
@@ -251,13 +251,13 @@ impl<'a> Mesh<'a> {
                 }
             }
             (Some(_), None) => {
-                walk.step(Part::Destination, Outcome::Stops, format!("which port of {to} is not said"))
+                walk.step(Part::Destination, Outcome::Stops, format!("the port of {to} is not specified"))
                     .fix(format!("name it: {to}:PORT"));
             }
             (None, _) => {
                 let says =
-                    format!("there is no Service {namespace}/{name}, no workload and no pod of that name");
-                let next = "kubectl get services,pods -A shows which there are";
+                    format!("no Service {namespace}/{name} exists, and no workload or pod of that name");
+                let next = "kubectl get services,pods -A lists them";
                 walk.step(Part::Destination, Outcome::Stops, says)
                     .fix(self.meant(namespace, name, next, true));
             }
@@ -282,7 +282,7 @@ impl<'a> Mesh<'a> {
             let path = format!("status.containerStatuses[{}].ready", status.name);
             walk.step(Part::Client, Outcome::Stops, says)
                 .evidence(Evidence::field(subject(pod), path, "false"))
-                .fix(format!("see why the proxy is not ready: its log, and {}", own("check")));
+                .fix(format!("find out why the proxy is not ready: its log, and {}", own("check")));
             return None;
         }
         Some(Caller { pod, meshed })
@@ -322,7 +322,7 @@ fn skipped(walk: &mut Walk, client: &Pod, port: u16) -> bool {
     walk.step(
         Part::Outbound,
         Outcome::Passes,
-        format!("port {port} is skipped by the client's proxy: the call has no identity and no route"),
+        format!("the client's proxy skips port {port}: the call has no identity and no route"),
     )
     .evidence(skipped.by());
     false

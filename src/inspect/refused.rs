@@ -48,11 +48,11 @@ fn why(kind: RouteKind, route: &Route, answer: &ParentAnswer<'_>, complete: bool
     let name = answer.parent.name;
     let cause = match &answer.refused {
         Some(Refused::NoParent(parent)) if complete => {
-            Some(format!("there is no Server {name} in namespace {}", parent.namespace))
+            Some(format!("Server {name} does not exist in namespace {}", parent.namespace))
         }
         Some(Refused::UnreadableParent) => Some(format!("the policy controller cannot read Server {name}")),
         Some(Refused::Conflict { kind: first, namespace, name: other }) => Some(format!(
-            "{} {namespace}/{other} is attached to Server {name} as well, and goes before a {}",
+            "{} {namespace}/{other} is also attached to Server {name}, and takes precedence over a {}",
             first.kind(),
             kind.kind()
         )),
@@ -61,8 +61,8 @@ fn why(kind: RouteKind, route: &Route, answer: &ParentAnswer<'_>, complete: bool
     Some(match (cause, said) {
         (Some(cause), _) => cause,
         (None, Some(said)) => {
-            format!("the policy controller does not take it at Server {name}: {}", said.reason)
+            format!("the policy controller rejects its attachment to Server {name}: {}", said.reason)
         }
-        (None, None) => format!("the policy controller has not said that it takes it at Server {name}"),
+        (None, None) => format!("the policy controller has not yet accepted its attachment to Server {name}"),
     })
 }

@@ -143,7 +143,7 @@ fn by_routes(
         (Outcome::NotJudged, format!("{names}: some requests get {}", calls.redirected))
     } else if !everything && outbound.spoken != Spoken::Opaque {
         let says = format!(
-            "{names}: requests that no rule matches get {}; which request it is, is not known",
+            "{names}: requests that no rule matches get {}; whether this request matches is not known",
             calls.no_route
         );
         (Outcome::NotJudged, says)
@@ -189,7 +189,7 @@ fn backends(rules: &[&OutboundRule<'_>], service: &Service, port: u16) -> Vec<(S
 
 /// A call of what lies outside of the cluster, by a client whose proxy takes it.
 pub(super) fn outside(walk: &mut Walk, index: &OutboundIndex<'_>, client: Option<&Pod>, to: &End) {
-    let not_here = format!("{} is outside of the cluster: what is there is not in this evidence", to.name);
+    let not_here = format!("{} is outside the cluster: the evidence does not cover it", to.name);
     let answer = client.zip(to.port).and_then(|(client, port)| {
         let from = client.metadata.namespace.as_str();
         match to.name.parse::<IpAddr>() {
@@ -202,7 +202,7 @@ pub(super) fn outside(walk: &mut Walk, index: &OutboundIndex<'_>, client: Option
         if !held.is_empty() {
             let names: Vec<String> = held.iter().map(|network| network.metadata.name.clone()).collect();
             let says = format!(
-                "whether EgressNetwork {} holds it depends on its address and port",
+                "whether EgressNetwork {} selects it depends on its address and port",
                 names.join(" or ")
             );
             walk.step(Part::Egress, Outcome::NotJudged, says);
@@ -232,19 +232,26 @@ pub(super) fn outside(walk: &mut Walk, index: &OutboundIndex<'_>, client: Option
             .map(|route| format!("{} {}", route.kind.kind(), route.route.metadata.name))
             .collect();
         let (outcome, says) = match (outbound.forbids_rest(), routes.is_empty()) {
-            (false, _) => (Outcome::Passes, format!("EgressNetwork {name} lets it out")),
+            (false, _) => (Outcome::Passes, format!("EgressNetwork {name} allows it")),
             (true, true) => {
-                (Outcome::Stops, format!("EgressNetwork {name} forbids it, and no route lets it out"))
+                (Outcome::Stops, format!("EgressNetwork {name} denies it, and no route allows it"))
             }
             (true, false) => {
                 let routes = routes.join(", ");
-                (Outcome::NotJudged, format!("EgressNetwork {name} forbids all but what {routes} lets out"))
+                (
+                    Outcome::NotJudged,
+                    format!(
+                        "EgressNetwork {name} denies all traffic except that of \
+                 {routes}"
+                    ),
+                )
             }
         };
         let step = walk.step(Part::Egress, outcome, says).evidence(evidence);
         if outcome == Outcome::Stops {
             step.fix(format!(
-                "attach a route for it to EgressNetwork {namespace}/{name}, with the port in its parentRefs, or let it allow the rest"
+                "attach a route for it to EgressNetwork {namespace}/{name}, with the port in its \
+                 parentRefs, or set its trafficPolicy to allow the rest"
             ));
             return;
         }

@@ -19,7 +19,7 @@ pub struct End {
 
 /// A text that names no end of a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no NAMESPACE/NAME, NAMESPACE/NAME:PORT or HOST:PORT")]
+#[error("{0:?} is not a NAMESPACE/NAME, NAMESPACE/NAME:PORT or HOST:PORT")]
 pub struct NoEnd(pub String);
 
 impl FromStr for End {

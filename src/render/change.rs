@@ -28,8 +28,8 @@ pub(super) fn blocks(
     let stays = roots.iter().filter(|(_, finding)| !finding.when.begins() && !finding.when.ends());
     // Infos that stay are told when all is wanted.
     let stays = stays.map(|(_, finding)| *finding).filter(|f| f.severity > Severity::Info || look.verbose);
-    blocks.push(listed("cured", "by the change, as far as manifests tell", cured, look));
-    blocks.push(listed("stays", "with the change or without it", stays, look));
+    blocks.push(listed("fixed", "by the change, as far as the manifests show", cured, look));
+    blocks.push(listed("remains", "with the change or without it", stays, look));
     blocks
 }
 
@@ -39,20 +39,20 @@ fn headline(change: &Change, findings: &[Finding], look: Look) -> Vec<String> {
     let Brings { breaks, changes, ends } = Brings::of(findings);
     let stay = findings.iter().filter(|finding| !finding.when.begins() && !finding.when.ends()).count();
     let comes = match (breaks, changes) {
-        (0, 0) => "nothing comes in that is wrong".to_owned(),
-        (0, lesser) => format!("{} in", count(lesser, "lesser finding comes", "lesser findings come")),
-        (errors, 0) => format!("{} in", count(errors, "error comes", "errors come")),
+        (0, 0) => "no new problem appears".to_owned(),
+        (0, lesser) => count(lesser, "lesser finding appears", "lesser findings appear"),
+        (errors, 0) => count(errors, "error appears", "errors appear"),
         (errors, lesser) => {
             let lesser = count(lesser, "lesser finding", "lesser findings");
-            format!("{} and {lesser} come in", count(errors, "error", "errors"))
+            format!("{} and {lesser} appear", count(errors, "error", "errors"))
         }
     };
     let objects = count(change.objects, "object", "objects");
     let said = format!(
-        "of {} ({objects}): {comes}, {} cured, {}",
+        "of {} ({objects}): {comes}, {} fixed, {}",
         clean(&change.given),
         count(ends, "finding is", "findings are"),
-        count(stay, "stays", "stay"),
+        count(stay, "remains", "remain"),
     );
     let painted = match (breaks, changes) {
         (0, 0) => look.good(WORD),

@@ -101,7 +101,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
             text.extend(detail("said", &shortened(&clean(message), 300), look));
             text.extend(detail(
                 "to check this",
-                "this is a bug in meshdoctor; please report it. No other check is touched by it",
+                "this is a bug in meshdoctor; please report it. Other checks are not affected",
                 look,
             ));
         }
@@ -109,11 +109,8 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     text.extend(unread(&report.coverage.unread, look));
     if !report.coverage.set_aside.is_empty() {
         let manifests = report.origin.kind == "manifests" || report.change.is_some();
-        let words = if manifests {
-            "what of the manifests cannot be applied as it is"
-        } else {
-            "files that were skipped"
-        };
+        let words =
+            if manifests { "parts of the manifests cannot be applied" } else { "files that were skipped" };
         text.push(words.to_owned());
     }
     text.extend(report.coverage.set_aside.iter().flat_map(|what| detail("not checked", &clean(what), look)));
@@ -311,12 +308,12 @@ fn reason(why: &Why) -> &'static str {
         Why::Denied { .. } => "denied",
         Why::NotServed => "not served by the API server",
         Why::NotCaptured => "not provided",
-        Why::PerhapsMore => "some are there, perhaps not all",
-        Why::NotInManifests => "the manifests are not all that a cluster has",
+        Why::PerhapsMore => "the list may be incomplete",
+        Why::NotInManifests => "the manifests are not the whole cluster",
         Why::NotOffered => "not provided",
         Why::TimedOut { .. } => "no answer in time",
         Why::Malformed { .. } => "could not be read",
-        Why::NoValue { .. } => "the rule has no value there",
+        Why::NoValue { .. } => "the rule has no value for it",
         Why::NotJudged { .. } => "cannot be said",
         Why::Failed { .. } => "could not be fetched",
     }
@@ -365,7 +362,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
             }
             let each = secrets.into_iter().map(|(namespace, names)| {
                 let names: Vec<&str> = names.into_iter().collect();
-                let words = "let the credentials of links be read".to_owned();
+                let words = "allow reading the credentials of links".to_owned();
                 (words, Some(grant_links(namespace, &names)))
             });
             (!names.is_empty()).then_some((role, None)).into_iter().chain(each).collect()
@@ -400,7 +397,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
             )]
         }
         (Sort::Objects, Why::PerhapsMore) => {
-            vec![(format!("if the dump lists every one of them, say so: --complete {}", resources()), None)]
+            vec![(format!("if the dump lists all of them, pass --complete {}", resources()), None)]
         }
         (Sort::Objects, Why::NotCaptured | Why::NotOffered) => {
             let kinds: BTreeSet<Kind> =

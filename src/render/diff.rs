@@ -89,7 +89,7 @@ pub fn compare(before: &Document, after: &Document) -> Difference {
             let (then, now) = (old.get(key), new.get(key));
             let (_, subject, message) = now.or(then).cloned().unwrap_or((Severity::Info, String::new(), ""));
             let why = |other: &Document, side: &str| match same_cluster {
-                Some(false) => Some("the reports are of two clusters".to_owned()),
+                Some(false) => Some("the reports are of two different clusters".to_owned()),
                 _ => unlooked(key.0, before, after, other, side),
             };
             let alone = |found: State, other: &Document, side: &str| match why(other, side) {
@@ -149,7 +149,7 @@ fn unlooked(id: &str, before: &Document, after: &Document, other: &Document, sid
         (asked.mode, asked.to, asked.namespaces)
     };
     if asked(before) != asked(after) {
-        return Some("the two runs were asked of other namespaces, or of another moment".to_owned());
+        return Some("the two runs selected different namespaces or times".to_owned());
     }
     let params =
         |document: &Document| Some(document.checks.iter().find(|check| check.id == id)?.params.clone());
@@ -158,21 +158,21 @@ fn unlooked(id: &str, before: &Document, after: &Document, other: &Document, sid
         && !then.is_empty()
         && !now.is_empty()
     {
-        return Some("the two runs set other parameters of the check".to_owned());
+        return Some("the two runs set different parameters of the check".to_owned());
     }
     let Some(Check { outcome, reason, blocked_by, .. }) = other.checks.iter().find(|check| check.id == id)
     else {
-        return Some(format!("the {side} run left the check out"));
+        return Some(format!("the {side} run skipped the check"));
     };
     let reason = reason.clone().unwrap_or_default();
     match (outcome, blocked_by) {
         (Outcome::Pass, _) => None,
         (Outcome::NotApplicable, None) => None,
         (Outcome::Findings, _) if other.verdict.inferred > 0 => {
-            Some(format!("what is inferred was left out of the {side} report (--confidence)"))
+            Some(format!("inferred findings were excluded from the {side} report (--confidence)"))
         }
         (Outcome::Findings, _) if reason.is_empty() => None,
-        (Outcome::NotApplicable, Some(other)) => Some(format!("in the {side} run {other} is in the way")),
+        (Outcome::NotApplicable, Some(other)) => Some(format!("in the {side} run {other} blocks the check")),
         (Outcome::Crashed, _) => Some(format!("the check crashed in the {side} run")),
         (Outcome::Findings | Outcome::NotChecked, _) => {
             Some(format!("not checked in the {side} run: {reason}"))
@@ -205,7 +205,7 @@ impl Difference {
     pub fn table(&self, columns: usize) -> String {
         let mut text = String::new();
         if self.same_cluster == Some(false) {
-            text.push_str("the reports are of two clusters\n\n");
+            text.push_str("the reports are of two different clusters\n\n");
         }
         for entry in self.entries.iter().filter(|entry| entry.state != State::Unchanged) {
             let severity = match (entry.before, entry.after) {

@@ -73,7 +73,7 @@ fn fine(description: String) -> RowVerdict {
 /// What is fine in a category, in one row; none where nothing passed.
 fn passed(checks: &[&Judged]) -> Option<RowVerdict> {
     let passed = checks.iter().filter(|check| check.outcome == Outcome::Pass).count();
-    (passed > 0).then(|| fine(format!("{} found nothing wrong", count(passed, "check", "checks"))))
+    (passed > 0).then(|| fine(format!("{} found no problems", count(passed, "check", "checks"))))
 }
 
 /// A row for each finding of warning or above, by category. Infos are never a reason to act; symptoms stand in the row of
@@ -167,7 +167,7 @@ fn not_judged(report: &Report) -> Vec<RowVerdict> {
         report
             .errors
             .iter()
-            .map(|error| warning("trouble with the run".to_owned(), clean(error).into_owned())),
+            .map(|error| warning("problem with the run".to_owned(), clean(error).into_owned())),
     );
     if report.verdict.status == exit::COULD_NOT_RUN {
         rows.push(RowVerdict {

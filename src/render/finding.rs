@@ -226,7 +226,7 @@ impl Printer {
         }
         let commands = finding.remedy.steps.iter().any(|step| step.command.is_some());
         if !lines.is_empty() && commands {
-            let words = "to be changed there; the commands below change what is applied already";
+            let words = "change it there; the commands below change the applied object";
             lines.extend(wrap(words, self.look.prose() - INDENT));
         }
         lines
@@ -365,7 +365,7 @@ fn ago(then: Timestamp, now: Timestamp) -> String {
 pub fn standing(finding: &Finding) -> Vec<String> {
     match &finding.standing {
         Standing::Passes | Standing::Fails => Vec::new(),
-        Standing::InBaseline => vec!["in it already, so it does not count".to_owned()],
+        Standing::InBaseline => vec!["it already has it, so it does not count".to_owned()],
         Standing::Waived(by) => by
             .iter()
             .map(|by| format!("until {} by {}: {} ({})", by.expires, by.owner, by.reason, by.place()))

@@ -182,7 +182,7 @@ impl Fleet {
         }
         for member in &self.members {
             if let Outcome::Failed { cause, next } = &member.outcome {
-                let said = format!("{} could not be judged: {cause}", member.name);
+                let said = format!("{} could not be checked: {cause}", member.name);
                 text.push('\n');
                 lines(&mut text, &said, 0, look);
                 next.iter().for_each(|next| lines(&mut text, next, 2, look));
@@ -190,7 +190,7 @@ impl Fleet {
         }
         for names in &self.same {
             text.push('\n');
-            lines(&mut text, &format!("{} are one cluster", names.join(", ")), 0, look);
+            lines(&mut text, &format!("{} are the same cluster", names.join(", ")), 0, look);
         }
         let spread = self.spread();
         if !spread.is_empty() {
@@ -225,7 +225,8 @@ impl Fleet {
         let links = links.into_iter().filter(|(many, ..)| *many > 0);
         let links: String = links.map(|(many, one, all)| format!(", {}", count(many, one, all))).collect();
         let said = format!(
-            "result    {fine} of {} fine, {} with findings, {} not checked in full, {} not judged{links}   exit {exit}",
+            "result    {fine} of {} fine, {} with findings, {} not checked in full, {} not judged{links}   \
+             exit {exit}",
             self.members.len(),
             status(exit::FINDINGS),
             status(exit::NOT_CHECKED),

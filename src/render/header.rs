@@ -101,7 +101,8 @@ fn judged_as_of(report: &Report) -> Option<String> {
         TimeSource::Flag => Some(format!("checked as of {at} (--at)")),
         TimeSource::Clock if report.origin.kind == "live" => None,
         TimeSource::Clock => Some(format!(
-            "checked as of {at}, this machine's clock: the evidence does not say when it was collected (--at)"
+            "checked as of {at}, this machine's clock: the evidence does not state when it was collected \
+             (--at)"
         )),
     }
 }

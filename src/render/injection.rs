@@ -17,7 +17,9 @@ const NAMES: usize = 14;
 pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) -> String {
     let mut text = match &templates.release {
         Some(release) => format!("as the injector of {release} treats it\n\n"),
-        None => "the release of the injector is not known (--linkerd-version): what proxies are asked to do cannot be told\n\n".to_owned(),
+        None => "the release of the injector is not known (--linkerd-version), so the proxy settings that \
+         it would apply are not known either\n\n"
+            .to_owned(),
     };
     for injection in injections {
         let of = injection.of;
@@ -32,7 +34,7 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
             Fate::Unknown(why) => rows.push(("not known", why.clone())),
         }
         if let Some(proxy) = &injection.proxy {
-            let form = if proxy.native { "a native sidecar" } else { "a container beside the others" };
+            let form = if proxy.native { "a native sidecar" } else { "a regular sidecar container" };
             rows.push((
                 "proxy",
                 format!("{}, {form}, traffic redirected by {}", proxy.image, proxy.redirected_by),
@@ -70,7 +72,7 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
         text.push('\n');
     }
     if injections.is_empty() {
-        text.push_str("nothing here makes pods\n\n");
+        text.push_str("no workload creates pods here\n\n");
     }
     harmless(&text).into_owned()
 }

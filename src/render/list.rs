@@ -45,7 +45,7 @@ pub fn table(checks: &[&'static Check], width: usize) -> String {
     }
     _ = writeln!(
         text,
-        "{}; {} tells all about one",
+        "{}; {} shows one in full",
         count(checks.len(), "check", "checks"),
         own("explain CHECK")
     );

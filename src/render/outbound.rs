@@ -47,15 +47,21 @@ fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, Stri
     let mut lines = Vec::new();
     let mut say = |depth: usize, line: String| lines.push((depth, line));
     let Some(outbound) = &answer.outbound else {
-        say(1, "an address of the cluster that is no Service: the controller says nothing, and the proxy goes there".to_owned());
+        say(
+            1,
+            "a cluster address without a Service: the controller returns nothing, and the proxy \
+         connects to it directly"
+                .to_owned(),
+        );
         return lines;
     };
     if !answer.there {
-        say(1, "there is no such Service: the controller answers as if nothing were said of it".to_owned());
+        say(1, "the Service does not exist: the controller answers as if no policy applied".to_owned());
     } else if !answer.declared {
         say(
             1,
-            "the Service does not declare this port: what calls its address here is refused since 2.19"
+            "the Service does not declare this port: connections to its address at this port are refused \
+             since 2.19"
                 .to_owned(),
         );
     }
@@ -63,9 +69,7 @@ fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, Stri
         let name = &profile.metadata.name;
         say(
             1,
-            format!(
-                "ServiceProfile {name} has the routes: HTTP goes by it, and what follows counts for nothing"
-            ),
+            format!("ServiceProfile {name} has the routes: HTTP uses it, and the following has no effect"),
         );
     }
     say(1, spoken(outbound).to_owned());
@@ -73,13 +77,13 @@ fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, Stri
         Parent::Egress { network, .. } => {
             let (namespace, name) = network.metadata.key();
             let rest = match (outbound.forbids_rest(), outbound.routes.is_empty()) {
-                (false, _) => ": it lets it out",
-                (true, true) => ": it is forbidden; HTTP is answered with 403",
-                (true, false) => "; what these routes do not let out is forbidden",
+                (false, _) => ": allowed",
+                (true, true) => ": denied; HTTP is answered with 403",
+                (true, false) => "; traffic that these routes do not allow is denied",
             };
-            say(1, format!("EgressNetwork {namespace}/{name} holds it{rest}"));
+            say(1, format!("EgressNetwork {namespace}/{name} selects it{rest}"));
         }
-        Parent::Outside(_) => say(1, "no EgressNetwork holds it: it is let out".to_owned()),
+        Parent::Outside(_) => say(1, "no EgressNetwork selects it: allowed".to_owned()),
         Parent::Service { .. } => {}
     }
     for route in &outbound.routes {
@@ -98,10 +102,10 @@ fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, Stri
     let http = !matches!(outbound.spoken, Spoken::Opaque | Spoken::Refused | Spoken::Tls);
     let service = matches!(outbound.parent, Parent::Service { .. });
     if service && !outbound.routes.is_empty() && !catches_all(outbound) && http {
-        say(1, "what none of these rules matches is answered with 404".to_owned());
+        say(1, "requests that match none of these rules are answered with 404".to_owned());
     }
     if service && outbound.routes.is_empty() && outbound.spoken != Spoken::Refused {
-        say(1, "no route is attached: everything goes to the Service itself".to_owned());
+        say(1, "no route is attached: all traffic goes to the Service itself".to_owned());
         let limits = limits(outbound.timeouts, outbound.retry.as_ref());
         if !limits.is_empty() && http {
             say(2, limits);
@@ -111,22 +115,22 @@ fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, Stri
         say(1, broken(accrual));
     }
     if let Some(penalty) = outbound.penalty.as_ref().filter(|_| http) {
-        say(1, format!("endpoints that fail are taken for {} slower", seconds(penalty.penalty)));
+        say(1, format!("failing endpoints are treated as {} slower", seconds(penalty.penalty)));
     }
     for nothing in counts_for_nothing(index, answer, outbound) {
-        say(1, format!("counts for nothing: {nothing}"));
+        say(1, format!("has no effect: {nothing}"));
     }
     lines
 }
 
 fn spoken(outbound: &Outbound<'_>) -> &'static str {
     match outbound.spoken {
-        Spoken::Detect => "the proxy looks into it: HTTP by these rules, anything else as it is",
+        Spoken::Detect => "the proxy detects the protocol: HTTP by these rules, anything else as is",
         Spoken::Http1 => "the port speaks HTTP/1, by its appProtocol",
         Spoken::Http2 => "the port speaks HTTP/2, by its appProtocol",
         Spoken::Grpc => "the port speaks gRPC, because a GRPCRoute is attached",
         Spoken::Tls => "the port speaks TLS, because a TLSRoute is attached",
-        Spoken::Opaque => "the port is not looked into: no HTTP routes, limits or retries",
+        Spoken::Opaque => "the port is opaque: no HTTP routes, limits or retries",
         Spoken::Refused => "refused: the Service does not declare this port",
     }
 }
@@ -182,7 +186,7 @@ fn limits(timeouts: Timeouts, retry: Option<&Retry>) -> String {
         let on = if on.is_empty() { "no status, so never".to_owned() } else { on.join(", ") };
         let limit =
             retry.timeout.map(|limit| format!(", each within {}", seconds(limit))).unwrap_or_default();
-        said.push(format!("tried again {} on {on}{limit}", times(retry.limit)));
+        said.push(format!("retried {} on {on}{limit}", times(retry.limit)));
     }
     said.join("; ")
 }
@@ -200,14 +204,14 @@ fn broken(accrual: &Accrual) -> String {
     let when = match accrual.success {
         None => row,
         Some(rate) => format!(
-            "{row}, or where less than {} of {} requests or more within {} succeed",
+            "{row}, or if less than {} of {} requests or more within {} succeed",
             rate.threshold,
             rate.requests,
             seconds(rate.window)
         ),
     };
     format!(
-        "circuit breaking: an endpoint is left alone {when}, for {} to {}",
+        "circuit breaking: an endpoint is excluded {when}, for {} to {}",
         seconds(accrual.least),
         seconds(accrual.most)
     )
@@ -223,7 +227,7 @@ fn counts_for_nothing(
     for (kind, route) in &outbound.beside {
         let (namespace, name) = route.metadata.key();
         nothing.push(format!(
-            "{} {namespace}/{name}: routes of another kind, or an older one, come first",
+            "{} {namespace}/{name}: routes of another kind, or an older one, take precedence",
             kind.kind()
         ));
     }

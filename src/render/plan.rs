@@ -31,8 +31,8 @@ pub fn markdown(report: &Report) -> String {
         report.knowledge_date
     );
     if let Some(by_then) = by_then(report) {
-        let words = "Judged as the cluster will be on Kubernetes";
-        _ = writeln!(text, "{words} {by_then}; the steps below do not bring it there.\n");
+        let words = "Evaluated for the cluster on Kubernetes";
+        _ = writeln!(text, "{words} {by_then}; the steps below do not upgrade Kubernetes.\n");
     }
     let roots = || report.findings.iter().filter(|finding| finding.caused_by.is_empty());
     let later = || roots().filter(|finding| finding.when == When::AfterUpgrade);
@@ -40,7 +40,7 @@ pub fn markdown(report: &Report) -> String {
     section(&mut text, "Will break", plan, later().filter(|finding| finding.severity == Severity::Error));
     section(&mut text, "Will change", plan, later().filter(|finding| finding.severity < Severity::Error));
     let today = |finding: &&Finding| finding.when != When::AfterUpgrade && finding.severity > Severity::Info;
-    section(&mut text, "To be repaired before", plan, roots().filter(today));
+    section(&mut text, "Repair before", plan, roots().filter(today));
     let gaps: Vec<_> =
         coverage::deciding(report).into_iter().filter(|gap| is_of_an_upgrade(&gap.checks)).collect();
     if !gaps.is_empty() {
@@ -57,7 +57,7 @@ pub fn markdown(report: &Report) -> String {
         text.push('\n');
     }
     let Some(plan) = &rehearsal.plan else {
-        text.push_str("There is no plan: this is no upgrade to a later release.\n");
+        text.push_str("No plan: the target is not an upgrade to a later release.\n");
         return text;
     };
     for (number, phase) in (1..).zip(&plan.phases) {
@@ -75,7 +75,7 @@ pub fn markdown(report: &Report) -> String {
 /// line is there twice.
 fn reminders(findings: &[&Finding]) -> Vec<String> {
     let plain = |finding: &Finding| {
-        format!("Deal with **{}** of {}", finding.check, clean(&subject::brief(finding.subjects.iter())))
+        format!("Resolve **{}** of {}", finding.check, clean(&subject::brief(finding.subjects.iter())))
     };
     let mut lines: Vec<String> = Vec::new();
     for finding in findings {
@@ -129,7 +129,8 @@ fn section<'a>(
         );
         if plan.is_some_and(|plan| plan.answers(finding)) {
             text.push_str(
-                "  - The steps below go one minor at a time, each with its data plane: none is left out\n",
+                "  - The steps below go one minor at a time, each with its data plane; none can be \
+                 skipped\n",
             );
             continue;
         }
@@ -151,7 +152,7 @@ fn steps(text: &mut String, remedy: &Remedy) {
     }
     let verify: Vec<String> = remedy.verify.iter().flat_map(|command| command.rendered()).collect();
     if !verify.is_empty() {
-        text.push_str("- [ ] Go on once this exits with 0; while pods still start, run it again:\n");
+        text.push_str("- [ ] Continue once this exits with 0; while pods still start, run it again:\n");
         fenced(text, &verify);
     }
     text.push('\n');

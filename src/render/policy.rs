@@ -31,7 +31,7 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
         _ = writeln!(text, "{} {}", answer.kind, look.strong(&clean(&title)));
         match &answer.ports {
             None => text.push_str(
-                "  not injected: the policy controller does not know it, and no policy holds for it\n",
+                "  not injected: the policy controller does not know it, and no policy applies to it\n",
             ),
             Some(ports) if ports.is_empty() => {
                 text.push_str("  no port is known; name one: NAMESPACE/POD:PORT\n")
@@ -88,11 +88,11 @@ fn ports_table(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) ->
     for port in ports.iter().filter(|port| !port.passed_over.is_empty()) {
         let (others, taken) = (port.passed_over.join(", "), taken_by(&port.inbound));
         let why = if by_age {
-            format!("and is passed over: {taken} is older, or of the same age and first by name")
+            format!("and is ignored: {taken} is older, or of the same age and first by name")
         } else {
-            format!("and this release leaves to chance whether it takes the port or {taken} does")
+            format!("and this release may apply either it or {taken}")
         };
-        let said = format!("  note: {others} selects port {} as well, {why}", port.port);
+        let said = format!("  note: {others} also selects port {}, {why}", port.port);
         _ = writeln!(text, "{}", clean(&said));
     }
     text
@@ -121,7 +121,7 @@ fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
         let spec = &limit.by.spec;
         let said = [(&spec.total, "in all"), (&spec.identity, "each client")];
         let said = said.iter().filter_map(|(limit, of)| {
-            Some(format!("{} requests a second {of}", limit.as_ref()?.requests_per_second))
+            Some(format!("{} requests per second {of}", limit.as_ref()?.requests_per_second))
         });
         let said: Vec<String> = said.collect();
         rows.push((said.join(", "), format!("HTTPLocalRateLimitPolicy {}", limit.by.metadata.name)));
@@ -180,7 +180,7 @@ fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: 
     let mut text = String::new();
     let nothing = counted_for_nothing(evidence, answers);
     if !nothing.is_empty() {
-        _ = writeln!(text, "{}", look.strong("Counts for nothing"));
+        _ = writeln!(text, "{}", look.strong("No effect"));
     }
     for (kind, (namespace, name), why) in &nothing {
         let line = format!("{kind} {namespace}/{name}: {why}");
@@ -191,7 +191,7 @@ fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: 
     for kind in evidence.index.void() {
         _ = writeln!(
             text,
-            "  every {kind} of the cluster: this release reads none of them while there is one that it cannot read"
+            "  every {kind} of the cluster: this release reads none of them while one of them is unreadable"
         );
     }
     text

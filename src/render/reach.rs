@@ -85,13 +85,13 @@ pub(super) fn result(walk: &Walk) -> String {
     };
     match walk.outcome() {
         Outcome::Passes => match walk.conditions().as_slice() {
-            [] => "the call gets through".to_owned(),
-            conditions => format!("the call gets through, {}", conditions.join(", and ")),
+            [] => "the call succeeds".to_owned(),
+            conditions => format!("the call succeeds, {}", conditions.join(", and ")),
         },
         Outcome::Partly => {
-            format!("some calls get through, others fail: see {}", steps(Outcome::Partly))
+            format!("some calls succeed, others fail: see {}", steps(Outcome::Partly))
         }
-        Outcome::Stops => format!("the call does not get through: it stops at {}", steps(Outcome::Stops)),
+        Outcome::Stops => format!("the call fails: it stops at {}", steps(Outcome::Stops)),
         Outcome::NotJudged => {
             format!("nothing that was judged stops the call; not judged: {}", steps(Outcome::NotJudged))
         }
@@ -120,7 +120,10 @@ pub fn matrix(rows: &[(String, Vec<Walk>)], look: Look) -> String {
     for line in table.lines() {
         _ = writeln!(text, "{}", line.trim_end());
     }
-    text.push_str("\nyes: gets through; yes?: nothing that was judged stops it; partly: some calls fail; no: stops, and where\n");
+    text.push_str(
+        "\nyes: succeeds; yes?: nothing that was judged stops it; partly: some calls fail; no: \
+     fails, and where\n",
+    );
     harmless(&text).into_owned()
 }
 

@@ -17,13 +17,13 @@ pub(super) fn lines(report: &Report, rehearsal: &Rehearsal, look: Look) -> Vec<S
         words.push(format!("{} will change", count(changes, "thing", "things")));
     }
     if words.is_empty() {
-        words.push("nothing is found that breaks or changes".to_owned());
+        words.push("no break and no change found".to_owned());
     }
     if ends > 0 {
-        words.push(count(ends, "finding of today ends with it", "findings of today end with it"));
+        words.push(count(ends, "current finding is resolved by it", "current findings are resolved by it"));
     }
     let plan = match rehearsal.plan {
-        Some(_) => "; -o plan says in which order to go about it",
+        Some(_) => "; -o plan prints the steps in order",
         None => "",
     };
     let by_then =

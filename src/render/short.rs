@@ -97,8 +97,8 @@ pub(super) fn notes(finding: &Finding) -> Vec<String> {
         When::Now => None,
         When::UntilUpgrade => Some("ends with the upgrade"),
         When::AfterUpgrade => Some("with the upgrade"),
-        When::UntilChange => Some("cured by the change"),
-        When::AfterChange => Some("brought in by the change"),
+        When::UntilChange => Some("fixed by the change"),
+        When::AfterChange => Some("introduced by the change"),
     };
     let standing = super::finding::standing(finding).into_iter().map(|words| match finding.is_waived() {
         true => clean(&format!("waived {words}")).into_owned(),

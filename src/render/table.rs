@@ -121,7 +121,7 @@ fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
     // What is said of waivers is explained by no card.
     let first = first.filter(|first| crate::checks::find(first.check).is_some());
     let command = first.map(|first| explain(first.check));
-    let coverage = "--coverage says why, and what each check needs".to_owned();
+    let coverage = "--coverage lists the reasons, and what each check needs".to_owned();
     let coverage = Some(coverage).filter(|_| unchecked && !look.verbose && !look.coverage);
     let fits = [&command, &coverage].into_iter().flatten().map(|words| width(words) + 2).sum::<usize>()
         <= look.width.max(Look::NARROWEST) - 8;

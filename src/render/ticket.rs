@@ -82,15 +82,16 @@ pub fn listing(entries: &[&Entry], left_out: &[String], touched: usize) -> Strin
         }
     };
     if left_out.is_empty() {
-        say("left out", "nothing that was read");
+        say("left out", "no evidence was read");
     } else {
-        say("left out", &format!("read, and no finding needs it: {}", left_out.join(", ")));
+        say("left out", &format!("read, but not needed by any finding: {}", left_out.join(", ")));
     }
     say(
         "redacted",
         &format!(
-            "in {}, replaced where the table counts it and otherwise dropped: private keys, tokens, Secrets but for their \
-             certificates, environment values, arguments and ConfigMaps that are not Linkerd's or the CNI's, managed fields",
+            "in {}, replaced if the table counts it and otherwise dropped: private keys, tokens, Secrets \
+             except their certificates, environment values, arguments and ConfigMaps that do not belong to \
+             Linkerd or the CNI, managed fields",
             count(touched, "object or file", "objects and files")
         ),
     );

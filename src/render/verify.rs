@@ -39,8 +39,8 @@ pub fn table(verification: &Verification, look: Look) -> String {
         _ = writeln!(text, "{line}");
     }
     if verification.same_cluster == SameCluster::Unknown {
-        let note =
-            "note: the report or the evidence does not say which cluster it is of; make sure that it is one";
+        let note = "note: the report or the evidence does not identify its cluster; make sure that both are of \
+             the same one";
         for line in wrap(note, look.prose()) {
             _ = writeln!(text, "{line}");
         }

@@ -33,12 +33,12 @@ impl Lasting {
     /// In words, to stand after "not waited: ".
     pub fn words(&self) -> String {
         match self {
-            Lasting::Check(id) => format!("{id} does not go by itself"),
+            Lasting::Check(id) => format!("{id} does not resolve itself"),
             Lasting::Cause(cause, symptom) => {
-                format!("{symptom} comes of {cause}, which does not go by itself")
+                format!("{symptom} results from {cause}, which does not resolve itself")
             }
             Lasting::NotChecked => {
-                "what could not be read stays unread; the report says what it takes".to_owned()
+                "unreadable evidence stays unreadable; the report names the required permission".to_owned()
             }
         }
     }

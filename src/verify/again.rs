@@ -108,7 +108,7 @@ impl<'a> Again<'a> {
             return not_checked(reason);
         }
         if let (Some(by), Outcome::NotApplicable(reason)) = (result.blocked_by, &result.outcome) {
-            return not_checked(format!("{by} keeps it from being checked: {reason}"));
+            return not_checked(format!("{by} prevents the check: {reason}"));
         }
         if let Some(gap) = result.gaps.iter().find(|gap| self.hides(gap, check.id, subject)) {
             return (
@@ -179,7 +179,7 @@ impl<'a> Again<'a> {
                 Some(format!("the files of {name} are of {at}, not newer than the report"))
             }
             None if cluster.time_source != TimeSource::Flag => {
-                Some(format!("the files of {name} do not say when they were collected; --at says it"))
+                Some(format!("the files of {name} do not state when they were collected; use --at"))
             }
             Some(_) | None => None,
         }

@@ -102,28 +102,28 @@ fn where_calls_go_is_told() {
     );
     let expected = "\
 Service shop/api, port 80, for clients of shop
-  the proxy looks into it: HTTP by these rules, anything else as it is
+  the proxy detects the protocol: HTTP by these rules, anything else as is
   HTTPRoute shop/split
     GET /v2/* -> 90/100 api:80, 10/100 fails with 500 (there is no Service shop/gone)
-      time limits: request 2s; tried again once on 500-599
-  what none of these rules matches is answered with 404
-  circuit breaking: an endpoint is left alone after 7 failures in a row, for 1s to 60s
-  counts for nothing: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"sometimes\" is not a status
+      time limits: request 2s; retried once on 500-599
+  requests that match none of these rules are answered with 404
+  circuit breaking: an endpoint is excluded after 7 failures in a row, for 1s to 60s
+  has no effect: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"sometimes\" is not a status
     to retry
 
 Service shop/api, port 5432, for clients of shop
-  the port is not looked into: no HTTP routes, limits or retries
-  no route is attached: everything goes to the Service itself
+  the port is opaque: no HTTP routes, limits or retries
+  no route is attached: all traffic goes to the Service itself
 
 Service shop/lost, port 80, for clients of shop
-  the proxy looks into it: HTTP by these rules, anything else as it is
+  the proxy detects the protocol: HTTP by these rules, anything else as is
   HTTPRoute shop/dead
     every request -> fails with 500 (there is no Service shop/gone)
-  counts for nothing: timeout.linkerd.io/request: \"5\" is not a duration such as 250ms or 10s
+  has no effect: timeout.linkerd.io/request: \"5\" is not a duration such as 250ms or 10s
 
 192.0.2.7:443, for clients of shop
-  the proxy looks into it: HTTP by these rules, anything else as it is
-  EgressNetwork shop/out holds it: it is forbidden; HTTP is answered with 403
+  the proxy detects the protocol: HTTP by these rules, anything else as is
+  EgressNetwork shop/out selects it: denied; HTTP is answered with 403
 
 ";
     assert_eq!((status, text.as_str()), (0, expected));
@@ -140,8 +140,8 @@ fn a_call_that_its_routes_let_fail_stops_there() {
             "shop/lost:80",
             "HTTPRoute dead: every request that it matches fails: there is no Service shop/gone",
         ),
-        ("192.0.2.7:443", "EgressNetwork out forbids it, and no route lets it out"),
-        ("api.example.com:443", "EgressNetwork out forbids it, and no route lets it out"),
+        ("192.0.2.7:443", "EgressNetwork out denies it, and no route allows it"),
+        ("api.example.com:443", "EgressNetwork out denies it, and no route allows it"),
     ] {
         let (status, text) = told(&["reach", "shop/web-1", to], "");
         let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -156,19 +156,19 @@ fn a_network_that_lets_out_or_that_may_not_hold_is_no_refusal() {
         .replace("{trafficPolicy: Deny}", "{trafficPolicy: Deny, networks: [{cidr: 198.51.100.0/24}]}");
     let open = CLUSTER.replace("{trafficPolicy: Deny}", "{trafficPolicy: Allow}");
     for (cluster, to, words) in [
-        (&open, "192.0.2.7:443", "EgressNetwork out lets it out"),
+        (&open, "192.0.2.7:443", "EgressNetwork out allows it"),
         (
             &narrow,
             "api.example.com:443",
-            "whether EgressNetwork out holds it depends on its address and port",
+            "whether EgressNetwork out selects it depends on its address and port",
         ),
-        (&narrow, "192.0.2.7:443", "is outside of the cluster"),
+        (&narrow, "192.0.2.7:443", "is outside the cluster"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let dump = write(folder.path(), "shop.yaml", cluster);
         let output = run(&["reach", "shop/web-1", to], &dump);
         let text = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains(words) && !text.contains("forbids"), "{to}: {text}");
+        assert!(text.contains(words) && !text.contains("denies"), "{to}: {text}");
         assert_eq!(output.status, 4, "{to}: {text}");
     }
 }
@@ -187,9 +187,9 @@ fn the_answer_is_there_for_programs_and_what_is_meant_wrongly_is_refused() {
         "undefined-port"
     );
     for (to, words) in [
-        ("api", "is no NAMESPACE/SERVICE"),
-        ("shop/api:0", "is no NAMESPACE/SERVICE"),
-        ("shop/none", "there is no Service shop/none with a port"),
+        ("api", "is not a NAMESPACE/SERVICE"),
+        ("shop/api:0", "is not a NAMESPACE/SERVICE"),
+        ("shop/none", "no Service shop/none that declares a port"),
     ] {
         let (status, text) = told(&["policy", "--to", to], "");
         assert!(status == 2 && text.contains(words), "{to}: {status} {text}");

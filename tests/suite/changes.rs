@@ -254,7 +254,7 @@ fn what_a_change_does_not_touch_stays_and_does_not_fail_the_run() {
     told(&with(&cluster, &[]), 1);
     let path = path.display().to_string();
     let table = told(&with(&cluster, &["--with", &path]), 0);
-    assert!(table.contains("stays with the change or without it\n  error    issuer-expired: "), "{table}");
+    assert!(table.contains("remains with the change or without it\n  error    issuer-expired: "), "{table}");
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn what_is_pruned_goes_with_its_pods() {
     let selector = "linkerd.io/control-plane-component=destination";
     let said = told(&with(&cluster, &["--with", &path, "--prune", selector, "-o", "short"]), 1);
     assert!(
-        said.contains("error control-plane-missing") || said.contains("[brought in by the change]"),
+        said.contains("error control-plane-missing") || said.contains("[introduced by the change]"),
         "{said}"
     );
     told(&with(&cluster, &["--with", &path, "--prune", "a b=c"]), 2);

@@ -491,6 +491,6 @@ fn a_link_to_a_cluster_that_could_not_be_judged_says_so() {
     std::fs::write(own.path().join("east.json"), "{").unwrap();
     let fleet = run(own.path(), &alone, 4);
     let why = |at: usize| fleet["links"]["notChecked"][at]["why"].as_str().unwrap().to_owned();
-    assert_eq!(why(0), "east could not be judged");
+    assert_eq!(why(0), "east could not be checked");
     assert!(why(1).contains("called mars"), "{}", why(1));
 }

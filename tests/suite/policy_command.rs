@@ -87,10 +87,10 @@ Pod shop/web-1
   8080 http   Server web  HTTP/1    ServiceAccount shop/front  AuthorizationPolicy front
                                     kubelet: GET /ready        probes
   9090 admin  no Server   detected  anybody                    all-unauthenticated
-  note: younger selects port 8080 as well, and is passed over: Server web is older, or of the same age and first by name
+  note: younger also selects port 8080, and is ignored: Server web is older, or of the same age and first by name
 
-Counts for nothing
-  HTTPRoute shop/astray: there is no Server wbe in namespace shop
+No effect
+  HTTPRoute shop/astray: Server wbe does not exist in namespace shop
   AuthorizationPolicy shop/lost: it requires NetworkAuthentication shop/gone, which does not count
   or is not there
 ";

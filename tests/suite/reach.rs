@@ -71,7 +71,7 @@ fn what_nobody_could_see_neither_lets_a_call_through_nor_stops_it() {
         let text = output.out;
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(output.status, 4, "{text}");
-        assert!(!text.contains("gets through") && !text.contains("stops here"), "{text}");
+        assert!(!text.contains("the call succeeds") && !text.contains("stops here"), "{text}");
         for resource in ["networkpolicies.networking.k8s.io", "servers.policy.linkerd.io"] {
             assert!(words.contains(&format!("as far as could be looked: {resource}: ")), "{text}");
         }
@@ -106,10 +106,10 @@ fn a_call_is_walked_to_where_it_stops() {
     assert_eq!(status, 1, "{text}");
     assert!(text.contains("it stops at policy"), "{text}");
     for (to, says) in [
-        ("shop/web", "which port of Service shop/web is not said"),
+        ("shop/web", "the port of Service shop/web is not specified"),
         ("shop/web:82", "declares no port 82"),
         ("shop/web:81", "names no port nowhere"),
-        ("shop/none:80", "there is no Service shop/none"),
+        ("shop/none:80", "no Service shop/none exists"),
         ("shop/webb:80", "did you mean shop/web?"),
     ] {
         let (status, text) = reached(&["shop/front-1", to]);
@@ -119,7 +119,7 @@ fn a_call_is_walked_to_where_it_stops() {
     let (status, text) = reached(&["shop/fornt-1", "shop/web:80"]);
     assert!(status == 1 && text.contains("shop/front-1?"), "{text}");
     let (status, text) = reached(&["shop/front-1", "example.com:443"]);
-    assert_eq!((status, text.contains("outside of the cluster")), (4, true), "{text}");
+    assert_eq!((status, text.contains("outside the cluster")), (4, true), "{text}");
     assert_eq!(reached(&["shop/front-1"]).0, 2);
     assert_eq!(reached(&["example.com:1", "shop/web:80"]).0, 2);
 }
@@ -312,28 +312,28 @@ fn names_and_addresses_of_this_cluster_are_not_outside_of_it() {
         ("10.0.0.20:5000", "Server store of pod store-0 does not authorize"),
         ("10.96.0.30:80", "Server store of pod store-0 does not authorize"),
         ("store-vip.shop:80", "Server store of pod store-0 does not authorize"),
-        ("store-9.store.shop.svc.cluster.local:5000", "no pod of that name"),
+        ("store-9.store.shop.svc.cluster.local:5000", "no workload or pod of that name"),
     ] {
         let (status, text) = reached_in(SHAPES, &["shop/front-1", to]);
         assert_eq!((status, words(&text).contains(says)), (1, true), "{to}: {text}");
     }
     for to in ["example.com:443", "192.0.2.7:443", "10.0.0.99:80"] {
         let (status, text) = reached_in(SHAPES, &["shop/front-1", to]);
-        assert_eq!((status, text.contains("outside of the cluster")), (4, true), "{to}: {text}");
+        assert_eq!((status, text.contains("outside the cluster")), (4, true), "{to}: {text}");
     }
 }
 
 #[test]
 fn ports_that_linkerd_init_leaves_aside_pass_no_proxy() {
     let (_, text) = reached_in(SHAPES, &["shop/front-1", "shop/store-vip:6000"]);
-    assert!(words(&text).contains("port 6000 of pod store-0 is skipped by its proxy"), "{text}");
+    assert!(words(&text).contains("the proxy of pod store-0 skips port 6000"), "{text}");
     let (_, json) = reached_in(SHAPES, &["shop/front-1", "shop/store-vip:6000", "-o", "json"]);
     assert!(json.contains("--inbound-ports-to-ignore 4190,4191,6000"), "{json}");
     // The proxy decides itself on the port of its metrics.
     let (_, text) = reached_in(SHAPES, &["shop/front-1", "shop/store-0:4191"]);
-    assert!(!text.contains("is skipped by its proxy"), "{text}");
+    assert!(!text.contains("skips port"), "{text}");
     let (_, text) = reached_in(SHAPES, &["shop/skips-1", "shop/store-vip:80"]);
-    assert!(words(&text).contains("port 80 is skipped by the client's proxy"), "{text}");
+    assert!(words(&text).contains("the client's proxy skips port 80"), "{text}");
     assert!(words(&text).contains("a client without identity"), "{text}");
 }
 
@@ -391,7 +391,7 @@ fn a_port_that_the_server_skips_is_taken_for_nothing_by_its_proxy() {
     let says = words(&text);
     assert!(says.contains("the client's proxy treats the port as opaque"), "{text}");
     assert!(!says.contains("each end") && !says.contains("the server's"), "{text}");
-    assert!(says.contains("port 6000 of pod raw-1 is skipped by its proxy"), "{text}");
+    assert!(says.contains("the proxy of pod raw-1 skips port 6000"), "{text}");
     assert_eq!(status, 0, "{text}");
     // What the application protocol says counts for clients, and both sides take it for opaque here.
     let (_, text) = reached_in(HOSTS, &["shop/front-1", "shop/raw:7000"]);
@@ -408,12 +408,12 @@ fn calls_outside_are_held_by_egress_networks() {
     };
     let call = ["shop/front-1", "192.0.2.7:443"];
     let (status, text) = reached_in(&network("Deny"), &call);
-    assert_eq!((status, words(&text).contains("EgressNetwork all forbids it")), (1, true), "{text}");
+    assert_eq!((status, words(&text).contains("EgressNetwork all denies it")), (1, true), "{text}");
     let (status, text) = reached_in(&network("Allow"), &call);
     assert_eq!((status, words(&text).contains("EgressNetwork all lets it out")), (4, true), "{text}");
     // Without a proxy nobody asks for it.
     let (_, text) = reached_in(&network("Deny"), &["shop/plain-1", "192.0.2.7:443"]);
-    assert!(!text.contains("EgressNetwork all forbids"), "{text}");
+    assert!(!text.contains("EgressNetwork all denies"), "{text}");
 }
 
 /// A Service with one meshed endpoint that its Server closes to the client and one without a proxy, and others that are not served.
@@ -535,7 +535,7 @@ fn traffic_in_which_the_server_speaks_first_needs_an_opaque_port() {
     );
     let (status, text) = reached_in(&open, &call);
     assert_eq!(status, 0, "{text}");
-    assert!(words(&text).contains("the call gets through, unless the server speaks first"), "{text}");
+    assert!(words(&text).contains("the call succeeds, unless the server speaks first"), "{text}");
     let (status, text) = reached_in(&open, &[&call[..], &["--traffic", "server-first"]].concat());
     assert_eq!(
         (status, words(&text).contains("closed without a byte after 10 seconds")),

@@ -64,13 +64,29 @@ impl Pair<'_> {
         let install =
             format!("linkerd --context {to} multicluster install | kubectl --context {to} apply -f -");
         if access.accounts.is_empty() {
-            return Some(self.mismatch(
-                "remote-access-missing",
-                Severity::Warning,
-                format!("{to} has no ServiceAccount that is made for links: unless the credentials are of another one, they are worth nothing there, and the controller of the Link mirrors nothing"),
-                [(from, here), (to, "no ServiceAccount of the multicluster extension but those of its own pods".to_owned())],
-                format!("Install the extension again in {to}, which makes one: {install}. Then: {}", self.link_again()),
-            ));
+            return Some(
+                self.mismatch(
+                    "remote-access-missing",
+                    Severity::Warning,
+                    format!(
+                        "{to} has no ServiceAccount for links. Unless the credentials belong to another \
+                 one, they are not valid there, and the controller of the Link mirrors nothing"
+                    ),
+                    [
+                        (from, here),
+                        (
+                            to,
+                            "no ServiceAccount of the multicluster extension except those of its \
+                 own pods"
+                                .to_owned(),
+                        ),
+                    ],
+                    format!(
+                        "Reinstall the extension in {to}, which creates one: {install}. Then: {}",
+                        self.link_again()
+                    ),
+                ),
+            );
         }
         let lacking: Vec<String> =
             access.accounts.iter().filter_map(|account| access.lacks(account)).collect();
@@ -80,9 +96,12 @@ impl Pair<'_> {
         Some(self.mismatch(
             "remote-access-refused",
             Severity::Error,
-            format!("{to} does not let the controllers of links read its services: nothing is mirrored, and what was mirrored goes stale"),
+            format!(
+                "the controllers of links lack permission to read services in {to}: nothing is \
+             mirrored, and existing mirrors become stale"
+            ),
             [(from, here), (to, lacking.join(", "))],
-            format!("Put the ClusterRole and its binding back in {to}: {install}"),
+            format!("Restore the ClusterRole and its binding in {to}: {install}"),
         ))
     }
 }

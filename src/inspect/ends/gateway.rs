@@ -49,7 +49,8 @@ impl Pair<'_> {
             return Err(Box::new(self.mismatch(
                 "gateway-missing",
                 Severity::Error,
-                format!("the Link goes through a gateway, and {to} has none: no call to its mirrored services arrives"),
+                format!("the Link uses a gateway, and {to} has none: all calls to its mirrored services \
+                 fail"),
                 [(from, self.address_here()), (to, "no Service is a gateway".to_owned())],
                 format!("Install the gateway in {to} (linkerd --context {to} multicluster install | kubectl --context {to} apply -f -), or link without one"),
             )));
@@ -69,7 +70,7 @@ impl Pair<'_> {
                 "gateway-identity-differs",
                 Severity::Error,
                 format!(
-                    "the Link expects the gateway of {to} under another identity than it has: TLS to it fails"
+                    "the Link expects another identity for the gateway of {to} than it has: TLS to it fails"
                 ),
                 [
                     (from, format!("Link {} spec.gatewayIdentity: {said}", self.line.link)),
@@ -101,24 +102,31 @@ impl Pair<'_> {
         }
         let Some(dead) = self.there.serving.dead(gateway) else { return Ok(None) };
         let dead =
-            dead.map_err(|unread| format!("{unread} of {to}, which tell whether its gateway is ready"))?;
+            dead.map_err(|unread| format!("{unread} of {to}, which show whether its gateway is ready"))?;
         let kubectl = format!("kubectl --context {to} -n {}", gateway.metadata.namespace);
         let selector: Vec<String> =
             gateway.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let fix = match (dead.scaled_to_zero.as_slice(), selector.is_empty()) {
-            ([name, ..], _) => format!("Start it again: {kubectl} scale deployment/{name} --replicas=1"),
+            ([name, ..], _) => format!("Scale it up: {kubectl} scale deployment/{name} --replicas=1"),
             ([], false) => {
-                format!("See what keeps its pods: {kubectl} describe pods -l {}", selector.join(","))
+                format!(
+                    "Find out why its pods are not ready: {kubectl} describe pods -l {}",
+                    selector.join(",")
+                )
             }
             ([], true) => format!(
-                "Give it endpoints: {kubectl} get endpointslices -l kubernetes.io/service-name={}",
+                "Find out why it has no endpoints: {kubectl} get endpointslices -l \
+                 kubernetes.io/service-name={}",
                 gateway.metadata.name
             ),
         };
         Ok(Some(self.mismatch(
             "gateway-not-ready",
             Severity::Error,
-            format!("the Link goes through the gateway of {to}, and nothing takes calls there: no call from {from} to its mirrored services arrives"),
+            format!(
+                "the Link uses the gateway of {to}, which accepts no connections: all calls from \
+             {from} to its mirrored services fail"
+            ),
             [(from, self.address_here()), (to, format!("{}: {}", shown(gateway), dead.evidence))],
             fix,
         )))
@@ -135,9 +143,10 @@ impl Pair<'_> {
         }
         let message = match check {
             PROBE => format!(
-                "the Link probes a port that the gateway of {to} does not have: the gateway counts as dead, and mirrored services have no endpoints"
+                "the Link probes a port that the gateway of {to} does not have: the gateway is considered \
+                 dead, and mirrored services have no endpoints"
             ),
-            _ => format!("the Link goes to a port that the gateway of {to} does not have"),
+            _ => format!("the Link uses a port that the gateway of {to} does not have"),
         };
         let ports: Vec<String> = gateway.spec.ports.iter().map(|port| port.port.to_string()).collect();
         let there = format!("{} spec.ports: {}", shown(gateway), ports.join(", "));
@@ -155,9 +164,18 @@ impl Pair<'_> {
             return Some(self.mismatch(
                 "gateway-without-address",
                 Severity::Warning,
-                format!("the gateway of {to} is of type LoadBalancer and has no address: unless the Link's address leads there another way, no call over the link arrives"),
+                format!(
+                    "the gateway of {to} is of type LoadBalancer and has no address: unless the Link's \
+                 address reaches it another way, every call over the link fails"
+                ),
                 [(from, self.address_here()), (to, ingress("none"))],
-                format!("See why no load balancer was made: kubectl --context {to} -n {} describe service {}. Then: {}", gateway.metadata.namespace, gateway.metadata.name, self.link_again()),
+                format!(
+                    "Find out why no load balancer was created: kubectl --context {to} -n {} describe \
+                 service {}. Then: {}",
+                    gateway.metadata.namespace,
+                    gateway.metadata.name,
+                    self.link_again()
+                ),
             ));
         }
         if there.is_empty() || there.iter().any(|address| self.names(address)) {
@@ -166,7 +184,10 @@ impl Pair<'_> {
         Some(self.mismatch(
             "gateway-address-differs",
             Severity::Warning,
-            format!("the Link goes to an address that the load balancer of the gateway of {to} does not have: unless it was given on purpose, no call over the link arrives"),
+            format!(
+                "the Link uses an address that the load balancer of the gateway of {to} does not have: \
+             unless it was set on purpose, every call over the link fails"
+            ),
             [(from, self.address_here()), (to, ingress(&there.join(", ")))],
             self.link_again(),
         ))

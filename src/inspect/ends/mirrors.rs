@@ -54,13 +54,13 @@ enum Stale {
 
 const MIRRORS: Said = Said {
     missing: ("exported-service-not-mirrored", "exports services that are not mirrored in"),
-    gone: ("mirror-of-nothing", "calls to them go nowhere"),
-    withdrawn: ("mirror-no-longer-exported", "calls still go there, and nothing updates the mirrors"),
+    gone: ("mirror-of-nothing", "calls to them fail"),
+    withdrawn: ("mirror-no-longer-exported", "calls still go there, and the mirrors are not updated"),
     here: "mirrors of services",
 };
 const MEMBERS: Said = Said {
     missing: ("exported-service-not-federated", "exports services that are in no federated service in"),
-    gone: ("federated-member-of-nothing", "what is left of the federated service bears all calls"),
+    gone: ("federated-member-of-nothing", "the remaining members of the federated service receive all calls"),
     withdrawn: ("federated-member-not-exported", "a share of the calls still goes there"),
     here: "federated services with members",
 };
@@ -178,7 +178,8 @@ impl Pair<'_> {
                 check,
                 Severity::Warning,
                 format!(
-                    "{to} {said} {from}: the controller of the Link does not reach {to}, or may not read it"
+                    "{to} {said} {from}: the controller of the Link cannot reach {to}, or lacks permission \
+                     to read it"
                 ),
                 [
                     (to, format!("{} on {}", way.label, named(missing))),
@@ -216,12 +217,15 @@ impl Pair<'_> {
             self.mismatch(
                 "exported-service-without-namespace",
                 Severity::Warning,
-                format!("{to} exports services of namespaces that {from} does not have: they are not mirrored"),
-                [
-                    (to, format!("exports {}", named(homeless))),
-                    (from, "has no such namespaces".to_owned()),
-                ],
-                format!("Create the namespaces in {from}, or have its multicluster chart do so (controllerDefaults.enableNamespaceCreation, enableNamespaceCreation)"),
+                format!(
+                    "{to} exports services of namespaces that {from} does not have: they are not \
+                 mirrored"
+                ),
+                [(to, format!("exports {}", named(homeless))), (from, "has no such namespaces".to_owned())],
+                format!(
+                    "Create the namespaces in {from}, or let its multicluster chart create them \
+                 (controllerDefaults.enableNamespaceCreation, enableNamespaceCreation)"
+                ),
             )
         })
     }
@@ -229,7 +233,7 @@ impl Pair<'_> {
     fn ask_controller(&self) -> String {
         let from = &self.line.from;
         format!(
-            "See what the controller of the Link says in {from}: {}",
+            "Check the log of the Link's controller in {from}: {}",
             meshdoctor()
                 .words("check --context")
                 .arg(from.as_str())
@@ -240,7 +244,7 @@ impl Pair<'_> {
     fn has_not_cleaned_up(&self) -> String {
         let from = &self.line.from;
         format!(
-            "The controller of the Link in {from} takes such away by itself, and has not. {}",
+            "The controller of the Link in {from} normally removes these, and has not. {}",
             self.ask_controller()
         )
     }

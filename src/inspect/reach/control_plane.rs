@@ -76,7 +76,8 @@ impl<'a> Mesh<'a> {
         let Some((server, why)) = invalid else { return true };
         let meta = &server.metadata;
         let says = format!(
-            "the podSelector of Server {}/{} is not valid: this release of destination then gives out no endpoint of any Service",
+            "the podSelector of Server {}/{} is not valid: this release of destination then returns no \
+             endpoints for any Service",
             meta.namespace, meta.name
         );
         let object = crate::finding::Subject::object(Kind::Server, &meta.namespace, &meta.name);
@@ -104,8 +105,8 @@ impl<'a> Mesh<'a> {
                     continue;
                 }
                 let says = format!(
-                    "network policies do not let the client's proxy reach {container} (port {port} of linkerd-{component}, {}): calls \
-                     hang, unless the proxy already knows this target",
+                    "network policies block the client's proxy from {container} (port {port} of \
+                     linkerd-{component}, {}): calls hang, unless the proxy already knows this target",
                     direction.field()
                 );
                 let step = walk.step(Part::Network, Outcome::Partly, says);
@@ -135,8 +136,7 @@ impl<'a> Mesh<'a> {
             return (inbound, None);
         };
         let Some(since) = since else {
-            let says =
-                "the policy controller is not ready: whether the pod's proxy has this policy is not known";
+            let says = "the policy controller is not ready: the pod's proxy may not have this policy";
             return (inbound, Some((Outcome::NotJudged, says.to_owned())));
         };
         if proxy_started(pod).is_some_and(|started| started >= since) {
@@ -158,11 +158,12 @@ impl<'a> Mesh<'a> {
                     AuthorizedBy::Server(policy) => !newer(&policy.metadata),
                     AuthorizedBy::Default(_) | AuthorizedBy::Probe => true,
                 });
-                "what was changed since then does not apply".to_owned()
+                "later changes do not apply".to_owned()
             }
         };
         let says = format!(
-            "the policy controller has not been ready since {since}: the pod's proxy keeps the policy of that time; {held}"
+            "the policy controller has not been ready since {since}: the pod's proxy keeps the policy of \
+             that time; {held}"
         );
         (inbound, Some((Outcome::Passes, says)))
     }

@@ -67,7 +67,7 @@ impl<'a> Mesh<'a> {
         // A Service can take pods that are not ready.
         let serving = if serving.is_empty() || ready > serving.len() { selected } else { serving };
         if serving.is_empty() {
-            let says = "no pod of this cluster that the Service selects is behind its endpoints";
+            let says = "none of the Service's endpoints is a pod of this cluster that it selects";
             walk.step(Part::Server, Outcome::NotJudged, says);
         }
         let mut alike: BTreeMap<_, Alike<'a>> = BTreeMap::new();

@@ -78,7 +78,7 @@ impl Certificates {
     /// Whether no proxy can have a valid certificate, or none of one of these pods; with what shows it.
     fn expired(&self, control_plane: &ControlPlane<'_>, pods: [&Pod; 2]) -> Option<Expired> {
         if let Some((Validity::Over, evidence)) = &self.issuer {
-            let says = "the issuer's certificate has expired, and with it every proxy's".to_owned();
+            let says = "the issuer's certificate has expired, and so have those of all proxies".to_owned();
             return Some(Expired { known: true, says, evidence: vec![evidence.clone()] });
         }
         let State::Down { since: Some(since), evidence, .. } = control_plane.state("identity", "identity")
@@ -177,7 +177,8 @@ impl Mesh<'_> {
                 return false;
             }
             (Some(_), Some(_)) if self.certificates.unseen => {
-                let says = "both proxies share a trust anchor; whether the issuer has expired is not in this evidence";
+                let says = "both proxies share a trust anchor; the evidence does not show whether the \
+                 issuer has expired";
                 walk.step(Part::Identity, Outcome::NotJudged, says);
             }
             (Some(_), Some(_)) => {

@@ -25,7 +25,8 @@ impl<'a> Mesh<'a> {
         port: u16,
     ) {
         if caller.pod.metadata.key() == pod.metadata.key() {
-            let says = "the pod calls itself: the call does not pass its proxy's inbound side, and no policy applies";
+            let says = "the pod calls itself: the call bypasses its proxy's inbound side, and no policy \
+             applies";
             walk.step(Part::Server, Outcome::Passes, says);
             return;
         }
@@ -50,10 +51,8 @@ impl<'a> Mesh<'a> {
             return;
         }
         if let Some(skipped) = skips {
-            let says = format!(
-                "port {port} of pod {} is skipped by its proxy: no policy applies to it",
-                pod.metadata.name
-            );
+            let says =
+                format!("the proxy of pod {} skips port {port}: no policy applies to it", pod.metadata.name);
             walk.step(Part::Server, Outcome::Passes, says).evidence(skipped.by());
             return;
         }
@@ -114,8 +113,9 @@ impl<'a> Mesh<'a> {
         let Some(server) = self.servers.iter().find(selects) else { return };
         let (namespace, name) = server.metadata.key();
         let says = format!(
-            "Server {namespace}/{name} makes this release of destination treat the port as opaque, though the pod is in another \
-             namespace: requests are carried as plain TCP, and routes, retries and HTTP metrics do not apply"
+            "Server {namespace}/{name} makes this release of destination treat the port as opaque, \
+             although the pod is in another namespace: requests are carried as plain TCP, and routes, \
+             retries and HTTP metrics do not apply"
         );
         walk.step(Part::Protocol, Outcome::NotJudged, says)
             .evidence(Evidence::field(
@@ -155,7 +155,7 @@ fn serves(walk: &mut Walk, pod: &Pod, port: u16) -> bool {
         let says = format!("no container of pod {} runs: it is in state {word}", pod.metadata.name);
         walk.step(Part::Server, Outcome::Stops, says)
             .evidence(Evidence::field(subject(pod), "status.containerStatuses", word))
-            .fix("see why its containers do not run: kubectl describe pod");
+            .fix("find out why its containers do not run: kubectl describe pod");
         return false;
     }
     let declared = || pod.spec.all_containers().flat_map(|container| &container.ports);
@@ -164,7 +164,7 @@ fn serves(walk: &mut Walk, pod: &Pod, port: u16) -> bool {
     if says_any && !OF_PROXY.contains(&port) && !declared().any(|known| known.container_port == port) {
         let known: Vec<String> = declared().map(|known| known.container_port.to_string()).collect();
         let says = format!(
-            "no container of pod {} declares port {port}: whether one listens there is not known",
+            "no container of pod {} declares port {port}: it may have no listener",
             pod.metadata.name
         );
         walk.step(Part::Server, Outcome::NotJudged, says).evidence(Evidence::field(
@@ -185,7 +185,7 @@ fn proxy_is_down(walk: &mut Walk, pod: &Pod, calls: &Calls) -> bool {
     let path = format!("status.containerStatuses[{}].ready", status.name);
     walk.step(Part::Server, Outcome::Stops, says)
         .evidence(Evidence::field(subject(pod), path, "false"))
-        .fix(format!("see why the proxy is not ready: its log, and {}", own("check")));
+        .fix(format!("find out why the proxy is not ready: its log, and {}", own("check")));
     true
 }
 

@@ -24,15 +24,16 @@ impl<'a> Mesh<'a> {
             walk.step(
                 Part::Service,
                 Outcome::Passes,
-                format!("Service {namespace}/{name} only names another host, and DNS leads there"),
+                format!("Service {namespace}/{name} is an ExternalName: DNS resolves it to another host"),
             )
             .evidence(Evidence::field(object, "spec.type", "ExternalName"));
             let from = walk.from.clone();
-            walk.step(Part::Destination, Outcome::NotJudged, "which host that is, is not in this evidence")
-                .fix(format!(
-                    "walk on to it: {}",
+            walk.step(Part::Destination, Outcome::NotJudged, "the evidence does not name that host").fix(
+                format!(
+                    "continue with that host: {}",
                     meshdoctor().words("reach").operand(from.to_string()).words("HOST:PORT")
-                ));
+                ),
+            );
             return;
         }
         if service.spec.cluster_ip.headless {
@@ -50,13 +51,10 @@ impl<'a> Mesh<'a> {
                         "Service {namespace}/{name} declares no port {port}: {}",
                         self.calls.undeclared_port
                     ),
-                    format!(
-                        "call one that it declares ({}), or add the port to the Service",
-                        declared.join(", ")
-                    ),
+                    format!("call a declared port ({}), or add the port to the Service", declared.join(", ")),
                 ),
                 None => (
-                    format!("which port of Service {namespace}/{name} is not said"),
+                    format!("the port of Service {namespace}/{name} is not specified"),
                     format!("name one of {}: {namespace}/{name}:PORT", declared.join(", ")),
                 ),
             };
@@ -77,7 +75,7 @@ impl<'a> Mesh<'a> {
             let (ready, all) = self.ready(service);
             if by_gateway && ready == 0 {
                 none_ready(walk, service, all, &self.calls.no_endpoint, None).fix(format!(
-                    "see whether the link to cluster {cluster} is up: linkerd multicluster check"
+                    "check whether the link to cluster {cluster} works: linkerd multicluster check"
                 ));
                 return;
             }
@@ -85,10 +83,11 @@ impl<'a> Mesh<'a> {
                 Part::OtherCluster,
                 Outcome::NotJudged,
                 format!(
-                    "it stands for a Service of cluster {cluster}: what happens there is not in this evidence"
+                    "it mirrors a Service of cluster {cluster}: the rest of the path is not in this \
+                     evidence"
                 ),
             )
-            .fix("run meshdoctor against that cluster as well");
+            .fix("also run meshdoctor against that cluster");
             return;
         }
         let caller = caller.through(skipped(walk, caller.pod, chosen.port));
@@ -140,13 +139,14 @@ impl<'a> Mesh<'a> {
             walk.step(
                 Part::Service,
                 Outcome::Stops,
-                format!("which port of Service {namespace}/{name} is not said"),
+                format!("the port of Service {namespace}/{name} is not specified"),
             )
             .fix(format!("name one: {namespace}/{name}:PORT"));
             return;
         };
         let says = format!(
-            "Service {namespace}/{name} is headless: its name leads to its pods, at port {port} of the pod itself"
+            "Service {namespace}/{name} is headless: its name resolves to its pods, at port {port} of the \
+             pod itself"
         );
         walk.step(Part::Service, Outcome::Passes, says).evidence(Evidence::field(
             object,

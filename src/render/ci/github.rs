@@ -72,7 +72,7 @@ pub fn report(report: &Report) -> String {
 pub fn failure(failure: &Failure) -> String {
     let mut text = String::new();
     for error in &failure.errors {
-        let title = format!("meshdoctor came to no report, exit {}", failure.status);
+        let title = format!("meshdoctor produced no report, exit {}", failure.status);
         command(&mut text, "error", &[("title", title)], error);
     }
     text

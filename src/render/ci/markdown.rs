@@ -56,7 +56,7 @@ pub fn report(report: &Report) -> String {
 
 /// A run that came to no report.
 pub fn failure(failure: &Failure) -> String {
-    let mut text = String::from("# meshdoctor: came to no report\n\n");
+    let mut text = String::from("# meshdoctor: no report was produced\n\n");
     for error in &failure.errors {
         _ = writeln!(text, "- {}", plain(error));
     }
@@ -89,8 +89,8 @@ fn world(when: When) -> &'static str {
         When::Now => "",
         When::UntilUpgrade => " (ends with the upgrade)",
         When::AfterUpgrade => " (with the upgrade)",
-        When::UntilChange => " (cured by the change)",
-        When::AfterChange => " (brought in by the change)",
+        When::UntilChange => " (fixed by the change)",
+        When::AfterChange => " (introduced by the change)",
     }
 }
 
@@ -138,19 +138,19 @@ fn unchecked(text: &mut String, report: &Report) {
         _ = writeln!(text, "- {}", plain(&line));
     }
     for gaps in &unchecked.failing {
-        _ = writeln!(text, "- **asked for**, {}: {}", gaps[0].checks.join(", "), plain(&alike(gaps)));
+        _ = writeln!(text, "- **requested**, {}: {}", gaps[0].checks.join(", "), plain(&alike(gaps)));
     }
     for (why, gaps) in &unchecked.unreadable {
         let named = checks(gaps).join(", ");
         _ = writeln!(
             text,
-            "- **asked for**, {named}: {}",
+            "- **requested**, {named}: {}",
             plain(&format!("{why}; to check this: {}", gaps[0].close))
         );
     }
     if !unchecked.accepted.is_empty() {
         let n = count(unchecked.accepted.len(), "piece of evidence", "pieces of evidence");
-        _ = writeln!(text, "\n<details>\n<summary>{n} that nobody provided</summary>\n");
+        _ = writeln!(text, "\n<details>\n<summary>{n} not provided</summary>\n");
         for line in accepted(&unchecked.accepted) {
             _ = writeln!(text, "- {}", plain(&line));
         }

@@ -47,11 +47,7 @@ pub fn report(report: &Report) -> String {
         ];
         sample(&mut text, "findings", &labels, n);
     }
-    family(
-        &mut text,
-        "root_findings",
-        "Findings that no other explains, by severity; 0 where there is none.",
-    );
+    family(&mut text, "root_findings", "Findings that no other explains, by severity; 0 if none.");
     let roots = report.verdict.roots;
     for (severity, n) in [("error", roots.error), ("warning", roots.warning), ("info", roots.info)] {
         sample(&mut text, "root_findings", &[("severity", severity)], n);
@@ -85,7 +81,7 @@ pub fn report(report: &Report) -> String {
     }
     family(&mut text, "objects_read", "Objects that were read.");
     sample(&mut text, "objects_read", &[], report.coverage.objects);
-    family(&mut text, "judged_timestamp_seconds", "The moment that was judged.");
+    family(&mut text, "judged_timestamp_seconds", "The time for which the cluster was checked.");
     sample(&mut text, "judged_timestamp_seconds", &[], report.at.0.as_second());
     ended(&mut text, report.verdict.status, &report.run);
     text
@@ -100,7 +96,7 @@ pub fn failure(failure: &Failure) -> String {
 }
 
 fn info(text: &mut String, release_data: &str, kind: &str, origin: &str) {
-    family(text, "info", "What wrote this, and of what.");
+    family(text, "info", "Version of meshdoctor and source of the evidence.");
     let labels = [
         ("version", env!("CARGO_PKG_VERSION")),
         ("release_data", release_data),
@@ -112,10 +108,10 @@ fn info(text: &mut String, release_data: &str, kind: &str, origin: &str) {
 
 fn ended(text: &mut String, status: u8, run: &Run) {
     if let Some(started) = run.started {
-        family(text, "run_timestamp_seconds", "When the run began.");
+        family(text, "run_timestamp_seconds", "Start time of the run.");
         sample(text, "run_timestamp_seconds", &[], started.as_second());
     }
-    family(text, "run_duration_seconds", "How long the run took.");
+    family(text, "run_duration_seconds", "Duration of the run.");
     sample(
         text,
         "run_duration_seconds",

@@ -75,8 +75,8 @@ fn log(rules: &[Value], results: &[Value], invocation: &Value, release_data: &st
         "notifications": [
             descriptor("not-checked", "Evidence that a check needs is missing; it has not passed."),
             descriptor("crashed", "A check crashed."),
-            descriptor("trouble", "Something went wrong with the run."),
-            descriptor("could-not-run", "The run came to no report."),
+            descriptor("trouble", "The run had a problem."),
+            descriptor("could-not-run", "The run produced no report."),
         ],
     });
     if !release_data.is_empty() {

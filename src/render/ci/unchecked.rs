@@ -64,7 +64,8 @@ pub(super) fn nobody_provided(gaps: &[&Gap]) -> Option<String> {
     let named = checks(gaps);
     (!named.is_empty()).then(|| {
         format!(
-            "{} not run fully, as nobody provided the evidence: {}; check --coverage says what and how",
+            "{} not run fully, as the evidence was not provided: {}; check --coverage lists it and how to \
+             provide it",
             count(named.len(), "check did", "checks did"),
             some_of(&named, NAMED),
         )

@@ -17,7 +17,7 @@ const EVIDENCE: usize = 6;
 pub(super) fn section(document: &Document, body: &mut String) {
     body.push_str("<main id=\"findings\"><h2>Findings</h2>");
     if document.findings.is_empty() {
-        body.push_str("<p>Nothing was found in what could be looked at.</p></main>");
+        body.push_str("<p>No findings in the available evidence.</p></main>");
         return;
     }
     body.push_str(
@@ -44,8 +44,8 @@ fn article(document: &Document, finding: &Finding, body: &mut String) {
             When::Now => None,
             When::UntilUpgrade => Some("ends with the upgrade"),
             When::AfterUpgrade => Some("with the upgrade"),
-            When::UntilChange => Some("cured by the change"),
-            When::AfterChange => Some("brought in by the change"),
+            When::UntilChange => Some("fixed by the change"),
+            When::AfterChange => Some("introduced by the change"),
         },
         finding.waived.then_some("waived"),
         finding.in_baseline.then_some("in the baseline"),

@@ -51,7 +51,7 @@ pub(super) fn section(document: &Document, title: &str, body: &mut String) {
     if let Some(change) = &document.change {
         _ = write!(
             body,
-            "<p>With the change of <code>{}</code> ({}): {} and {} come in, {} cured, {} stay.</p>",
+            "<p>With the change of <code>{}</code> ({}): {} and {} appear, {} fixed, {} remain.</p>",
             escaped(&change.given),
             count(change.objects, "object", "objects"),
             count(change.brings_errors, "error", "errors"),
@@ -63,18 +63,18 @@ pub(super) fn section(document: &Document, title: &str, body: &mut String) {
     if let Some(rehearsal) = &document.rehearsal {
         _ = write!(
             body,
-            "<p>With the upgrade to {}: {} will break, {} will change, {} with it.</p>",
+            "<p>With the upgrade to {}: {} will break, {} will change, {} resolved by it.</p>",
             escaped(&rehearsal.target),
             count(rehearsal.will_break, "thing", "things"),
             count(rehearsal.will_change, "thing", "things"),
-            count(rehearsal.ends, "finding ends", "findings end"),
+            count(rehearsal.ends, "finding is", "findings are"),
         );
     }
     versions(document, body);
-    let judged = document.run.judged_at.map(|at| format!("Judged as of {at}. ")).unwrap_or_default();
+    let judged = document.run.judged_at.map(|at| format!("Checked as of {at}. ")).unwrap_or_default();
     _ = write!(
         body,
-        "<p class=\"faint\">{}{} {}; release data of {}; {} objects read, something redacted in {}.</p>",
+        "<p class=\"faint\">{}{} {}; release data of {}; {} objects read, values redacted in {}.</p>",
         escaped(&judged),
         escaped(&document.tool.name),
         escaped(&document.tool.version),

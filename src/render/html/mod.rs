@@ -40,7 +40,8 @@ fn page(document: &Document) -> String {
     if let Some(picture) = picture::of(document) {
         _ = write!(
             body,
-            "<section id=\"causes\"><h2>What explains what</h2>{picture}<p class=\"aside faint\">The picture goes on to the right: scroll it sideways.</p></section>"
+            "<section id=\"causes\"><h2>Causes and symptoms</h2>{picture}<p class=\"aside faint\">The \
+             diagram continues to the right: scroll sideways.</p></section>"
         );
     }
     findings::section(document, &mut body);
@@ -83,11 +84,7 @@ fn plan(document: &Document, body: &mut String) {
     let Some(rehearsal) = document.rehearsal.as_ref().filter(|rehearsal| !rehearsal.plan.is_empty()) else {
         return;
     };
-    _ = write!(
-        body,
-        "<section id=\"plan\"><h2>The plan of the upgrade to {}</h2><ol>",
-        escaped(&rehearsal.target)
-    );
+    _ = write!(body, "<section id=\"plan\"><h2>Upgrade plan to {}</h2><ol>", escaped(&rehearsal.target));
     for phase in &rehearsal.plan {
         _ = write!(body, "<li><strong>{}</strong>", escaped(&phase.title));
         findings::steps(&phase.remedy, body);
@@ -100,7 +97,7 @@ fn unchecked(document: &Document, body: &mut String) {
     body.push_str("<section id=\"not-checked\"><h2>Not checked in full</h2>");
     let gaps = &document.coverage.gaps;
     if gaps.is_empty() {
-        body.push_str("<p>All that was asked could be looked at.</p></section>");
+        body.push_str("<p>All requested evidence was available.</p></section>");
         return;
     }
     body.push_str(

@@ -15,8 +15,8 @@ pub(super) fn section(document: &Document, body: &mut String) {
     }
     _ = write!(
         body,
-        "<section id=\"nodes\"><h2>Nodes and their CNI chain</h2><p>Of {} whose files were given. What is wrong with it stands \
-         among the findings.</p>",
+        "<section id=\"nodes\"><h2>Nodes and their CNI chain</h2><p>For {} with collected files. Problems \
+         are listed among the findings.</p>",
         count(document.nodes.len(), "node", "nodes")
     );
     document.nodes.iter().for_each(|node| self::node(node, body));
@@ -42,11 +42,11 @@ fn node(node: &Node, body: &mut String) {
         node.collected_at.map(|at| format!(", collected {at}")).unwrap_or_default(),
     );
     if let Some(reason) = &node.reason {
-        let what = if node.loads == "nothing" { "It loads nothing" } else { "What it loads is not known" };
+        let what = if node.loads == "nothing" { "It loads nothing" } else { "The loaded file is not known" };
         _ = write!(body, "<p class=\"warning\">{what}: {}</p>", escaped(reason));
     }
     if node.files.is_empty() {
-        body.push_str("<p>No file of configuration is known there.</p>");
+        body.push_str("<p>No configuration file was found.</p>");
     } else {
         body.push_str(
             "<table><thead><tr><th scope=\"col\">File, in order</th><th scope=\"col\">Loaded</th><th scope=\"col\">Chain</th></tr></thead><tbody>",
@@ -74,7 +74,7 @@ fn file(file: &NodeFile, loads: &str, body: &mut String) {
         for plugin in &file.plugins {
             let class = if plugin.kind == LINKERD_CNI { " class=\"linkerd\"" } else { "" };
             let within =
-                if plugin.depth > 0 { "<span class=\"faint\">called by another: </span>" } else { "" };
+                if plugin.depth > 0 { "<span class=\"faint\">called by another plugin: </span>" } else { "" };
             _ = write!(body, "<li{class}>{within}<code>{}</code></li>", escaped(&plugin.kind));
         }
         body.push_str("</ol>");

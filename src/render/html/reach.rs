@@ -10,7 +10,7 @@ use crate::render::reach::{quoted, result, word};
 pub fn calls(walks: &[&Walk], gaps: &[String]) -> String {
     let title = match walks {
         [walk] => format!("meshdoctor: {} to {}", walk.from, walk.to),
-        _ => "meshdoctor: who reaches whom".to_owned(),
+        _ => "meshdoctor: connections between workloads".to_owned(),
     };
     let mut body = format!("<header><h1>{}</h1></header><main>", escaped(&title));
     for walk in walks {
@@ -32,7 +32,7 @@ fn call(walk: &Walk, in_full: bool, body: &mut String) {
         outcome => outcome,
     };
     let partly = if outcome == Outcome::NotJudged && !in_full {
-        ", as far as could be looked: see Not checked"
+        ", as far as the evidence shows: see Not checked"
     } else {
         ""
     };
