@@ -4,7 +4,7 @@ _meshdoctor_categories="annotations certificates chart-values cni control-plane 
 _meshdoctor_listed() {
     compgen -P "${1%"${1##*,}"}" -W "${_meshdoctor_checks} ${_meshdoctor_categories}" -- "${1##*,}"
 }
-# What stands in a kubeconfig is no text of the shell, as the words of compgen -W are.
+# Names in a kubeconfig must not be expanded by the shell, unlike the words of compgen -W.
 _meshdoctor_contexts() {
     local name
     kubectl config get-contexts -o name 2>/dev/null | while IFS= read -r name; do
@@ -22,11 +22,11 @@ _meshdoctor_kubectl() {
             *) [[ -n ${flag} && -n ${word} ]] && connection+=("${flag}=${word}"); flag="" ;;
         esac
     done
-    # A plugin that signs in may hang longer than the request.
+    # A credential plugin may hang longer than the request.
     command -v timeout >/dev/null 2>&1 && bounded="timeout 3"
     ${bounded} kubectl --request-timeout=2s "${connection[@]}" "$@" 2>/dev/null </dev/null
 }
-# Of what is printed, only what can be a name.
+# Keep only valid names of the output.
 _meshdoctor_names() {
     local name
     while IFS= read -r name; do
@@ -45,7 +45,7 @@ _meshdoctor_namespaces() {
 _meshdoctor_namespace_list() {
     compgen -P "${1%"${1##*,}"}" -W "$(_meshdoctor_every_namespace)" -- "${1##*,}"
 }
-# NAMESPACE/ first, then what is in it.
+# NAMESPACE/ first, then its objects.
 _meshdoctor_targets() {
     local name
     if [[ ${1} == -* || ${2} == -* ]]; then
@@ -1646,12 +1646,16 @@ _meshdoctor() {
             return 0
             ;;
         meshdoctor__subcmd__test)
-            opts="-h -V --color --checks --config --no-config --help --version"
+            opts="-h -V --builtin --color --checks --config --no-config --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --builtin)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0

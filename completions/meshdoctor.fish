@@ -36,87 +36,87 @@ function __fish_meshdoctor_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l config -d 'Configuration file; flags override it' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "report" -d 'Show a saved report again, in any form: check -o json=FILE saves one. The exit status is that of the saved run'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "diff" -d 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "policy" -d 'Show what Linkerd\'s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "injection" -d 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "reach" -d 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "ticket" -d 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "node-snapshot" -d 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "check" -d 'Check a mesh: what is broken, the evidence, and how to repair it'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "report" -d 'Show a saved JSON report in any format; the exit status is that of the saved run'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "diff" -d 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "policy" -d 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "injection" -d 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "reach" -d 'Trace a connection between two workloads step by step, and show where it fails'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "collect" -d 'Save the evidence that the checks need as one redacted file (a bundle)'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "ticket" -d 'Write a small redacted archive for a support ticket: the report and the evidence of its findings'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "node-snapshot" -d 'Save the CNI and runtime files of a node'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "demo" -d 'Check an embedded demo cluster with a known failure; without a name, list the demos'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "test" -d 'Run the cases of cards of your own, and say which do not say what their card claims'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "new" -d 'Write a card to start a check of your own from'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "rbac" -d 'Print the role that suffices for the chosen checks, as a manifest'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, and its limits'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "test" -d 'Run the test cases of your own checks, and report results that differ from the card'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "new" -d 'Write a card to start your own check from'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "rbac" -d 'Print the RBAC role that the chosen checks need, as a manifest'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "config" -d 'Show what meshdoctor.toml sets, and where'
-complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "config" -d 'Show the settings of meshdoctor.toml and where each comes from'
+complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "version" -d 'Print the version of meshdoctor and of its release data'
 complete -c meshdoctor -n "__fish_meshdoctor_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l logs -d 'Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); \'-\' for standard input. Only lines of known meaning are kept, redacted. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l diagnostics -d 'What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l at -d 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as -d 'Act as this user' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as-group -d 'Act as a member of this group. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundles -d 'Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l max-age -d 'With --bundles: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expect -d 'With --bundles: the clusters that there must be. One without a bundle could not be judged' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l parallel -d 'How many clusters are read at a time' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l user -d 'Kubeconfig user, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as -d 'Impersonate this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l as-group -d 'Impersonate this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l bundles -d 'Check every bundle and dump in a folder, each as its own cluster, named after its file' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l max-age -d 'With --bundles: treat bundles that are older, and dumps of unknown age, as clusters that could not be checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expect -d 'With --bundles: names of the clusters to expect. A cluster without a bundle counts as not checked' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l parallel -d 'Number of clusters to read at the same time' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l skip -d 'Skip these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s n -l namespace -d 'Check only workloads in these namespaces (comma-separated). The control plane is always checked' -r -f -a "(__fish_complete_list , __meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-cni -d 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8: says what that upgrade would break, and where it is newer than what meshdoctor knows, that it does not know. By default the newest release that meshdoctor knows' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l manifests -d 'Judge manifests without a cluster: files, folders or \'-\' for standard input, as helm template, kustomize build and linkerd install print them. What they do not hold is not checked, and changes no exit status. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-version -d 'With --manifests: the release of Linkerd that they are for, where they do not hold the control plane. With --bundle beside --manifests it is read from there' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l kubernetes-version -d 'With --manifests: the Kubernetes that they are for, such as 1.34' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l with -d 'Lay manifests over the cluster or bundle, as if they were applied, and judge the cluster as it would be: says what the change brings in, what it cures and what stays. --fail-on counts what it brings in. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l prune -d 'With --with: objects with these labels that the manifests do not name are deleted, as kubectl apply --prune does' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l values -d 'Judge values that are about to be given to a chart of Linkerd\'s: unknown and unread ones, wrong types, what the chart refuses. By themselves; with --bundle or --live over what the cluster has; with --to for the upgrade. A later file counts over an earlier one, as with helm. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l chart -d 'The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5, or with the version of the chart, linkerd2-cni@2025.10.7. Without a release it is that of the cluster or of --to' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l into -d 'The namespace of manifests that name none, as with kubectl apply -n; default when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to -d 'The release of Linkerd that you are about to upgrade to: a minor such as 2.20, or a release such as edge-26.8.3. Says what that upgrade will break and what it will change on this cluster, and in which order to go about it (-o plan)' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-kubernetes -d 'With --to: the Kubernetes that the cluster will run by then, such as 1.35' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l from -d 'With --to: the release that is installed, where the evidence does not tell' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expected-version -d 'The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and meshdoctor\'s release data say' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l fail-on -d 'Exit with 1 when there is a finding of at least this severity; with :observed what is inferred (\'likely\') does not count. By default error, and with --verify warning' -r -f -a "error\t''
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-cni -d 'The linkerd-cni version of the next upgrade, such as v1.6.8: reports what that upgrade would break' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l manifests -d 'Check manifests without a cluster: files, folders or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-version -d 'With --manifests: the Linkerd release to check for, if they do not contain the control plane' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l kubernetes-version -d 'With --manifests: the Kubernetes version to check for, such as 1.34' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l with -d 'Check the cluster or bundle as it would be with these manifests applied. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l prune -d 'With --with: also delete objects with these labels that the manifests do not name, like kubectl apply --prune' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l values -d 'Check values for a Linkerd Helm chart: unknown and unused values, wrong types, and values that the chart rejects. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l chart -d 'The chart that --values are for, and its release: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l into -d 'Namespace for manifests that name none, as with kubectl apply -n (default: default)' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to -d 'Preview an upgrade to this Linkerd release: a minor such as 2.20, or a release such as edge-26.8.3' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l to-kubernetes -d 'With --to: Kubernetes version at the time of the upgrade, such as 1.35' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l from -d 'With --to: the installed release, if the evidence does not contain it' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l expected-version -d 'The release that all components should run, such as edge-26.8.3 or stable-2.14.10' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l fail-on -d 'Exit with 1 if a finding has at least this severity; with :observed, inferred (\'likely\') findings do not count' -r -f -a "error\t''
 warning\t''
 info\t''
 never\t''
 error:observed\t''
 warning:observed\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l severity -d 'How bad the findings of a check are here: error, warning or info. Below the severity of its card, the most that they may have; else that of every one, also of what is only an info by itself. Repeatable; leave a check out with --skip' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l param -d 'A parameter of a check, in the place of what its card says: trust-anchor-expiring.days=30. \'explain CHECK\' shows which there are. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l on-not-checked -d 'What it means for the exit status when evidence that was asked for could not be had' -r -f -a "fail\t'Exit with 4'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l severity -d 'Override the severity of a check\'s findings: error, warning or info. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l param -d 'Override a check\'s parameter: trust-anchor-expiring.days=30. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l on-not-checked -d 'Exit status if requested evidence was unavailable' -r -f -a "fail\t'Exit with 4'
 pass\t'Exit with 0'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l waivers -d 'Findings that are accepted: a YAML file of waivers, each with check or fingerprint, scope, reason, owner and expiry. They stay in the report, marked, and do not count. Waivers that have expired, are unused, accept everything or name no check are findings. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l baseline -d 'An earlier report (-o json=FILE) of the same cluster: what was found then, at the same subjects and as bad, does not count' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l verify -d 'Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each: fixed, still there, or not checked. What the report\'s run was asked is asked again where no flag says otherwise' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l confidence -d 'What is told: everything, or with \'observed\' what the evidence shows alone. What is inferred is then counted, and neither listed nor able to fail the run' -r -f -a "likely\t'What is inferred as well'
-observed\t'What the evidence shows alone'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l wait -d 'Look again, for so long at most, until nothing fails the run: 5m, as linkerd check does. What does not go by itself, an expired certificate say, ends the waiting at once' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s o -l output -d 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r -f -a "table\t''
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l waivers -d 'Accept the findings in a YAML file of waivers. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l baseline -d 'Ignore the findings of an earlier report (-o json=FILE) of the same cluster' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l verify -d 'Recheck the findings of an earlier report (-o json=FILE) with fresh evidence: fixed, still there, or not checked' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l confidence -d 'With \'observed\', list only findings that the evidence proves' -r -f -a "likely\t'Also inferred findings'
+observed\t'Only findings that the evidence proves'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l wait -d 'Retry for up to DURATION (5m) until the checks pass, like linkerd check' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s o -l output -d 'Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable' -r -f -a "table\t''
 short\t''
 json\t''
 yaml\t''
@@ -131,31 +131,31 @@ markdown\t''
 prometheus\t''
 ndjson\t''
 html\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l save -d 'Also save what was read as a bundle: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l knowledge -d 'Read the release data and other facts that age from this folder instead of the embedded ones' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l save -d 'Save the evidence as a bundle: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l knowledge -d 'Read release data and other facts that age from this folder instead of the embedded ones' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l all-contexts -d 'Judge the cluster of every context of the kubeconfig, as with several --context'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l probe -d 'Also query running programs through port-forwards'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l all-contexts -d 'Check the cluster of every kubeconfig context, as with several --context'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s A -l all-namespaces -d 'Check workloads in all namespaces, as without --namespace'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l pre -d 'Check whether the cluster can take Linkerd, before it is installed'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l pre -d 'Check whether the cluster can run Linkerd, before it is installed'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l crds -d 'Check the custom resource definitions, before the control plane is installed'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l linkerd-cni-enabled -d 'With --pre: the installation will use linkerd-cni, which must be installed and ready'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l proxy -d 'With -o linkerd, also print the rows of the data plane. meshdoctor\'s own reports always include it'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l coverage -d 'Say in a table what was not checked in full: why, and how to check it'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l publish -d 'Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. It writes to the cluster; see docs/deploy.md for the role'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l force -d 'Let --save overwrite a file that is there'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l proxy -d 'With -o linkerd, also print the data-plane rows. meshdoctor\'s own reports always include them'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l coverage -d 'Show what was not checked completely, why, and how to check it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l publish -d 'Also write the report into the cluster, for policy reporters; see docs/deploy.md for the role'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l force -d 'Let --save overwrite an existing file'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s q -l quiet -d 'Print only errors on standard error'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand check" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s o -l output -d 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r -f -a "table\t''
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s o -l output -d 'Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable' -r -f -a "table\t''
 short\t''
 json\t''
 yaml\t''
@@ -170,249 +170,249 @@ markdown\t''
 prometheus\t''
 ndjson\t''
 html\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l coverage -d 'Say in a table what was not checked in full: why, and how to check it'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l coverage -d 'Show what was not checked completely, why, and how to check it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s q -l quiet -d 'Print only errors on standard error'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand report" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l fail-on -d 'Exit with 1 when something of at least this severity is new or has become worse, and with 4 when such cannot be compared. By default error' -r -f -a "error\t''
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l fail-on -d 'Exit with 1 if findings of at least this severity are new or worse (default error)' -r -f -a "error\t''
 warning\t''
 info\t''
 never\t''
 error:observed\t''
 warning:observed\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s o -l output -d 'The form of the answer' -r -f -a "table\t'For people'
-json\t'For programs'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
+json\t'JSON'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l config -d 'Configuration file; flags override it' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand diff" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l to -d 'Show instead what clients get on the way to a Service, NAMESPACE/NAME[:PORT], or to an address, ADDRESS:PORT: routes, where they send what, time limits, retries, and what is forbidden' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l from -d 'With --to, the namespace of the clients; that of the Service when not given, `default` for addresses' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s o -l output -d 'The form of the answer' -r -f -a "table\t'For people'
-json\t'For programs'
-controller\t'As the policy controller itself answers proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}, with --to {"outbound": [{"query": QUERY, "policy": ANSWER}]}'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l to -d 'Show the outbound policy of clients for a Service, NAMESPACE/NAME[:PORT], or an address, ADDRESS:PORT' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l from -d 'With --to: namespace of the clients (default: the Service\'s, or \'default\' for addresses)' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
+json\t'JSON'
+controller\t'The response of the policy controller to proxies: {"inbound": {"NAMESPACE/POD": {"PORT": ANSWER}}}, with --to {"outbound": [{"query": QUERY, "policy": ANSWER}]}'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l logs -d 'Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); \'-\' for standard input. Only lines of known meaning are kept, redacted. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l diagnostics -d 'What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l at -d 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as -d 'Act as this user' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as-group -d 'Act as a member of this group. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l user -d 'Kubeconfig user, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as -d 'Impersonate this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l as-group -d 'Impersonate this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l probe -d 'Also query running programs through port-forwards'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s q -l quiet -d 'Print only errors on standard error'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand policy" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l manifests -d 'Show what manifests make: files, folders or \'-\' for standard input. By themselves, or with --bundle or --live as the injector of that cluster treats them. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l linkerd-version -d 'The release that injects, where neither cluster nor manifests hold a control plane' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l into -d 'The namespace of manifests that name none, as with kubectl apply -n; default when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s o -l output -d 'The form of the answer' -r -f -a "table\t'For people'
-json\t'For programs'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l manifests -d 'Show the pods of manifests: files, folders or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l linkerd-version -d 'The Linkerd release, if neither cluster nor manifests contain a control plane' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l into -d 'Namespace for manifests that name none, as with kubectl apply -n (default: default)' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
+json\t'JSON'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l logs -d 'Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); \'-\' for standard input. Only lines of known meaning are kept, redacted. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l diagnostics -d 'What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l at -d 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as -d 'Act as this user' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as-group -d 'Act as a member of this group. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l user -d 'Kubeconfig user, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as -d 'Impersonate this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l as-group -d 'Impersonate this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l probe -d 'Also query running programs through port-forwards'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s q -l quiet -d 'Print only errors on standard error'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand injection" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l traffic -d 'What is sent. Without it, the answer names the kinds of traffic that fail' -r -f -a "http1\t'HTTP/1'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l traffic -d 'Kind of traffic. By default, the report names the kinds that fail' -r -f -a "http1\t'HTTP/1'
 http2\t'HTTP/2, such as gRPC'
 client-first\t'Another protocol in which the client sends the first byte'
 server-first\t'Another protocol in which the server sends the first byte'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s n -l namespace -d 'The namespace of names that state none, and of --matrix' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s o -l output -d 'The form of the answer' -r -f -a "table\t'For people'
-json\t'For programs'
-html\t'For a browser: the path of each call'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s n -l namespace -d 'Namespace for names without one, and for --matrix' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
+json\t'JSON'
+html\t'An HTML page with the path of each connection'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l logs -d 'Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); \'-\' for standard input. Only lines of known meaning are kept, redacted. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l diagnostics -d 'What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l at -d 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as -d 'Act as this user' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as-group -d 'Act as a member of this group. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l user -d 'Kubeconfig user, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as -d 'Impersonate this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l as-group -d 'Impersonate this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l matrix -d 'Show who may call whom in a namespace: its workloads, and the ports of its Services'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l matrix -d 'Show which workloads of a namespace can connect to which of its Service ports'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l probe -d 'Also query running programs through port-forwards'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s q -l quiet -d 'Print only errors on standard error'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand reach" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s o -l output -d 'Destination: FILE.tar.gz, FILE.tar.zst or a folder' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l logs -d 'Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); \'-\' for standard input. Only lines of known meaning are kept, redacted. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l diagnostics -d 'What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l at -d 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node -d 'Only this node, ready or not. Repeatable; every Linux node when not given' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-image -d 'The image of the pods; it must hold this version of meshdoctor on its PATH' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-namespace -d 'The namespace of the pods; it must admit pods that mount files of the node' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as -d 'Act as this user' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as-group -d 'Act as a member of this group. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node -d 'Read only this node, ready or not. Repeatable. By default every Linux node is read' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-image -d 'Image of the pods; it must contain this version of meshdoctor on its PATH' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-namespace -d 'Namespace of the pods; it must admit pods that mount the node\'s files' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l user -d 'Kubeconfig user, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as -d 'Impersonate this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l as-group -d 'Impersonate this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l skip -d 'Skip these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l force -d 'Overwrite a file that is there'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-pods -d 'Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l yes -d 'Create the pods without asking'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l dry-run -d 'Print the manifests of the pods, and do nothing'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l pre -d 'Collect what \'check --pre\' needs, before Linkerd is installed; this includes your own permissions'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l crds -d 'Collect what \'check --crds\' needs, before the control plane is installed'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l force -d 'Overwrite an existing file'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l node-pods -d 'Read node files with a short-lived pod on each node, after confirmation'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l yes -d 'Create the pods without confirmation'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l dry-run -d 'Print the manifests of the pods, and create nothing'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l probe -d 'Also query running programs through port-forwards'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l pre -d 'Collect the evidence for \'check --pre\', before Linkerd is installed; this includes your own permissions'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l crds -d 'Collect the evidence for \'check --crds\', before the control plane is installed'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s q -l quiet -d 'Print only errors on standard error'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand collect" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or \'-\' for a tar.gz on standard output' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable; all of them together are one cluster' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l complete -d 'Say that the dump lists every object of these kinds (comma-separated, or \'all\'). Otherwise what a dump does not hold counts as not provided' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s o -l output -d 'Destination: FILE.tar.gz, FILE.tar.zst, a folder, or \'-\' for a tar.gz on standard output' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l bundle -d 'Read a bundle or dump instead of a cluster: a file, a folder or \'-\' for standard input. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l complete -d 'Declare that the dump lists every object of these kinds (comma-separated, or \'all\')' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l nodes -d 'Node evidence: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l logs -d 'Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); \'-\' for standard input. Only lines of known meaning are kept, redacted. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l diagnostics -d 'What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l at -d 'The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'. By default the one on PATH is asked when a live cluster is read' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s L -l linkerd-namespace -d 'The namespace of the control plane; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l cni-namespace -d 'The namespace of linkerd-cni; found by its labels when not given' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l kubeconfig -d 'The kubeconfig file; otherwise $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l context -d 'The context of the kubeconfig to use. \'check\' takes several, and judges each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l cluster -d 'The cluster of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l user -d 'The user of the kubeconfig to use, instead of the context\'s' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as -d 'Act as this user' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as-group -d 'Act as a member of this group. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l request-timeout -d 'How long to wait for one response of the API server: 30s, 2m; 0 waits forever' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l timeout -d 'How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l logs -d 'Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l diagnostics -d 'Output of \'linkerd diagnostics\' in a file, to compare with the cluster or bundle. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l at -d 'Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l linkerd-cli -d 'The linkerd CLI: its path (with a \'/\'), its version, or \'none\'' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s L -l linkerd-namespace -d 'Namespace of the control plane; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l cni-namespace -d 'Namespace of linkerd-cni; by default found by its labels' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l kubeconfig -d 'Kubeconfig file; by default $KUBECONFIG, ~/.kube/config, or the service account inside a pod' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l context -d 'Kubeconfig context. \'check\' accepts several and checks each cluster' -r -f -a "(kubectl config get-contexts -o name 2>/dev/null)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l cluster -d 'Kubeconfig cluster, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l user -d 'Kubeconfig user, instead of the context\'s' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as -d 'Impersonate this user' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l as-group -d 'Impersonate this group. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l request-timeout -d 'Time limit for one response of the API server: 30s, 2m; 0 means no limit' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l timeout -d 'Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l skip -d 'Skip these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s n -l namespace -d 'Check only workloads in these namespaces (comma-separated). The control plane is always checked' -r -f -a "(__fish_complete_list , __meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l to -d 'The release of Linkerd that you are about to upgrade to: what that breaks and changes goes into the report' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l to-kubernetes -d 'With --to: the Kubernetes that the cluster will run by then, such as 1.35' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l from -d 'With --to: the release that is installed, where the evidence does not tell' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l to-cni -d 'The version of linkerd-cni that you are about to upgrade to, such as v1.6.8' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l expected-version -d 'The release that everything should run, such as edge-26.8.3 or stable-2.14.10' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l param -d 'A parameter of a check, in the place of what its card says: trust-anchor-expiring.days=30. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l to -d 'Add a preview of an upgrade to this Linkerd release to the report' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l to-kubernetes -d 'With --to: Kubernetes version at the time of the upgrade, such as 1.35' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l from -d 'With --to: the installed release, if the evidence does not contain it' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l to-cni -d 'The linkerd-cni version of the next upgrade, such as v1.6.8' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l expected-version -d 'The release that all components should run, such as edge-26.8.3 or stable-2.14.10' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l param -d 'Override a check\'s parameter: trust-anchor-expiring.days=30. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l force -d 'Overwrite a file that is there'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l dry-run -d 'List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l live -d 'Read the live cluster, also where --nodes, --logs or --diagnostics is given'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l disable-compression -d 'Ask for uncompressed answers: faster on the API server\'s own machine or a very fast link'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l probe -d 'Also query running programs through port-forwards: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l pre -d 'Check whether the cluster can take Linkerd, before it is installed'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l force -d 'Overwrite an existing file'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l dry-run -d 'List the files of the archive, their size and redactions, and write nothing'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l live -d 'Read the live cluster even if --nodes, --logs or --diagnostics is given'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l disable-compression -d 'Request uncompressed responses; faster on the API server\'s machine or a very fast link'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l probe -d 'Also query running programs through port-forwards'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l pre -d 'Check whether the cluster can run Linkerd, before it is installed'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l crds -d 'Check the custom resource definitions, before the control plane is installed'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l linkerd-cni-enabled -d 'With --pre: the installation will use linkerd-cni, which must be installed and ready'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s q -l quiet -d 'Print only errors on standard error'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand ticket" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s o -l output -d 'Where to: FILE.tar.gz, FILE.tar.zst, a folder, or \'-\' for a tar.gz on standard output. NODE.tar.gz when not given' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l root -d 'The root of the node\'s file system, where a pod has it mounted. No link leads out of it. By default /, or /host in a pod that has the node\'s files there' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l node -d 'The node\'s name in the cluster; by default the one that the kubelet was given, else /etc/hostname' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l conf-dir -d 'The directory of CNI configuration, instead of what the container runtime says' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l bin-dir -d 'A directory of plugin binaries, instead of what the container runtime says. Repeatable' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s o -l output -d 'Destination: FILE.tar.gz, FILE.tar.zst, a folder, or \'-\' for a tar.gz on standard output (default NODE.tar.gz)' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l root -d 'Root of the node\'s file system. Links that lead out of it are not followed' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l node -d 'Name of the node in the cluster; by default the kubelet\'s node name, else /etc/hostname' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l conf-dir -d 'CNI configuration directory; overrides the container runtime\'s setting' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l bin-dir -d 'Directory with plugin binaries; overrides the container runtime\'s setting. Repeatable' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l force -d 'Overwrite a file that is there'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l to-log -d 'Write to standard output as lines of a log, as the pods of \'collect --node-pods\' do: what --nodes reads again'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l hold -d 'With --to-log: stay until ended, and do nothing, as the pod of a DaemonSet must'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-run -d 'Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l ask-plugin -d 'Run the linkerd-cni binary of another root than / as well, to ask it for its versions'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s q -l quiet -d 'Say nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l force -d 'Overwrite an existing file'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l to-log -d 'Write to standard output as log lines, as the pods of \'collect --node-pods\' do. --nodes reads them'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l hold -d 'With --to-log: keep running afterwards, as the pod of a DaemonSet must'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-run -d 'Run no programs'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l ask-plugin -d 'Run the linkerd-cni binary for its versions even if the root is not /'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s q -l quiet -d 'Print only errors on standard error'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand node-snapshot" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s o -l output -d 'Output format: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of \'linkerd check\' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable' -r -f -a "table\t''
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s o -l output -d 'Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable' -r -f -a "table\t''
 short\t''
 json\t''
 yaml\t''
@@ -427,119 +427,120 @@ markdown\t''
 prometheus\t''
 ndjson\t''
 html\t''"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Unfold the report: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read: requests, bytes and time of each item' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s v -l verbose -d 'Show the full report: every subject, all evidence, symptoms, infos, versions and the complete coverage' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l config -d 'Configuration file; flags override it' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l cured -d 'Check the cluster after the fix'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l coverage -d 'Say in a table what was not checked in full: why, and how to check it'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s q -l quiet -d 'Print nothing on standard error but errors'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l coverage -d 'Show what was not checked completely, why, and how to check it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s q -l quiet -d 'Print only errors on standard error'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand demo" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s o -l output -d 'The form of the list' -r -f -a "table\t'For people'
-name\t'One id a line'
-json\t'For programs'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s o -l output -d 'Output format' -r -f -a "table\t'A table'
+name\t'One id per line'
+json\t'JSON'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l config -d 'Configuration file; flags override it' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s o -l output -d 'The form of the page' -r -f -a "text\t'For people'
-markdown\t'As on the documentation page'
-json\t'For programs'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s o -l output -d 'Output format' -r -f -a "text\t'Plain text'
+markdown\t'Markdown, as on the documentation page'
+json\t'JSON'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l config -d 'Configuration file; flags override it' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l builtin -d 'Built-in checks or categories instead (comma-separated)' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l config -d 'Configuration file; flags override it' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand test" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l for -d 'The kind of object that it is asked of, as kubectl takes it: pods, servers.policy.linkerd.io. A custom resource of others with its version, and its kind with --kind: certificates.v1.cert-manager.io' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l kind -d 'With --for: the kind of that custom resource as manifests name it, such as Certificate' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l dir -d 'The folder that it is written into' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l for -d 'Resource that the check evaluates, as kubectl names it: pods, servers.policy.linkerd.io' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l kind -d 'With --for: kind of the custom resource, such as Certificate' -r
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l dir -d 'Folder to write the card to' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l cluster-scoped -d 'With --kind: its objects live in no namespace'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l cluster-scoped -d 'With --kind: the resource is cluster-scoped'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand new" -s V -l version -d 'Print version'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l only -d 'Run only these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l skip -d 'Leave out these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l skip -d 'Skip these checks or categories (comma-separated)' -r -f -a "(__fish_complete_list , __meshdoctor_listed)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l user -d 'Also print a binding to this user' -r
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l service-account -d 'Also print a binding to this service account' -r
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s L -l linkerd-namespace -d 'With --namespaced: the namespace of the control plane' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l cni-namespace -d 'With --namespaced: the namespace of linkerd-cni' -r -f -a "(__meshdoctor_namespaces)"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s L -l linkerd-namespace -d 'With --namespaced: namespace of the control plane' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l cni-namespace -d 'With --namespaced: namespace of linkerd-cni' -r -f -a "(__meshdoctor_namespaces)"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l namespaced -d 'Grant what is read by name, Secrets and ConfigMaps, in its own namespace alone: by Roles in those of the control plane and of linkerd-cni and in kube-system, in the place of a ClusterRole. Lists are of all namespaces as before'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l config -d 'Configuration file; flags override it' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l namespaced -d 'Use Roles instead of a ClusterRole for Secrets and ConfigMaps that are read by name'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand rbac" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l config -d 'Configuration file; flags override it' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand completions" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l config -d 'Configuration file; flags override it' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand config" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s o -l output -d 'The form of the answer' -r -f -a "text\t'For people'
-json\t'For programs'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l color -d 'When to use colour' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s o -l output -d 'Output format' -r -f -a "text\t'Plain text'
+json\t'JSON'"
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l color -d 'When to use color' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it'
 always\t'Always'
 never\t'Never'"
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l checks -d 'Checks of your own: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable' -r -F
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l config -d 'Configuration file; flags override it. By default $MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l checks -d 'Folder with your own checks, which run like the built-in ones. Repeatable' -r -F
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l config -d 'Configuration file; flags override it' -r -F
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -l no-config -d 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand version" -s V -l version -d 'Print version'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "check" -d 'Look at a mesh and say what is wrong, what proves it and what to do'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "report" -d 'Show a saved report again, in any form: check -o json=FILE saves one. The exit status is that of the saved run'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "diff" -d 'Compare two reports: what is new, changed, fixed or unchanged, and what cannot be compared'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "policy" -d 'Show what Linkerd\'s policy says of the ports of workloads: what takes them, who is let in by what, and what of that which people wrote counts for nothing'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "injection" -d 'Show what would be injected: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "reach" -d 'Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "collect" -d 'Save everything that the checks need, redacted, as one file for a ticket or for later'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "ticket" -d 'Write one small redacted archive for a support ticket: the report, and the evidence that its findings rest on'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "node-snapshot" -d 'Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "demo" -d 'Check an embedded cluster with a known failure; without a name, list them'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "check" -d 'Check a mesh: what is broken, the evidence, and how to repair it'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "report" -d 'Show a saved JSON report in any format; the exit status is that of the saved run'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "diff" -d 'Compare two reports: new, changed, fixed and unchanged findings, and what cannot be compared'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "policy" -d 'Show the effective policy of workload ports: who may connect, why, and which policies have no effect'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "injection" -d 'Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "reach" -d 'Trace a connection between two workloads step by step, and show where it fails'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "collect" -d 'Save the evidence that the checks need as one redacted file (a bundle)'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "ticket" -d 'Write a small redacted archive for a support ticket: the report and the evidence of its findings'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "node-snapshot" -d 'Save the CNI and runtime files of a node'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "demo" -d 'Check an embedded demo cluster with a known failure; without a name, list the demos'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "list" -d 'List the checks'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, what it cannot see'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "test" -d 'Run the cases of cards of your own, and say which do not say what their card claims'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "new" -d 'Write a card to start a check of your own from'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "rbac" -d 'Print the role that suffices for the chosen checks, as a manifest'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "explain" -d 'Explain a check: what it finds, why it matters, how to fix it, and its limits'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "test" -d 'Run the test cases of your own checks, and report results that differ from the card'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "new" -d 'Write a card to start your own check from'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "rbac" -d 'Print the RBAC role that the chosen checks need, as a manifest'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "completions" -d 'Print a completion script for a shell'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "config" -d 'Show what meshdoctor.toml sets, and where'
-complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "version" -d 'Print the version of meshdoctor and of what it knows'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "config" -d 'Show the settings of meshdoctor.toml and where each comes from'
+complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "version" -d 'Print the version of meshdoctor and of its release data'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand help; and not __fish_seen_subcommand_from check report diff policy injection reach collect ticket node-snapshot demo list explain test new rbac completions config version help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand explain" -f -a "(__meshdoctor_checks)"
 complete -c meshdoctor -n "__fish_meshdoctor_using_subcommand list" -f -a "(__fish_complete_list , __meshdoctor_listed)"

@@ -22,11 +22,11 @@ _meshdoctor() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -43,82 +43,82 @@ never\:"Never"))' \
         case $line[1] in
             (check)
 _arguments "${_arguments_options[@]}" : \
-'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
-'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
-'*--diagnostics=[What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
-'--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
-'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
-'-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
-'--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--as=[Act as this user]:USER:_default' \
-'*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
-'(--context --bundle --live)--bundles=[Judge every bundle and dump in a folder, each as a cluster of its own, called as its file without the ending]:DIR:_files' \
-'--max-age=[With --bundles\: a bundle that is older, or a dump that does not tell its age, is of a cluster that could not be judged]:DURATION:_default' \
-'*--expect=[With --bundles\: the clusters that there must be. One without a bundle could not be judged]:NAME,...:_default' \
-'--parallel=[How many clusters are read at a time]:N:_default' \
+'*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
+'*--diagnostics=[Output of '\''linkerd diagnostics'\'' in a file, to compare with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
+'--at=[Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\'']:PATH|VERSION|none:_default' \
+'-L+[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--linkerd-namespace=[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--cni-namespace=[Namespace of linkerd-cni; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--kubeconfig=[Kubeconfig file; by default \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'*--context=[Kubeconfig context. '\''check'\'' accepts several and checks each cluster]:NAME:_meshdoctor_contexts' \
+'--cluster=[Kubeconfig cluster, instead of the context'\''s]:NAME:_default' \
+'--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
+'--as=[Impersonate this user]:USER:_default' \
+'*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
+'(--context --bundle --live)--bundles=[Check every bundle and dump in a folder, each as its own cluster, named after its file]:DIR:_files' \
+'--max-age=[With --bundles\: treat bundles that are older, and dumps of unknown age, as clusters that could not be checked]:DURATION:_default' \
+'*--expect=[With --bundles\: names of the clusters to expect. A cluster without a bundle counts as not checked]:NAME,...:_default' \
+'--parallel=[Number of clusters to read at the same time]:N:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
-'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
+'*--skip=[Skip these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*-n+[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
 '*--namespace=[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
-'--to-cni=[The version of linkerd-cni that you are about to upgrade to, such as v1.6.8\: says what that upgrade would break, and where it is newer than what meshdoctor knows, that it does not know. By default the newest release that meshdoctor knows]:VERSION:_default' \
-'(--with --live --nodes --logs --pre --crds --verify --save)*--manifests=[Judge manifests without a cluster\: files, folders or '\''-'\'' for standard input, as helm template, kustomize build and linkerd install print them. What they do not hold is not checked, and changes no exit status. Repeatable]:PATH:_files' \
-'--linkerd-version=[With --manifests\: the release of Linkerd that they are for, where they do not hold the control plane. With --bundle beside --manifests it is read from there]:RELEASE:_default' \
-'--kubernetes-version=[With --manifests\: the Kubernetes that they are for, such as 1.34]:VERSION:_default' \
-'(--to --pre --crds --verify)*--with=[Lay manifests over the cluster or bundle, as if they were applied, and judge the cluster as it would be\: says what the change brings in, what it cures and what stays. --fail-on counts what it brings in. Repeatable]:PATH:_files' \
-'--prune=[With --with\: objects with these labels that the manifests do not name are deleted, as kubectl apply --prune does]:SELECTOR:_default' \
-'(--manifests --with --pre --crds --verify)*--values=[Judge values that are about to be given to a chart of Linkerd'\''s\: unknown and unread ones, wrong types, what the chart refuses. By themselves; with --bundle or --live over what the cluster has; with --to for the upgrade. A later file counts over an earlier one, as with helm. Repeatable]:FILE:_files' \
-'--chart=[The chart that --values are for, and its release\: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5, or with the version of the chart, linkerd2-cni@2025.10.7. Without a release it is that of the cluster or of --to]:CHART[@RELEASE]:_default' \
-'--into=[The namespace of manifests that name none, as with kubectl apply -n; default when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'(--pre --crds --verify)--to=[The release of Linkerd that you are about to upgrade to\: a minor such as 2.20, or a release such as edge-26.8.3. Says what that upgrade will break and what it will change on this cluster, and in which order to go about it (-o plan)]:RELEASE:_default' \
-'--to-kubernetes=[With --to\: the Kubernetes that the cluster will run by then, such as 1.35]:VERSION:_default' \
-'--from=[With --to\: the release that is installed, where the evidence does not tell]:RELEASE:_default' \
-'--expected-version=[The release that everything should run, such as edge-26.8.3 or stable-2.14.10. By default what the evidence and meshdoctor'\''s release data say]:VERSION:_default' \
-'--fail-on=[Exit with 1 when there is a finding of at least this severity; with \:observed what is inferred ('\''likely'\'') does not count. By default error, and with --verify warning]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
-'(--verify)*--severity=[How bad the findings of a check are here\: error, warning or info. Below the severity of its card, the most that they may have; else that of every one, also of what is only an info by itself. Repeatable; leave a check out with --skip]:CHECK=SEVERITY:_default' \
-'(--verify)*--param=[A parameter of a check, in the place of what its card says\: trust-anchor-expiring.days=30. '\''explain CHECK'\'' shows which there are. Repeatable]:CHECK.NAME=VALUE:_default' \
-'(--verify)--on-not-checked=[What it means for the exit status when evidence that was asked for could not be had]:ON_NOT_CHECKED:((fail\:"Exit with 4"
+'--to-cni=[The linkerd-cni version of the next upgrade, such as v1.6.8\: reports what that upgrade would break]:VERSION:_default' \
+'(--with --live --nodes --logs --pre --crds --verify --save)*--manifests=[Check manifests without a cluster\: files, folders or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'--linkerd-version=[With --manifests\: the Linkerd release to check for, if they do not contain the control plane]:RELEASE:_default' \
+'--kubernetes-version=[With --manifests\: the Kubernetes version to check for, such as 1.34]:VERSION:_default' \
+'(--to --pre --crds --verify)*--with=[Check the cluster or bundle as it would be with these manifests applied. Repeatable]:PATH:_files' \
+'--prune=[With --with\: also delete objects with these labels that the manifests do not name, like kubectl apply --prune]:SELECTOR:_default' \
+'(--manifests --with --pre --crds --verify)*--values=[Check values for a Linkerd Helm chart\: unknown and unused values, wrong types, and values that the chart rejects. Repeatable]:FILE:_files' \
+'--chart=[The chart that --values are for, and its release\: linkerd-control-plane@2.19, linkerd-viz@edge-26.5.5]:CHART[@RELEASE]:_default' \
+'--into=[Namespace for manifests that name none, as with kubectl apply -n (default\: default)]:NAMESPACE:_meshdoctor_namespaces' \
+'(--pre --crds --verify)--to=[Preview an upgrade to this Linkerd release\: a minor such as 2.20, or a release such as edge-26.8.3]:RELEASE:_default' \
+'--to-kubernetes=[With --to\: Kubernetes version at the time of the upgrade, such as 1.35]:VERSION:_default' \
+'--from=[With --to\: the installed release, if the evidence does not contain it]:RELEASE:_default' \
+'--expected-version=[The release that all components should run, such as edge-26.8.3 or stable-2.14.10]:VERSION:_default' \
+'--fail-on=[Exit with 1 if a finding has at least this severity; with \:observed, inferred ('\''likely'\'') findings do not count]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
+'(--verify)*--severity=[Override the severity of a check'\''s findings\: error, warning or info. Repeatable]:CHECK=SEVERITY:_default' \
+'(--verify)*--param=[Override a check'\''s parameter\: trust-anchor-expiring.days=30. Repeatable]:CHECK.NAME=VALUE:_default' \
+'(--verify)--on-not-checked=[Exit status if requested evidence was unavailable]:ON_NOT_CHECKED:((fail\:"Exit with 4"
 pass\:"Exit with 0"))' \
-'(--verify)*--waivers=[Findings that are accepted\: a YAML file of waivers, each with check or fingerprint, scope, reason, owner and expiry. They stay in the report, marked, and do not count. Waivers that have expired, are unused, accept everything or name no check are findings. Repeatable]:FILE:_files' \
-'(--verify)--baseline=[An earlier report (-o json=FILE) of the same cluster\: what was found then, at the same subjects and as bad, does not count]:REPORT.json:_files' \
-'--verify=[Check the findings of an earlier report (-o json=FILE) again on fresh evidence, and say of each\: fixed, still there, or not checked. What the report'\''s run was asked is asked again where no flag says otherwise]:REPORT.json:_files' \
-'(--verify)--confidence=[What is told\: everything, or with '\''observed'\'' what the evidence shows alone. What is inferred is then counted, and neither listed nor able to fail the run]:CONFIDENCE:((likely\:"What is inferred as well"
-observed\:"What the evidence shows alone"))' \
-'(--bundle --bundles --manifests --with --values --verify --to)--wait=[Look again, for so long at most, until nothing fails the run\: 5m, as linkerd check does. What does not go by itself, an expired certificate say, ends the waiting at once]:DURATION:_default' \
-'*-o+[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'*--output=[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'--save=[Also save what was read as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
-'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--knowledge=[Read the release data and other facts that age from this folder instead of the embedded ones]:DIR:_files' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'(--verify)*--waivers=[Accept the findings in a YAML file of waivers. Repeatable]:FILE:_files' \
+'(--verify)--baseline=[Ignore the findings of an earlier report (-o json=FILE) of the same cluster]:REPORT.json:_files' \
+'--verify=[Recheck the findings of an earlier report (-o json=FILE) with fresh evidence\: fixed, still there, or not checked]:REPORT.json:_files' \
+'(--verify)--confidence=[With '\''observed'\'', list only findings that the evidence proves]:CONFIDENCE:((likely\:"Also inferred findings"
+observed\:"Only findings that the evidence proves"))' \
+'(--bundle --bundles --manifests --with --values --verify --to)--wait=[Retry for up to DURATION (5m) until the checks pass, like linkerd check]:DURATION:_default' \
+'*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'--save=[Save the evidence as a bundle\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
+'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--knowledge=[Read release data and other facts that age from this folder instead of the embedded ones]:DIR:_files' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
-'(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
-'--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
-'--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
-'(--context --bundle --live --bundles)--all-contexts[Judge the cluster of every context of the kubeconfig, as with several --context]' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
+'--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards]' \
+'(--context --bundle --live --bundles)--all-contexts[Check the cluster of every kubeconfig context, as with several --context]' \
 '(-n --namespace)-A[Check workloads in all namespaces, as without --namespace]' \
 '(-n --namespace)--all-namespaces[Check workloads in all namespaces, as without --namespace]' \
-'(--crds)--pre[Check whether the cluster can take Linkerd, before it is installed]' \
+'(--crds)--pre[Check whether the cluster can run Linkerd, before it is installed]' \
 '--crds[Check the custom resource definitions, before the control plane is installed]' \
 '--linkerd-cni-enabled[With --pre\: the installation will use linkerd-cni, which must be installed and ready]' \
-'(--pre --crds)--proxy[With -o linkerd, also print the rows of the data plane. meshdoctor'\''s own reports always include it]' \
-'--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
-'(--bundle --manifests --with --values --verify --to --pre --crds --only --skip -n --namespace --confidence)--publish[Also write the report into the cluster, as the objects that policy reporters read (Reports of openreports.io, or else PolicyReports of wgpolicyk8s.io), with an event for each finding that appears or goes. It writes to the cluster; see docs/deploy.md for the role]' \
-'--force[Let --save overwrite a file that is there]' \
-'(-v --verbose)-q[Print nothing on standard error but errors]' \
-'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'(--pre --crds)--proxy[With -o linkerd, also print the data-plane rows. meshdoctor'\''s own reports always include them]' \
+'--coverage[Show what was not checked completely, why, and how to check it]' \
+'(--bundle --manifests --with --values --verify --to --pre --crds --only --skip -n --namespace --confidence)--publish[Also write the report into the cluster, for policy reporters; see docs/deploy.md for the role]' \
+'--force[Let --save overwrite an existing file]' \
+'(-v --verbose)-q[Print only errors on standard error]' \
+'(-v --verbose)--quiet[Print only errors on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -129,18 +129,18 @@ never\:"Never"))' \
 ;;
 (report)
 _arguments "${_arguments_options[@]}" : \
-'*-o+[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'*--output=[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
-'--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
-'(-v --verbose)-q[Print nothing on standard error but errors]' \
-'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'--coverage[Show what was not checked completely, why, and how to check it]' \
+'(-v --verbose)-q[Print only errors on standard error]' \
+'(-v --verbose)--quiet[Print only errors on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -151,219 +151,219 @@ never\:"Never"))' \
 ;;
 (diff)
 _arguments "${_arguments_options[@]}" : \
-'--fail-on=[Exit with 1 when something of at least this severity is new or has become worse, and with 4 when such cannot be compared. By default error]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
-'-o+[The form of the answer]:OUTPUT:((table\:"For people"
-json\:"For programs"))' \
-'--output=[The form of the answer]:OUTPUT:((table\:"For people"
-json\:"For programs"))' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'--fail-on=[Exit with 1 if findings of at least this severity are new or worse (default error)]:FAIL_ON:(error warning info never error\:observed warning\:observed)' \
+'-o+[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"))' \
+'--output=[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"))' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':before -- The earlier report, as check -o json=FILE writes it; or a bundle or folder, which is checked first:_files' \
+':before -- The earlier report (check -o json=FILE), or a bundle or folder, which is checked first:_files' \
 ':after -- The later report, bundle or folder:_files' \
 && ret=0
 ;;
 (policy)
 _arguments "${_arguments_options[@]}" : \
-'()*--to=[Show instead what clients get on the way to a Service, NAMESPACE/NAME\[\:PORT\], or to an address, ADDRESS\:PORT\: routes, where they send what, time limits, retries, and what is forbidden]:SERVICE[:PORT]:_default' \
-'--from=[With --to, the namespace of the clients; that of the Service when not given, \`default\` for addresses]:NAMESPACE:_meshdoctor_namespaces' \
-'-o+[The form of the answer]:OUTPUT:((table\:"For people"
-json\:"For programs"
-controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NAMESPACE/POD"\: {"PORT"\: ANSWER}}}, with --to {"outbound"\: \[{"query"\: QUERY, "policy"\: ANSWER}\]}"))' \
-'--output=[The form of the answer]:OUTPUT:((table\:"For people"
-json\:"For programs"
-controller\:"As the policy controller itself answers proxies\: {"inbound"\: {"NAMESPACE/POD"\: {"PORT"\: ANSWER}}}, with --to {"outbound"\: \[{"query"\: QUERY, "policy"\: ANSWER}\]}"))' \
-'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
-'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
+'()*--to=[Show the outbound policy of clients for a Service, NAMESPACE/NAME\[\:PORT\], or an address, ADDRESS\:PORT]:SERVICE[:PORT]:_default' \
+'--from=[With --to\: namespace of the clients (default\: the Service'\''s, or '\''default'\'' for addresses)]:NAMESPACE:_meshdoctor_namespaces' \
+'-o+[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"
+controller\:"The response of the policy controller to proxies\: {"inbound"\: {"NAMESPACE/POD"\: {"PORT"\: ANSWER}}}, with --to {"outbound"\: \[{"query"\: QUERY, "policy"\: ANSWER}\]}"))' \
+'--output=[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"
+controller\:"The response of the policy controller to proxies\: {"inbound"\: {"NAMESPACE/POD"\: {"PORT"\: ANSWER}}}, with --to {"outbound"\: \[{"query"\: QUERY, "policy"\: ANSWER}\]}"))' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
-'*--diagnostics=[What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
-'--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
-'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
-'-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
-'--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--as=[Act as this user]:USER:_default' \
-'*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
-'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
+'*--diagnostics=[Output of '\''linkerd diagnostics'\'' in a file, to compare with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
+'--at=[Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\'']:PATH|VERSION|none:_default' \
+'-L+[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--linkerd-namespace=[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--cni-namespace=[Namespace of linkerd-cni; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--kubeconfig=[Kubeconfig file; by default \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'*--context=[Kubeconfig context. '\''check'\'' accepts several and checks each cluster]:NAME:_meshdoctor_contexts' \
+'--cluster=[Kubeconfig cluster, instead of the context'\''s]:NAME:_default' \
+'--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
+'--as=[Impersonate this user]:USER:_default' \
+'*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
+'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
-'(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
-'--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
-'--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
-'(-v --verbose)-q[Print nothing on standard error but errors]' \
-'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
+'--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards]' \
+'(-v --verbose)-q[Print only errors on standard error]' \
+'(-v --verbose)--quiet[Print only errors on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::targets -- What to show\: NAMESPACE, NAMESPACE/NAME or NAMESPACE/NAME\:PORT, of a pod, a workload such as a Deployment, or an ExternalWorkload. Everything that is injected when not given:_meshdoctor_targets' \
+'*::targets -- NAMESPACE, or NAMESPACE/NAME\[\:PORT\] of a pod, a workload or an ExternalWorkload; by default all injected workloads:_meshdoctor_targets' \
 && ret=0
 ;;
 (injection)
 _arguments "${_arguments_options[@]}" : \
-'(--nodes --logs)*--manifests=[Show what manifests make\: files, folders or '\''-'\'' for standard input. By themselves, or with --bundle or --live as the injector of that cluster treats them. Repeatable]:PATH:_files' \
-'--linkerd-version=[The release that injects, where neither cluster nor manifests hold a control plane]:RELEASE:_default' \
-'--into=[The namespace of manifests that name none, as with kubectl apply -n; default when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'-o+[The form of the answer]:OUTPUT:((table\:"For people"
-json\:"For programs"))' \
-'--output=[The form of the answer]:OUTPUT:((table\:"For people"
-json\:"For programs"))' \
-'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
-'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
+'(--nodes --logs)*--manifests=[Show the pods of manifests\: files, folders or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'--linkerd-version=[The Linkerd release, if neither cluster nor manifests contain a control plane]:RELEASE:_default' \
+'--into=[Namespace for manifests that name none, as with kubectl apply -n (default\: default)]:NAMESPACE:_meshdoctor_namespaces' \
+'-o+[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"))' \
+'--output=[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"))' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
-'*--diagnostics=[What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
-'--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
-'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
-'-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
-'--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--as=[Act as this user]:USER:_default' \
-'*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
-'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
+'*--diagnostics=[Output of '\''linkerd diagnostics'\'' in a file, to compare with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
+'--at=[Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\'']:PATH|VERSION|none:_default' \
+'-L+[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--linkerd-namespace=[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--cni-namespace=[Namespace of linkerd-cni; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--kubeconfig=[Kubeconfig file; by default \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'*--context=[Kubeconfig context. '\''check'\'' accepts several and checks each cluster]:NAME:_meshdoctor_contexts' \
+'--cluster=[Kubeconfig cluster, instead of the context'\''s]:NAME:_default' \
+'--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
+'--as=[Impersonate this user]:USER:_default' \
+'*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
+'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
-'(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
-'--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
-'--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
-'(-v --verbose)-q[Print nothing on standard error but errors]' \
-'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
+'--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards]' \
+'(-v --verbose)-q[Print only errors on standard error]' \
+'(-v --verbose)--quiet[Print only errors on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::targets -- What to show\: NAMESPACE or NAMESPACE/NAME of something that makes pods. Everything when not given:_default' \
+'*::targets -- NAMESPACE, or NAMESPACE/NAME of a pod or workload; by default everything:_default' \
 && ret=0
 ;;
 (reach)
 _arguments "${_arguments_options[@]}" : \
-'--traffic=[What is sent. Without it, the answer names the kinds of traffic that fail]:KIND:((http1\:"HTTP/1"
+'--traffic=[Kind of traffic. By default, the report names the kinds that fail]:KIND:((http1\:"HTTP/1"
 http2\:"HTTP/2, such as gRPC"
 client-first\:"Another protocol in which the client sends the first byte"
 server-first\:"Another protocol in which the server sends the first byte"))' \
-'-n+[The namespace of names that state none, and of --matrix]:NAMESPACE:_meshdoctor_namespaces' \
-'--namespace=[The namespace of names that state none, and of --matrix]:NAMESPACE:_meshdoctor_namespaces' \
-'-o+[The form of the answer]:OUTPUT:((table\:"For people"
-json\:"For programs"
-html\:"For a browser\: the path of each call"))' \
-'--output=[The form of the answer]:OUTPUT:((table\:"For people"
-json\:"For programs"
-html\:"For a browser\: the path of each call"))' \
-'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
-'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
+'-n+[Namespace for names without one, and for --matrix]:NAMESPACE:_meshdoctor_namespaces' \
+'--namespace=[Namespace for names without one, and for --matrix]:NAMESPACE:_meshdoctor_namespaces' \
+'-o+[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"
+html\:"An HTML page with the path of each connection"))' \
+'--output=[Output format]:OUTPUT:((table\:"A table"
+json\:"JSON"
+html\:"An HTML page with the path of each connection"))' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
-'*--diagnostics=[What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
-'--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
-'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
-'-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
-'--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--as=[Act as this user]:USER:_default' \
-'*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
-'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
+'*--diagnostics=[Output of '\''linkerd diagnostics'\'' in a file, to compare with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
+'--at=[Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\'']:PATH|VERSION|none:_default' \
+'-L+[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--linkerd-namespace=[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--cni-namespace=[Namespace of linkerd-cni; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--kubeconfig=[Kubeconfig file; by default \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'*--context=[Kubeconfig context. '\''check'\'' accepts several and checks each cluster]:NAME:_meshdoctor_contexts' \
+'--cluster=[Kubeconfig cluster, instead of the context'\''s]:NAME:_default' \
+'--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
+'--as=[Impersonate this user]:USER:_default' \
+'*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
+'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
-'()--matrix[Show who may call whom in a namespace\: its workloads, and the ports of its Services]' \
-'(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
-'--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
-'--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
-'(-v --verbose)-q[Print nothing on standard error but errors]' \
-'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'()--matrix[Show which workloads of a namespace can connect to which of its Service ports]' \
+'(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
+'--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards]' \
+'(-v --verbose)-q[Print only errors on standard error]' \
+'(-v --verbose)--quiet[Print only errors on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
 '::from -- The client\: a pod or a workload, NAMESPACE/NAME, or NAME with --namespace:_meshdoctor_targets' \
-'::to -- The called end\: a Service, a workload or a pod, NAMESPACE/NAME\[\:PORT\], or NAME\[\:PORT\] with --namespace; or a host, HOST\:PORT:_meshdoctor_targets' \
+'::to -- The destination\: a Service, workload or pod, NAMESPACE/NAME\[\:PORT\], or NAME\[\:PORT\] with --namespace; or HOST\:PORT:_meshdoctor_targets' \
 && ret=0
 ;;
 (collect)
 _arguments "${_arguments_options[@]}" : \
-'-o+[Where to\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
-'--output=[Where to\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
-'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
-'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
+'-o+[Destination\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
+'--output=[Destination\: FILE.tar.gz, FILE.tar.zst or a folder]:PATH:_files' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
-'*--diagnostics=[What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
-'--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
-'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
-'-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'*--node=[Only this node, ready or not. Repeatable; every Linux node when not given]:NAME:_default' \
-'--node-image=[The image of the pods; it must hold this version of meshdoctor on its PATH]:IMAGE:_default' \
-'--node-namespace=[The namespace of the pods; it must admit pods that mount files of the node]:NAMESPACE:_meshdoctor_namespaces' \
-'--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
-'--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--as=[Act as this user]:USER:_default' \
-'*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
+'*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
+'*--diagnostics=[Output of '\''linkerd diagnostics'\'' in a file, to compare with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
+'--at=[Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\'']:PATH|VERSION|none:_default' \
+'-L+[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--linkerd-namespace=[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--cni-namespace=[Namespace of linkerd-cni; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'*--node=[Read only this node, ready or not. Repeatable. By default every Linux node is read]:NAME:_default' \
+'--node-image=[Image of the pods; it must contain this version of meshdoctor on its PATH]:IMAGE:_default' \
+'--node-namespace=[Namespace of the pods; it must admit pods that mount the node'\''s files]:NAMESPACE:_meshdoctor_namespaces' \
+'--kubeconfig=[Kubeconfig file; by default \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'*--context=[Kubeconfig context. '\''check'\'' accepts several and checks each cluster]:NAME:_meshdoctor_contexts' \
+'--cluster=[Kubeconfig cluster, instead of the context'\''s]:NAME:_default' \
+'--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
+'--as=[Impersonate this user]:USER:_default' \
+'*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
-'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
-'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'*--skip=[Skip these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
+'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
-'--force[Overwrite a file that is there]' \
-'(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
-'(--bundle)--node-pods[Read the files of nodes by a short-lived pod on each, which is deleted again. Needs rights to create and delete pods; shows what it would create, and asks]' \
-'--yes[Create the pods without asking]' \
-'--dry-run[Print the manifests of the pods, and do nothing]' \
-'--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
-'--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
-'(--crds)--pre[Collect what '\''check --pre'\'' needs, before Linkerd is installed; this includes your own permissions]' \
-'--crds[Collect what '\''check --crds'\'' needs, before the control plane is installed]' \
-'(-v --verbose)-q[Print nothing on standard error but errors]' \
-'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'--force[Overwrite an existing file]' \
+'(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
+'(--bundle)--node-pods[Read node files with a short-lived pod on each node, after confirmation]' \
+'--yes[Create the pods without confirmation]' \
+'--dry-run[Print the manifests of the pods, and create nothing]' \
+'--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards]' \
+'(--crds)--pre[Collect the evidence for '\''check --pre'\'', before Linkerd is installed; this includes your own permissions]' \
+'--crds[Collect the evidence for '\''check --crds'\'', before the control plane is installed]' \
+'(-v --verbose)-q[Print only errors on standard error]' \
+'(-v --verbose)--quiet[Print only errors on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -373,53 +373,53 @@ never\:"Never"))' \
 ;;
 (ticket)
 _arguments "${_arguments_options[@]}" : \
-'-o+[Where to\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output]:PATH:_files' \
-'--output=[Where to\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output]:PATH:_files' \
-'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable; all of them together are one cluster]:PATH:_files' \
-'*--complete=[Say that the dump lists every object of these kinds (comma-separated, or '\''all'\''). Otherwise what a dump does not hold counts as not provided]:KIND,...|all:_default' \
+'-o+[Destination\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output]:PATH:_files' \
+'--output=[Destination\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output]:PATH:_files' \
+'*--bundle=[Read a bundle or dump instead of a cluster\: a file, a folder or '\''-'\'' for standard input. Repeatable]:PATH:_files' \
+'*--complete=[Declare that the dump lists every object of these kinds (comma-separated, or '\''all'\'')]:KIND,...|all:_default' \
 '*--nodes=[Node evidence\: a folder of node snapshots, or NAME=PATH of one snapshot or of a copy of /etc/cni/net.d. Repeatable]:NAME=PATH|DIR:_default' \
-'*--logs=[Read the ends of the logs of the control plane, and of proxies that findings are about, from the cluster. With a value, a log out of a file\: the journal text of a node (NODE=FILE), or what kubectl logs prints of a container (NAMESPACE/POD/CONTAINER=FILE); '\''-'\'' for standard input. Only lines of known meaning are kept, redacted. Repeatable]::NAME=FILE:_default' \
-'*--diagnostics=[What linkerd diagnostics proxy-metrics or endpoints -o json printed, in a file; of linkerd diagnostics policy with the pod and port that it was asked of. It is compared with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
-'--at=[The time at which the evidence was captured (RFC 3339), for dumps that do not say so themselves. Expiry is judged against it]:RFC3339:_default' \
-'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\''. By default the one on PATH is asked when a live cluster is read]:PATH|VERSION|none:_default' \
-'-L+[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--linkerd-namespace=[The namespace of the control plane; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--cni-namespace=[The namespace of linkerd-cni; found by its labels when not given]:NAMESPACE:_meshdoctor_namespaces' \
-'--kubeconfig=[The kubeconfig file; otherwise \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
-'*--context=[The context of the kubeconfig to use. '\''check'\'' takes several, and judges each cluster]:NAME:_meshdoctor_contexts' \
-'--cluster=[The cluster of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--user=[The user of the kubeconfig to use, instead of the context'\''s]:NAME:_default' \
-'--as=[Act as this user]:USER:_default' \
-'*--as-group=[Act as a member of this group. Repeatable]:GROUP:_default' \
-'--request-timeout=[How long to wait for one response of the API server\: 30s, 2m; 0 waits forever]:DURATION:_default' \
-'--timeout=[How long the whole run may take; what is not read by then is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
+'*--logs=[Read recent control-plane logs and the logs of affected proxies; with a value, read logs from files. Repeatable]::NAME=FILE:_default' \
+'*--diagnostics=[Output of '\''linkerd diagnostics'\'' in a file, to compare with the cluster or bundle. Repeatable]:[NAMESPACE/POD:PORT=]FILE:_default' \
+'--at=[Time at which the evidence was captured (RFC 3339), for dumps without a timestamp. Expiry is judged at this time]:RFC3339:_default' \
+'--linkerd-cli=[The linkerd CLI\: its path (with a '\''/'\''), its version, or '\''none'\'']:PATH|VERSION|none:_default' \
+'-L+[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--linkerd-namespace=[Namespace of the control plane; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--cni-namespace=[Namespace of linkerd-cni; by default found by its labels]:NAMESPACE:_meshdoctor_namespaces' \
+'--kubeconfig=[Kubeconfig file; by default \$KUBECONFIG, ~/.kube/config, or the service account inside a pod]:FILE:_files' \
+'*--context=[Kubeconfig context. '\''check'\'' accepts several and checks each cluster]:NAME:_meshdoctor_contexts' \
+'--cluster=[Kubeconfig cluster, instead of the context'\''s]:NAME:_default' \
+'--user=[Kubeconfig user, instead of the context'\''s]:NAME:_default' \
+'--as=[Impersonate this user]:USER:_default' \
+'*--as-group=[Impersonate this group. Repeatable]:GROUP:_default' \
+'--request-timeout=[Time limit for one response of the API server\: 30s, 2m; 0 means no limit]:DURATION:_default' \
+'--timeout=[Time limit for the whole run; the rest is not checked. Without it, reading a cluster may take 5m]:DURATION:_default' \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
-'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
+'*--skip=[Skip these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '*-n+[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
 '*--namespace=[Check only workloads in these namespaces (comma-separated). The control plane is always checked]:NAMESPACE,...:_sequence _meshdoctor_namespaces' \
-'--to=[The release of Linkerd that you are about to upgrade to\: what that breaks and changes goes into the report]:RELEASE:_default' \
-'--to-kubernetes=[With --to\: the Kubernetes that the cluster will run by then, such as 1.35]:VERSION:_default' \
-'--from=[With --to\: the release that is installed, where the evidence does not tell]:RELEASE:_default' \
-'--to-cni=[The version of linkerd-cni that you are about to upgrade to, such as v1.6.8]:VERSION:_default' \
-'--expected-version=[The release that everything should run, such as edge-26.8.3 or stable-2.14.10]:VERSION:_default' \
-'*--param=[A parameter of a check, in the place of what its card says\: trust-anchor-expiring.days=30. Repeatable]:CHECK.NAME=VALUE:_default' \
-'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'--to=[Add a preview of an upgrade to this Linkerd release to the report]:RELEASE:_default' \
+'--to-kubernetes=[With --to\: Kubernetes version at the time of the upgrade, such as 1.35]:VERSION:_default' \
+'--from=[With --to\: the installed release, if the evidence does not contain it]:RELEASE:_default' \
+'--to-cni=[The linkerd-cni version of the next upgrade, such as v1.6.8]:VERSION:_default' \
+'--expected-version=[The release that all components should run, such as edge-26.8.3 or stable-2.14.10]:VERSION:_default' \
+'*--param=[Override a check'\''s parameter\: trust-anchor-expiring.days=30. Repeatable]:CHECK.NAME=VALUE:_default' \
+'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
-'--force[Overwrite a file that is there]' \
-'--dry-run[List every file that would leave this machine, how large it is and how much of it is redacted, and write nothing]' \
-'(--bundle)--live[Read the live cluster, also where --nodes, --logs or --diagnostics is given]' \
-'--disable-compression[Ask for uncompressed answers\: faster on the API server'\''s own machine or a very fast link]' \
-'--probe[Also query running programs through port-forwards\: webhooks for the certificates that they serve, metrics-api, Prometheus, the controllers of links]' \
-'(--crds --to)--pre[Check whether the cluster can take Linkerd, before it is installed]' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'--force[Overwrite an existing file]' \
+'--dry-run[List the files of the archive, their size and redactions, and write nothing]' \
+'(--bundle)--live[Read the live cluster even if --nodes, --logs or --diagnostics is given]' \
+'--disable-compression[Request uncompressed responses; faster on the API server'\''s machine or a very fast link]' \
+'--probe[Also query running programs through port-forwards]' \
+'(--crds --to)--pre[Check whether the cluster can run Linkerd, before it is installed]' \
 '(--to)--crds[Check the custom resource definitions, before the control plane is installed]' \
 '--linkerd-cni-enabled[With --pre\: the installation will use linkerd-cni, which must be installed and ready]' \
-'(-v --verbose)-q[Print nothing on standard error but errors]' \
-'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'(-v --verbose)-q[Print only errors on standard error]' \
+'(-v --verbose)--quiet[Print only errors on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -429,24 +429,24 @@ never\:"Never"))' \
 ;;
 (node-snapshot)
 _arguments "${_arguments_options[@]}" : \
-'-o+[Where to\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output. NODE.tar.gz when not given]:PATH:_files' \
-'--output=[Where to\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output. NODE.tar.gz when not given]:PATH:_files' \
-'--root=[The root of the node'\''s file system, where a pod has it mounted. No link leads out of it. By default /, or /host in a pod that has the node'\''s files there]:DIR:_files' \
-'--node=[The node'\''s name in the cluster; by default the one that the kubelet was given, else /etc/hostname]:NAME:_default' \
-'--conf-dir=[The directory of CNI configuration, instead of what the container runtime says]:DIR:_default' \
-'*--bin-dir=[A directory of plugin binaries, instead of what the container runtime says. Repeatable]:DIR:_default' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'-o+[Destination\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output (default NODE.tar.gz)]:PATH:_files' \
+'--output=[Destination\: FILE.tar.gz, FILE.tar.zst, a folder, or '\''-'\'' for a tar.gz on standard output (default NODE.tar.gz)]:PATH:_files' \
+'--root=[Root of the node'\''s file system. Links that lead out of it are not followed]:DIR:_files' \
+'--node=[Name of the node in the cluster; by default the kubelet'\''s node name, else /etc/hostname]:NAME:_default' \
+'--conf-dir=[CNI configuration directory; overrides the container runtime'\''s setting]:DIR:_default' \
+'*--bin-dir=[Directory with plugin binaries; overrides the container runtime'\''s setting. Repeatable]:DIR:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
-'(--to-log)--force[Overwrite a file that is there]' \
-'(-o --output)--to-log[Write to standard output as lines of a log, as the pods of '\''collect --node-pods'\'' do\: what --nodes reads again]' \
-'--hold[With --to-log\: stay until ended, and do nothing, as the pod of a DaemonSet must]' \
-'(--ask-plugin)--no-run[Run no program. By default crictl, journalctl, iptables --version and the version question of linkerd-cni are run where the root is /]' \
-'--ask-plugin[Run the linkerd-cni binary of another root than / as well, to ask it for its versions]' \
-'-q[Say nothing on standard error but errors]' \
-'--quiet[Say nothing on standard error but errors]' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'(--to-log)--force[Overwrite an existing file]' \
+'(-o --output)--to-log[Write to standard output as log lines, as the pods of '\''collect --node-pods'\'' do. --nodes reads them]' \
+'--hold[With --to-log\: keep running afterwards, as the pod of a DaemonSet must]' \
+'(--ask-plugin)--no-run[Run no programs]' \
+'--ask-plugin[Run the linkerd-cni binary for its versions even if the root is not /]' \
+'-q[Print only errors on standard error]' \
+'--quiet[Print only errors on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -456,19 +456,19 @@ never\:"Never"))' \
 ;;
 (demo)
 _arguments "${_arguments_options[@]}" : \
-'*-o+[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'*--output=[Output format\: table, short, json or yaml; html (one page that needs nothing else); sarif, junit, github (annotations), gitlab (code quality), markdown, prometheus (textfile) or ndjson for pipelines; plan, with --to, for the plan of the upgrade as Markdown; linkerd or linkerd-table for the rows of '\''linkerd check'\'' as its JSON document or table. FORMAT=FILE writes it to a file. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
-'-v+[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--verbose=[Unfold the report\: every subject, all evidence, symptoms and infos in full, all versions, the whole coverage. Also say on standard error what is read\: requests, bytes and time of each item]::LEVEL:_default' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'*-o+[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'*--output=[Print the report in this format (default table), or write it to a file with FORMAT=FILE. Repeatable]:FORMAT[=FILE]:(table short json yaml linkerd linkerd-table plan sarif junit github gitlab markdown prometheus ndjson html)' \
+'-v+[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--verbose=[Show the full report\: every subject, all evidence, symptoms, infos, versions and the complete coverage]::LEVEL:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--cured[Check the cluster after the fix]' \
-'--coverage[Say in a table what was not checked in full\: why, and how to check it]' \
-'(-v --verbose)-q[Print nothing on standard error but errors]' \
-'(-v --verbose)--quiet[Print nothing on standard error but errors]' \
+'--coverage[Show what was not checked completely, why, and how to check it]' \
+'(-v --verbose)-q[Print only errors on standard error]' \
+'(-v --verbose)--quiet[Print only errors on standard error]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -479,95 +479,96 @@ never\:"Never"))' \
 ;;
 (list)
 _arguments "${_arguments_options[@]}" : \
-'-o+[The form of the list]:OUTPUT:((table\:"For people"
-name\:"One id a line"
-json\:"For programs"))' \
-'--output=[The form of the list]:OUTPUT:((table\:"For people"
-name\:"One id a line"
-json\:"For programs"))' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'-o+[Output format]:OUTPUT:((table\:"A table"
+name\:"One id per line"
+json\:"JSON"))' \
+'--output=[Output format]:OUTPUT:((table\:"A table"
+name\:"One id per line"
+json\:"JSON"))' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::only -- Only these checks or categories (comma-separated):_sequence _meshdoctor_listed' \
+'*::only -- List only these checks or categories (comma-separated):_sequence _meshdoctor_listed' \
 && ret=0
 ;;
 (explain)
 _arguments "${_arguments_options[@]}" : \
-'-o+[The form of the page]:OUTPUT:((text\:"For people"
-markdown\:"As on the documentation page"
-json\:"For programs"))' \
-'--output=[The form of the page]:OUTPUT:((text\:"For people"
-markdown\:"As on the documentation page"
-json\:"For programs"))' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'-o+[Output format]:OUTPUT:((text\:"Plain text"
+markdown\:"Markdown, as on the documentation page"
+json\:"JSON"))' \
+'--output=[Output format]:OUTPUT:((text\:"Plain text"
+markdown\:"Markdown, as on the documentation page"
+json\:"JSON"))' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':check -- The check\: its id, or the anchor of a row of '\''linkerd check'\'' (l5d-...). Where several checks answer a row, they are listed:_meshdoctor_checks' \
+':check -- A check id, or the hint anchor of a row of '\''linkerd check'\'' (l5d-...):_meshdoctor_checks' \
 && ret=0
 ;;
 (test)
 _arguments "${_arguments_options[@]}" : \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'()*--builtin=[Built-in checks or categories instead (comma-separated)]:CHECK,...:_default' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-'*::folders -- Folders of cards, or cards; by default those of --checks. With UPDATE=1 in the environment what the cases say is written into the cards:_files' \
+'*::folders -- Folders with cards, or single cards (default\: those of --checks):_files' \
 && ret=0
 ;;
 (new)
 _arguments "${_arguments_options[@]}" : \
-'--for=[The kind of object that it is asked of, as kubectl takes it\: pods, servers.policy.linkerd.io. A custom resource of others with its version, and its kind with --kind\: certificates.v1.cert-manager.io]:RESOURCE:_default' \
-'--kind=[With --for\: the kind of that custom resource as manifests name it, such as Certificate]:KIND:_default' \
-'--dir=[The folder that it is written into]:DIR:_files' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'--for=[Resource that the check evaluates, as kubectl names it\: pods, servers.policy.linkerd.io]:RESOURCE:_default' \
+'--kind=[With --for\: kind of the custom resource, such as Certificate]:KIND:_default' \
+'--dir=[Folder to write the card to]:DIR:_files' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
-'--cluster-scoped[With --kind\: its objects live in no namespace]' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'--cluster-scoped[With --kind\: the resource is cluster-scoped]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
 '-V[Print version]' \
 '--version[Print version]' \
-':check -- The id of the check\: what is wrong, in words with dashes between them, such as workload-without-owner:_default' \
+':check -- Id of the check\: lower-case words for the bad state, joined by dashes, such as workload-without-owner:_default' \
 && ret=0
 ;;
 (rbac)
 _arguments "${_arguments_options[@]}" : \
 '*--only=[Run only these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
-'*--skip=[Leave out these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
+'*--skip=[Skip these checks or categories (comma-separated)]:CHECK,...:_sequence _meshdoctor_listed' \
 '(--service-account)--user=[Also print a binding to this user]:NAME:_default' \
 '--service-account=[Also print a binding to this service account]:NAMESPACE/NAME:_default' \
-'-L+[With --namespaced\: the namespace of the control plane]:NAMESPACE:_meshdoctor_namespaces' \
-'--linkerd-namespace=[With --namespaced\: the namespace of the control plane]:NAMESPACE:_meshdoctor_namespaces' \
-'--cni-namespace=[With --namespaced\: the namespace of linkerd-cni]:NAMESPACE:_meshdoctor_namespaces' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'-L+[With --namespaced\: namespace of the control plane]:NAMESPACE:_meshdoctor_namespaces' \
+'--linkerd-namespace=[With --namespaced\: namespace of the control plane]:NAMESPACE:_meshdoctor_namespaces' \
+'--cni-namespace=[With --namespaced\: namespace of linkerd-cni]:NAMESPACE:_meshdoctor_namespaces' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
-'--namespaced[Grant what is read by name, Secrets and ConfigMaps, in its own namespace alone\: by Roles in those of the control plane and of linkerd-cni and in kube-system, in the place of a ClusterRole. Lists are of all namespaces as before]' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
+'--namespaced[Use Roles instead of a ClusterRole for Secrets and ConfigMaps that are read by name]' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -577,11 +578,11 @@ never\:"Never"))' \
 ;;
 (completions)
 _arguments "${_arguments_options[@]}" : \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -592,11 +593,11 @@ never\:"Never"))' \
 ;;
 (config)
 _arguments "${_arguments_options[@]}" : \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -606,15 +607,15 @@ never\:"Never"))' \
 ;;
 (version)
 _arguments "${_arguments_options[@]}" : \
-'-o+[The form of the answer]:OUTPUT:((text\:"For people"
-json\:"For programs"))' \
-'--output=[The form of the answer]:OUTPUT:((text\:"For people"
-json\:"For programs"))' \
-'--color=[When to use colour]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
+'-o+[Output format]:OUTPUT:((text\:"Plain text"
+json\:"JSON"))' \
+'--output=[Output format]:OUTPUT:((text\:"Plain text"
+json\:"JSON"))' \
+'--color=[When to use color]:COLOR:((auto\:"On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE forces it"
 always\:"Always"
 never\:"Never"))' \
-'*--checks=[Checks of your own\: a folder of cards whose rules are expressions. They stand beside the built-in ones in everything. Repeatable]:DIR:_files' \
-'(--no-config)--config=[Configuration file; flags override it. By default \$MESHDOCTOR_CONFIG, or the nearest meshdoctor.toml here or in a folder above. A file that was found rather than named cannot choose clusters, programs or outputs]:FILE:_files' \
+'*--checks=[Folder with your own checks, which run like the built-in ones. Repeatable]:DIR:_files' \
+'(--no-config)--config=[Configuration file; flags override it]:FILE:_files' \
 '--no-config[Ignore meshdoctor.toml files and \$MESHDOCTOR_CONFIG]' \
 '-h[Print help (see more with '\''--help'\'')]' \
 '--help[Print help (see more with '\''--help'\'')]' \
@@ -722,24 +723,24 @@ esac
 (( $+functions[_meshdoctor_commands] )) ||
 _meshdoctor_commands() {
     local commands; commands=(
-'check:Look at a mesh and say what is wrong, what proves it and what to do' \
-'report:Show a saved report again, in any form\: check -o json=FILE saves one. The exit status is that of the saved run' \
-'diff:Compare two reports\: what is new, changed, fixed or unchanged, and what cannot be compared' \
-'policy:Show what Linkerd'\''s policy says of the ports of workloads\: what takes them, who is let in by what, and what of that which people wrote counts for nothing' \
-'injection:Show what would be injected\: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do' \
-'reach:Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops' \
-'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
-'ticket:Write one small redacted archive for a support ticket\: the report, and the evidence that its findings rest on' \
-'node-snapshot:Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted' \
-'demo:Check an embedded cluster with a known failure; without a name, list them' \
+'check:Check a mesh\: what is broken, the evidence, and how to repair it' \
+'report:Show a saved JSON report in any format; the exit status is that of the saved run' \
+'diff:Compare two reports\: new, changed, fixed and unchanged findings, and what cannot be compared' \
+'policy:Show the effective policy of workload ports\: who may connect, why, and which policies have no effect' \
+'injection:Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings' \
+'reach:Trace a connection between two workloads step by step, and show where it fails' \
+'collect:Save the evidence that the checks need as one redacted file (a bundle)' \
+'ticket:Write a small redacted archive for a support ticket\: the report and the evidence of its findings' \
+'node-snapshot:Save the CNI and runtime files of a node' \
+'demo:Check an embedded demo cluster with a known failure; without a name, list the demos' \
 'list:List the checks' \
-'explain:Explain a check\: what it finds, why it matters, how to fix it, what it cannot see' \
-'test:Run the cases of cards of your own, and say which do not say what their card claims' \
-'new:Write a card to start a check of your own from' \
-'rbac:Print the role that suffices for the chosen checks, as a manifest' \
+'explain:Explain a check\: what it finds, why it matters, how to fix it, and its limits' \
+'test:Run the test cases of your own checks, and report results that differ from the card' \
+'new:Write a card to start your own check from' \
+'rbac:Print the RBAC role that the chosen checks need, as a manifest' \
 'completions:Print a completion script for a shell' \
-'config:Show what meshdoctor.toml sets, and where' \
-'version:Print the version of meshdoctor and of what it knows' \
+'config:Show the settings of meshdoctor.toml and where each comes from' \
+'version:Print the version of meshdoctor and of its release data' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'meshdoctor commands' commands "$@"
@@ -782,24 +783,24 @@ _meshdoctor__subcmd__explain_commands() {
 (( $+functions[_meshdoctor__subcmd__help_commands] )) ||
 _meshdoctor__subcmd__help_commands() {
     local commands; commands=(
-'check:Look at a mesh and say what is wrong, what proves it and what to do' \
-'report:Show a saved report again, in any form\: check -o json=FILE saves one. The exit status is that of the saved run' \
-'diff:Compare two reports\: what is new, changed, fixed or unchanged, and what cannot be compared' \
-'policy:Show what Linkerd'\''s policy says of the ports of workloads\: what takes them, who is let in by what, and what of that which people wrote counts for nothing' \
-'injection:Show what would be injected\: for everything that makes pods whether it gets a proxy and why, which annotations act, and what the proxy would be asked to do' \
-'reach:Say whether a call would get from one workload to another, step by step as Linkerd takes it, and where it stops' \
-'collect:Save everything that the checks need, redacted, as one file for a ticket or for later' \
-'ticket:Write one small redacted archive for a support ticket\: the report, and the evidence that its findings rest on' \
-'node-snapshot:Save what checks need to know of a node, read on the node itself or in a pod that has its files mounted' \
-'demo:Check an embedded cluster with a known failure; without a name, list them' \
+'check:Check a mesh\: what is broken, the evidence, and how to repair it' \
+'report:Show a saved JSON report in any format; the exit status is that of the saved run' \
+'diff:Compare two reports\: new, changed, fixed and unchanged findings, and what cannot be compared' \
+'policy:Show the effective policy of workload ports\: who may connect, why, and which policies have no effect' \
+'injection:Show which pods would be injected and why, the annotations that take effect, and the resulting proxy settings' \
+'reach:Trace a connection between two workloads step by step, and show where it fails' \
+'collect:Save the evidence that the checks need as one redacted file (a bundle)' \
+'ticket:Write a small redacted archive for a support ticket\: the report and the evidence of its findings' \
+'node-snapshot:Save the CNI and runtime files of a node' \
+'demo:Check an embedded demo cluster with a known failure; without a name, list the demos' \
 'list:List the checks' \
-'explain:Explain a check\: what it finds, why it matters, how to fix it, what it cannot see' \
-'test:Run the cases of cards of your own, and say which do not say what their card claims' \
-'new:Write a card to start a check of your own from' \
-'rbac:Print the role that suffices for the chosen checks, as a manifest' \
+'explain:Explain a check\: what it finds, why it matters, how to fix it, and its limits' \
+'test:Run the test cases of your own checks, and report results that differ from the card' \
+'new:Write a card to start your own check from' \
+'rbac:Print the RBAC role that the chosen checks need, as a manifest' \
 'completions:Print a completion script for a shell' \
-'config:Show what meshdoctor.toml sets, and where' \
-'version:Print the version of meshdoctor and of what it knows' \
+'config:Show the settings of meshdoctor.toml and where each comes from' \
+'version:Print the version of meshdoctor and of its release data' \
 'help:Print this message or the help of the given subcommand(s)' \
     )
     _describe -t commands 'meshdoctor help commands' commands "$@"

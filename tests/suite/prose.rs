@@ -58,7 +58,7 @@ static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
         ("spelling: webhook", r"(?i)\bweb[- ]hook\b"),
         (
             "spelling: ConfigMap, DaemonSet, NetworkPolicy",
-            r"\b(?:[Cc]onfig map|[Dd]aemon ?set|[Nn]etwork polic(?:y|ies) object)s?\b",
+            r"\b(?:[Cc]onfig map|[Dd]aemon set|[Nn]etwork polic(?:y|ies) object)s?\b",
         ),
     ];
     // A phrase that reads like a pattern and is fine.
@@ -67,7 +67,7 @@ static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 
 /// Phrases that match a pattern by accident.
 static HARMLESS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:is|are) no (?:longer|more than|fewer than|less than)\b|\bby itself is\b").unwrap()
+    Regex::new(r"(?i)\b(?:is|are) no (?:longer|more than|fewer than|less than)\b|\bthere (?:is|are) no\b|\bby itself is\b").unwrap()
 });
 
 /// A text, where it is, and the longest that it may be.
@@ -186,7 +186,7 @@ fn faults(text: &Text) -> Vec<String> {
     if let Some(limit) = text.limit.filter(|limit| length > *limit) {
         faults.push(format!("{length} characters, at most {limit}"));
     }
-    let longest = text.text.split(['.', ';', '?', '!', ':']).map(|it| it.split_whitespace().count()).max();
+    let longest = text.text.split(['.', ';', '?', '!', ':', '(', ')']).map(|it| it.split_whitespace().count()).max();
     if let Some(words) = longest.filter(|words| *words > SENTENCE) {
         faults.push(format!("a sentence of {words} words, at most {SENTENCE}"));
     }
