@@ -100,9 +100,8 @@ impl Param {
     /// # Errors
     /// It is of another kind, or out of range; in words.
     fn read(&self, name: &str, written: &str) -> Result<i64, String> {
-        let number: i64 = written
-            .parse()
-            .map_err(|_| format!("{name} is {}, and {written:?} is none", self.unit.kind()))?;
+        let number: i64 =
+            written.parse().map_err(|_| format!("{name} must be {}, not {written:?}", self.unit.kind()))?;
         match (self.least..=self.most).contains(&number) {
             true => Ok(number),
             false => Err(format!("{name} is {} from {} to {}", self.unit.kind(), self.least, self.most)),

@@ -31,7 +31,7 @@ pub(super) fn asked(args: &Check, then: &Asked) -> Option<Result<Check, Stop>> {
 fn adopted(args: &Check, then: &Asked) -> Result<(Check, Asked), Stop> {
     let wrong = |what: &str, text: &str| {
         Stop::could_not_run(
-            format!("the ticket names {what} {text:?}, which is none"),
+            format!("the ticket names {what} {text:?}, which is not valid"),
             "ask whoever made it for another one",
         )
     };

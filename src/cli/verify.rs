@@ -210,7 +210,7 @@ fn asked(document: &Document) -> Asked {
 fn settings(args: &Check, asked: &Asked, knowledge: &Knowledge) -> anyhow::Result<Settings> {
     let wrong = |what: &str, value: &str| {
         Stop::usage(
-            format!("the report names {what} {value:?}, which is none"),
+            format!("the report names {what} {value:?}, which is not valid"),
             "give a report of meshdoctor",
         )
     };

@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod cni;
 pub mod control_plane;
 pub mod downtime;
+pub mod endpoints;
 pub mod events;
 pub mod injected;
 pub mod injection;

@@ -64,7 +64,7 @@ impl Rule {
             let known = self.params.as_object().into_iter().flatten().map(|(name, _)| (name.clone(), ()));
             return Err(none_of_the_name(name, &known.collect()));
         };
-        let other = |kind: &str| format!("{name} is {kind}, and {written:?} is none");
+        let other = |kind: &str| format!("{name} must be {kind}, not {written:?}");
         match held {
             Value::String(_) => Ok(Value::String(written.to_owned())),
             Value::Bool(_) => written.parse().map(Value::Bool).map_err(|_| other("true or false")),

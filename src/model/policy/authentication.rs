@@ -7,6 +7,7 @@ use ipnet::IpNet;
 
 use super::controller::Controller;
 use super::parse::Broken;
+use crate::names::with_article;
 use crate::objects::{EgressNetwork, MeshTLSAuthentication, Network, NetworkAuthentication};
 
 /// Identities: one, or all that end alike.
@@ -103,6 +104,11 @@ impl NetworkMatch {
         of(&self.net).wrapping_sub(except)
     }
 
+    /// Whether its exceptions leave no address.
+    pub fn is_empty(&self) -> bool {
+        IpNet::aggregate(&self.except).iter().any(|except| except.contains(&self.net))
+    }
+
     /// Whether an address lies in it.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.net.contains(&address) && !self.except.iter().any(|except| except.contains(&address))
@@ -148,8 +154,8 @@ pub(super) fn identities(
             matches.push(IdentityMatch::of(&controller.namespace_identities(&reference.name)));
         } else {
             return Ok(Err(format!(
-                "it refers to a {}, and only ServiceAccounts and Namespaces count",
-                reference.kind
+                "it refers to {}, and only ServiceAccounts and Namespaces count",
+                with_article(&reference.kind)
             )));
         }
     }

@@ -69,7 +69,10 @@ impl Bundle {
         };
         let namespaces = [&manifest.namespaces.control_plane, &manifest.namespaces.cni];
         if let Some(name) = namespaces.into_iter().find(|name| !is_label(name)) {
-            return Some(Err(unreadable(format!("Kubernetes accepts no namespace named {}", quoted(name)))));
+            return Some(Err(unreadable(format!(
+                "{} is not a valid Kubernetes namespace name",
+                quoted(name)
+            ))));
         }
         // Items that a later version asks for are none that this one will.
         let records = manifest
