@@ -16,19 +16,26 @@ use crate::objects::{Deployment, EndpointSlice, Kind, Pod, Service, StatefulSet,
 /// The number of clients whose log lines are quoted.
 const QUOTED: usize = 3;
 
+/// A Service, and the failed calls to it with their clients.
+struct Called<'a> {
+    service: &'a Service,
+    calls: Vec<(&'a Pod, FailedCall<'a>)>,
+}
+
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
-    let mut calls: BTreeMap<(&str, &str), (&Service, Vec<(&Pod, FailedCall<'_>)>)> = BTreeMap::new();
+    let mut called: BTreeMap<(&str, &str), Called<'_>> = BTreeMap::new();
     for (client, log) in proxy_logs(ctx)? {
         for call in failed_calls(ctx, log, client, PROXY_CONTAINER) {
             let is_called = |service: &&Service| call.is_to(service);
             let Some(service) = services.iter().filter(|service| !is_mirror(service)).find(is_called) else {
                 continue;
             };
-            calls.entry(service.metadata.key()).or_insert((service, Vec::new())).1.push((client, call));
+            let new = || Called { service, calls: Vec::new() };
+            called.entry(service.metadata.key()).or_insert_with(new).calls.push((client, call));
         }
     }
-    let findings = calls.into_values().filter_map(|(service, calls)| {
+    let findings = called.into_values().filter_map(|Called { service, calls }| {
         let (ready, all) = EndpointSlice::counted(slices, service);
         (ready == 0).then(|| finding(ctx, service, all, &calls))
     });
@@ -51,7 +58,7 @@ fn finding(ctx: &Context<'_>, service: &Service, all: usize, calls: &[(&Pod, Fai
         calls.iter().take(QUOTED).map(|(client, call)| Evidence::other(log_of(client), call.line.trim()));
     let moments = calls.iter().filter_map(|(client, call)| {
         let says = format!("a call to Service {namespace}/{name} fails");
-        Moment::of(call.at, &client_name(client), "log of linkerd-proxy".to_owned(), says)
+        Moment::of(call.at, client_name(client), "log of linkerd-proxy".to_owned(), says)
     });
     let finding = ctx
         .finding(
