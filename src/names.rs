@@ -81,9 +81,19 @@ pub const A_NODE: &str = "use lower-case letters, digits, dashes and dots, such 
 /// Reason why an object with these names is rejected, with shortened names.
 pub fn refused(rule: Rule, namespace: &str, name: &str) -> Option<String> {
     if !namespace.is_empty() && !is_label(namespace) {
-        return Some(format!("{} is not a valid namespace name", quoted(namespace)));
+        return Some(format!("{} is not a valid Kubernetes namespace name", quoted(namespace)));
     }
-    (!rule.accepts(name)).then(|| format!("{} is not a valid object name", quoted(name)))
+    (!rule.accepts(name)).then(|| format!("{} is not a valid Kubernetes object name", quoted(name)))
+}
+
+/// A noun with its indefinite article, as it is spoken: `an HTTPRoute`, `a Server`, `an EgressNetwork`.
+pub fn with_article(noun: &str) -> String {
+    let mut letters = noun.chars();
+    let (first, second) = (letters.next().unwrap_or_default(), letters.next().unwrap_or_default());
+    // The letters of an abbreviation are spoken one by one.
+    let abbreviated = first.is_ascii_uppercase() && second.is_ascii_uppercase();
+    let vowels = if abbreviated { "AEFHILMNORSX" } else { "AEIOaeio" };
+    format!("{} {noun}", if vowels.contains(first) { "an" } else { "a" })
 }
 
 /// An invalid name, for a message.
@@ -97,6 +107,18 @@ pub fn quoted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn articles_follow_the_sound_of_the_noun() {
+        for an in ["HTTPRoute", "EgressNetwork", "ExternalWorkload", "HTTPLocalRateLimitPolicy", "Ingress"] {
+            assert_eq!(with_article(an), format!("an {an}"));
+        }
+        for a in ["Server", "GRPCRoute", "TLSRoute", "TCPRoute", "MeshTLSAuthentication", "UserThing", "Pod"]
+        {
+            assert_eq!(with_article(a), format!("a {a}"));
+        }
+        assert_eq!(with_article(""), "a ");
+    }
 
     #[test]
     fn names_match_kubernetes_rules() {

@@ -7,7 +7,6 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use meshdoctor::checks::{self, Check, evaluate};
@@ -17,8 +16,11 @@ use meshdoctor::knowledge::Knowledge;
 use meshdoctor::policy;
 use meshdoctor::scene::Scene;
 
+#[path = "../shared/mod.rs"]
+mod shared;
 mod world;
 
+use shared::{growth, is_selected, shown, shown_growth, timed, words};
 use world::{MIXES, Mix};
 
 /// Times as many objects as the smallest size.
@@ -29,16 +31,15 @@ const NOTABLE: Duration = Duration::from_millis(5);
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn main() -> io::Result<()> {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let words = words();
     let smallest = std::env::var("MESHDOCTOR_BENCH_OBJECTS").ok().and_then(|text| text.parse().ok());
     let smallest = smallest.unwrap_or(500);
-    let is_meant = |mix: &&Mix| words.is_empty() || words.iter().any(|word| mix.name.contains(word));
     let mut table = String::from(
         "| mix | objects, smallest | all checks, largest | 2x/1x | 4x/2x | steepest check | its time, largest | its 4x/2x | \
          a whole run, 4x/2x |\n|---|--:|--:|--:|--:|---|--:|--:|--:|\n",
     );
     io::stdout().write_all(table.as_bytes())?;
-    for mix in MIXES.iter().filter(is_meant) {
+    for mix in MIXES.iter().filter(|mix| is_selected(mix.name, &words)) {
         let row = row(mix, smallest)?;
         io::stdout().write_all(row.as_bytes())?;
         table.push_str(&row);
@@ -82,16 +83,12 @@ fn row(mix: &Mix, smallest: usize) -> io::Result<String> {
         }
         None => row.push_str(" - | - | - |"),
     }
-    let run = match (runs[1], runs[2]) {
-        (Some(before), Some(then)) => format!("{:.1}", growth(before, then)),
-        (_, _) => format!("> {} s", PATIENCE.as_secs()),
+    let run = match runs[2] {
+        Some(_) => shown_growth(runs[1], runs[2]),
+        None => shown(None, PATIENCE),
     };
     writeln!(row, " {run} |").map_err(io::Error::other)?;
     Ok(row)
-}
-
-fn growth(before: Duration, then: Duration) -> f64 {
-    then.as_secs_f64() / before.as_secs_f64().max(0.000_1)
 }
 
 /// How long each check takes; the better of two runs.
@@ -112,34 +109,5 @@ fn of_run(scene: &Scene) -> io::Result<Option<Duration>> {
     let items = scene.memory.objects.values().flatten();
     let items: Vec<String> = items.map(|held| String::from_utf8_lossy(&held.json).into_owned()).collect();
     std::fs::write(&path, format!(r#"{{"kind":"List","apiVersion":"v1","items":[{}]}}"#, items.join(",")))?;
-    let began = Instant::now();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
-        .args([
-            "check",
-            "-q",
-            "--no-config",
-            "--complete",
-            "all",
-            "--at",
-            "2026-01-15T12:00:00Z",
-            "-o",
-            "json",
-        ])
-        .args(["--linkerd-cli", "none", "--bundle"])
-        .arg(&path)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
-    loop {
-        if child.try_wait()?.is_some() {
-            return Ok(Some(began.elapsed()));
-        }
-        if began.elapsed() > PATIENCE {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    timed(env!("CARGO_BIN_EXE_meshdoctor").as_ref(), &path, PATIENCE)
 }

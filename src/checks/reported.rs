@@ -1,9 +1,12 @@
 //! What containers of Linkerd's say in their logs, as far as a line has a meaning and is of now: what the same log says is past,
 //! what a process that started since has behind it, and what was said long ago by one that is ready is not told.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
 use jiff::{SignedDuration, Timestamp};
 
-use super::Context;
+use super::{Context, Unjudged};
 use crate::checks::words::some;
 use crate::command::kubectl;
 use crate::fetched::Why;
@@ -12,7 +15,8 @@ use crate::item::Item;
 use crate::knowledge::{MeshSignature, written_at};
 use crate::model::log::{Log, LogOf};
 use crate::model::owners::Owners;
-use crate::objects::{ContainerStatus, Pod};
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::{ContainerStatus, Pod, Service};
 
 /// How long ago something may have been said for it to be of now.
 const LATELY: SignedDuration = SignedDuration::from_hours(1);
@@ -55,7 +59,7 @@ pub(super) fn reported<'a>(
     let status = pod.container_status(container);
     let rows =
         ctx.knowledge.mesh_logs().rows().iter().filter(|row| row.containers.iter().any(|of| of == container));
-    let said = rows.filter_map(|row| {
+    let said = rows.filter(|row| !row.names_service).filter_map(|row| {
         let at = |wanted: &dyn Fn(&str) -> bool| log.lines.iter().rposition(|line| wanted(line));
         let last = at(&|line| row.matches(line))?;
         if at(&|line| row.is_over(line)).is_some_and(|over| over > last) {
@@ -67,6 +71,76 @@ pub(super) fn reported<'a>(
         (reported.lines.len() >= row.times && is_of_now(ctx, &reported, status)).then_some(reported)
     });
     said.collect()
+}
+
+/// A failed call that a proxy's log reports, by the Service that it names.
+pub(super) struct FailedCall<'a> {
+    /// `NAMESPACE.NAME:PORT`, or the cluster address and port.
+    to: &'a str,
+    /// The last such line.
+    pub(super) line: &'a str,
+    /// The time of that line.
+    pub(super) at: Option<Timestamp>,
+}
+
+impl FailedCall<'_> {
+    /// Whether the call is to a Service.
+    pub(super) fn is_to(&self, service: &Service) -> bool {
+        match self.to.parse::<SocketAddr>() {
+            Ok(address) => service.spec.has_address(address.ip()),
+            Err(_) => {
+                let name = self.to.split(':').next().unwrap_or_default();
+                name.split_once('.') == Some(service.metadata.key())
+            }
+        }
+    }
+}
+
+/// The calls that a proxy's log reports as failed now, one for each target.
+pub(super) fn failed_calls<'a>(
+    ctx: &Context<'a>,
+    log: &'a Log,
+    pod: &Pod,
+    container: &'a str,
+) -> Vec<FailedCall<'a>> {
+    let status = pod.container_status(container);
+    let mut found: BTreeMap<&str, FailedCall<'a>> = BTreeMap::new();
+    for row in ctx.knowledge.mesh_logs().rows().iter().filter(|row| row.names_service) {
+        for line in log.lines.iter().map(String::as_str) {
+            let Some(to) = row.service(line) else { continue };
+            let reported = Reported { container, row, lines: vec![line] };
+            if is_of_now(ctx, &reported, status) {
+                found.insert(to, FailedCall { to, line, at: reported.last() });
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// The logs of the proxies of applications. Those that were not given are noted.
+///
+/// # Errors
+/// Pods are missing, or the logs of all of them.
+pub(super) fn proxy_logs<'a>(ctx: &Context<'a>) -> Result<Vec<(&'a Pod, &'a Log)>, Unjudged> {
+    let pods = ctx.seen::<Pod>()?;
+    let logs = ctx.logs()?;
+    let home = ctx.namespaces().control_plane.as_str();
+    let meshed = pods.iter().filter(|pod| {
+        let namespace = &pod.metadata.namespace;
+        *namespace != home && ctx.judges(namespace) && pod.spec.proxy().is_some() && !pod.is_finished()
+    });
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for pod in meshed {
+        match log_of(logs, pod, PROXY_CONTAINER) {
+            Some(log) => found.push((pod, log)),
+            None => missing.push(format!("{}/{}", pod.metadata.namespace, pod.metadata.name)),
+        }
+    }
+    if found.is_empty() && !missing.is_empty() {
+        return Err(Unjudged::Missing(ctx.lacking(Item::Logs, Why::NotOffered, "the logs of proxies")));
+    }
+    not_read(ctx, &missing);
+    Ok(found)
 }
 
 fn is_of_now(ctx: &Context<'_>, reported: &Reported<'_>, status: Option<&ContainerStatus>) -> bool {

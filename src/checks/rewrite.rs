@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Context;
+use super::{Context, restart};
 use crate::command::{Call, Command, kubectl, program};
 use crate::finding::{Remedy, StepKind};
 use crate::item::Kind;
@@ -114,16 +114,14 @@ pub(super) fn labels(remedy: Remedy, act: Act<'_>, object: &Annotated<'_>, chang
     step(remedy, act, act.at("on", noun(object.kind)), object, || set("label --overwrite", object, changes))
 }
 
-/// Adds the step without which a changed namespace does nothing for the pods that are there.
-pub(super) fn restart(remedy: Remedy, object: &Annotated<'_>) -> Remedy {
+/// Adds the step that brings a changed annotation of a namespace to its running pods. Reads the evidence of
+/// [`restart::Rollouts`], if it is available.
+pub(super) fn restart(ctx: &Context<'_>, remedy: Remedy, object: &Annotated<'_>) -> Remedy {
     if object.kind != Kind::Namespace {
         return remedy;
     }
-    remedy.run(
-        StepKind::Command,
-        "Restart the workloads of the namespace: its annotations reach pods when they are created",
-        kubectl().namespace(&object.meta.name).words("rollout restart deployment,statefulset,daemonset"),
-    )
+    let act = "Restart the workloads of the namespace: its annotations reach pods when they are created";
+    restart::of_namespaces(ctx, remedy, act, &[&object.meta.name])
 }
 
 /// A step that changes an object, where that has to be done so that it stays.

@@ -117,6 +117,10 @@ fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Know
     for (key, value) in &of.own {
         annotations.extend(reading.annotation(key, value, On::Maker, false));
     }
+    if let Fate::Refused { key, .. } = &of.fate {
+        let refusing = annotations.iter_mut().filter(|annotation| annotation.key == key);
+        refusing.for_each(|annotation| annotation.idle = Some("pods with it are rejected".to_owned()));
+    }
     annotations.sort_by_key(|annotation| annotation.idle.is_some());
     let injected = matches!(of.fate, Fate::Injected { .. });
     Injection { of, annotations, proxy: injected.then(|| proxy(&of.pod)).flatten() }
@@ -174,7 +178,7 @@ impl Reading<'_> {
             }
         }
         let accepted = row.check_value(value, self.release, minors).err()?;
-        Some(format!("{accepted}: {}", row.invalid))
+        Some(format!("{accepted}: {}", row.consequence(value)))
     }
 }
 

@@ -52,9 +52,9 @@ fn why(kind: RouteKind, route: &Route, answer: &ParentAnswer<'_>, complete: bool
         }
         Some(Refused::UnreadableParent) => Some(format!("the policy controller cannot read Server {name}")),
         Some(Refused::Conflict { kind: first, namespace, name: other }) => Some(format!(
-            "{} {namespace}/{other} is also attached to Server {name}, and takes precedence over a {}",
+            "{} {namespace}/{other} is also attached to Server {name}, and takes precedence over {}",
             first.kind(),
-            kind.kind()
+            crate::names::with_article(&kind.kind().to_string())
         )),
         _ => None,
     };

@@ -146,6 +146,14 @@ pub(super) struct LateValue {
     from_stable: Option<Release>,
 }
 
+/// Invalid values of one grammar, and their consequence.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct InvalidValue {
+    value: ValueType,
+    leads_to: OnInvalid,
+}
+
 /// One key. A key that ends in `/*` stands for every key with that prefix.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -163,7 +171,10 @@ pub struct Key {
     pub value: ValueType,
     /// Effect of an invalid value.
     #[serde(default)]
-    pub invalid: OnInvalid,
+    pub(super) invalid: OnInvalid,
+    /// Invalid values with another consequence; the first that fits counts.
+    #[serde(default)]
+    pub(super) invalid_values: Vec<InvalidValue>,
     /// Releases in which it works, oldest first.
     pub works: Vec<ReleaseRange>,
     /// Whether the key was removed after the last range, rather than kept without effect.
@@ -312,6 +323,12 @@ impl Key {
                 KeyStatus::Ineffective { since: range.until, again: next.and_then(|range| range.from) }
             }
         }
+    }
+
+    /// What a value that does not parse leads to.
+    pub fn consequence(&self, value: &str) -> OnInvalid {
+        let mut fitting = self.invalid_values.iter().filter(|other| other.value.check(value).is_ok());
+        fitting.next().map_or(self.invalid, |other| other.leads_to)
     }
 
     /// Validates a value as `version` would; without a version, as the newest release would.

@@ -1,6 +1,8 @@
 //! `mesh-logs.yaml`: meanings of lines in control-plane and proxy logs, and the parts to keep. All other lines are
 //! dropped: they may contain data of applications or requests.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use super::file::KnowledgeFile;
@@ -37,6 +39,10 @@ pub struct MeshSignature {
     /// Whether nothing after the matched parts is kept.
     #[serde(default)]
     bare: bool,
+    /// Whether a Service or its address follows the first piece: `backend Service.shop.api:80`. Of such a line only this and
+    /// its last piece are kept. The lines concern that Service, not the proxy.
+    #[serde(default)]
+    pub names_service: bool,
     /// Severity, if it is current.
     pub severity: Severity,
     /// The problem, as a clause.
@@ -79,6 +85,25 @@ impl MeshSignature {
         self.over.iter().any(|piece| line.contains(piece.as_str()))
     }
 
+    /// The Service that a line names: `shop.api:80`, or its address and port.
+    pub fn service<'l>(&self, line: &'l str) -> Option<&'l str> {
+        let first = self.all.first().filter(|_| self.names_service && self.matches(line))?;
+        let (_, rest) = line.split_once(first.as_str())?;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | ':' | '-' | '[' | ']');
+        let name = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
+        Some(name.trim_end_matches(':')).filter(|name| !name.is_empty())
+    }
+
+    /// The part of a line that is kept, if it matches.
+    fn kept<'l>(&self, line: &'l str) -> Option<Cow<'l, str>> {
+        let (begin, end) = self.at(line)?;
+        if !self.names_service {
+            return Some(if self.bare { &line[begin..end] } else { &line[begin..] }.into());
+        }
+        let (first, last) = (self.all.first()?, self.all.last()?);
+        Some(format!("{first}{}: {last}", self.service(line)?).into())
+    }
+
     /// Range of the matched parts in a line.
     fn at(&self, line: &str) -> Option<(usize, usize)> {
         if self.none.iter().any(|piece| line.contains(piece.as_str())) {
@@ -114,13 +139,10 @@ impl MeshLogs {
     /// The part of a log line to keep; none if no row matches. Idempotent.
     pub fn kept(&self, container: &str, line: &str) -> Option<String> {
         let rows = self.signatures.iter().filter(|row| row.containers.iter().any(|of| of == container));
-        let part = rows.clone().find_map(|row| {
-            let (begin, end) = row.at(line)?;
-            Some(if row.bare { &line[begin..end] } else { &line[begin..] })
-        });
+        let part = rows.clone().find_map(|row| row.kept(line));
         let over = || {
             let mut pieces = rows.clone().flat_map(|row| &row.over);
-            pieces.find(|piece| line.contains(piece.as_str())).map(String::as_str)
+            pieces.find(|piece| line.contains(piece.as_str())).map(|piece| Cow::from(piece.as_str()))
         };
         let part = part.or_else(over)?;
         let part = part.trim_end_matches(['"', '\r']);
@@ -212,6 +234,19 @@ mod tests {
             kept.as_deref(),
             Some("2026-01-15T11:58:12Z Failed to obtain identity error=status: Unknown")
         );
+        for (line, kept) in [
+            (
+                "[ 9.1s]  INFO http:rescue{client.addr=10.0.1.5:40001}: HTTP/1.1 request failed error=logical service 10.96.0.40:80: route \
+                 shop.pay: backend Service.shop.api:80: Service.shop.api:80: service in fail-fast path=/secret?token=abc",
+                "backend Service.shop.api:80: service in fail-fast",
+            ),
+            (
+                "[ 9.1s]  WARN outbound:proxy{addr=10.96.0.40:80}:request{path=/secret}: linkerd_stack::failfast: Service entering failfast after 3s",
+                "proxy{addr=10.96.0.40:80: entering failfast",
+            ),
+        ] {
+            assert_eq!(logs.kept("linkerd-proxy", line).as_deref(), Some(kept));
+        }
         let panic = "thread 'main' panicked at 'secret hunter2', src/main.rs:1:1";
         assert_eq!(logs.kept("policy", panic).as_deref(), Some("panicked at"));
         assert_eq!(

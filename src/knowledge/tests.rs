@@ -408,3 +408,105 @@ fn every_embedded_file_can_be_replaced() {
     let copy = Knowledge::load(std::path::Path::new(dir)).expect("a copy of every file is taken");
     assert_eq!(copy.date(), Knowledge::embedded().date());
 }
+
+/// What a release was measured to do with nonsense, of the column `ignored 2.15; refused 2.16-2.20`.
+fn measured(column: &str, minor: usize) -> &str {
+    let within = |range: &str| {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| text.strip_prefix("2.").and_then(|text| text.parse::<usize>().ok());
+        number(from).zip(number(to)).is_some_and(|(from, to)| (from..=to).contains(&minor))
+    };
+    let mut parts = column.split("; ").map(|part| match part.rsplit_once(' ') {
+        Some((outcome, range)) if range.starts_with("2.") => (outcome, Some(range)),
+        _ => (part, None),
+    });
+    parts.find(|(_, range)| range.is_none_or(within)).map_or("", |(outcome, _)| outcome)
+}
+
+/// Each key and a nonsense value against the injectors of six releases, as they were measured.
+#[test]
+fn annotations_act_as_measured_on_real_injectors() {
+    let Some(facts) = shared("MESHDOCTOR_FACTS", "facts") else { return };
+    let Some(path) = facts.iter().find(|path| path.ends_with("annotations-measured.tsv")) else { return };
+    let text = std::fs::read_to_string(path).expect("readable");
+    let knowledge = Knowledge::embedded();
+    let mut wrong = Vec::new();
+    let mut held = 0;
+    for line in text.lines().filter(|line| !line.starts_with('#')).skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let Some(row) = knowledge.annotations().get(columns[0]) else {
+            wrong.push(format!("{} is not known", columns[0]));
+            continue;
+        };
+        for (at, version) in MEASURED.iter().enumerate() {
+            let status = row.status_in(&v(version), knowledge);
+            // Without an example the key was not tried, or does nothing alone.
+            let tried = !columns[7].is_empty();
+            let right = match columns[1 + at] {
+                "yes" => status.is_likely_effective(),
+                _ => !tried || !matches!(status, KeyStatus::Effective),
+            };
+            let nonsense = "banana split";
+            let accepted = row.check_value(nonsense, Some(&v(version)), knowledge.minors()).is_ok();
+            let consequence = row.consequence(nonsense);
+            let ignored = matches!(consequence, OnInvalid::Ignored | OnInvalid::FailsWithCni);
+            let right = right
+                && match measured(columns[9], 15 + at) {
+                    _ if !status.is_likely_effective() || !tried => true,
+                    "ignored" => !accepted && ignored,
+                    "refused" => !accepted && consequence == OnInvalid::PodRefused,
+                    // The API server and the programs behind may refuse it; the injector does not.
+                    "taken as it is" => accepted || !ignored,
+                    other => panic!("{}: {other:?}", columns[0]),
+                };
+            held += 1;
+            if !right {
+                wrong.push(format!("{} in {version}: {status:?}, {consequence:?}", columns[0]));
+            }
+        }
+    }
+    assert!(wrong.is_empty() && held > 300, "{held} held\n{}", wrong.join("\n"));
+}
+
+/// Values against the real injector of 2.20 behind an API server.
+#[test]
+fn values_lead_where_the_real_injector_led() {
+    use OnInvalid::{FailsWithCni, Ignored, PassedOn, PodFails, PodRefused};
+
+    let knowledge = Knowledge::embedded();
+    let outcome = |key: &str, value: &str| {
+        let row = knowledge.annotations().get(&format!("config.linkerd.io/{key}")).expect("a known key");
+        let checked = row.check_value(value, Some(&v(MEASURED[5])), knowledge.minors());
+        checked.err().map(|_| row.consequence(value))
+    };
+    // The injector passes on ports of the second row; the proxy cannot read those out of range.
+    for (value, passed_on) in [("0", PassedOn), ("65536", PodFails), ("-1", PodFails)] {
+        for key in ["admin-port", "inbound-port"] {
+            assert_eq!(outcome(key, value), Some(PodRefused), "{key} {value}");
+        }
+        for key in ["control-port", "outbound-port"] {
+            assert_eq!(outcome(key, value), Some(passed_on), "{key} {value}");
+        }
+    }
+    for resource in ["cpu", "memory", "ephemeral-storage"] {
+        for key in [format!("proxy-{resource}-request"), format!("proxy-{resource}-limit")] {
+            assert_eq!(outcome(&key, "-1"), Some(PodRefused), "{key}");
+            assert_eq!(outcome(&key, "much"), Some(Ignored), "{key}");
+            assert_eq!(outcome(&key, "100m"), None, "{key}");
+        }
+    }
+    for (value, expected) in [("-1", Some(PodRefused)), ("root", Some(FailsWithCni)), ("2102", None)] {
+        assert_eq!(outcome("proxy-uid", value), expected, "{value}");
+    }
+    // The template leaves a negative group out, so it is unset.
+    for (value, expected) in [("-1", None), ("2147483648", Some(PodRefused)), ("root", Some(FailsWithCni))] {
+        assert_eq!(outcome("proxy-gid", value), expected, "{value}");
+    }
+    assert_eq!(outcome("close-wait-timeout", "-5s"), Some(PodRefused));
+    for value in ["0s", "30", "abc", "500ms", "-500ms"] {
+        assert_eq!(outcome("close-wait-timeout", value), Some(Ignored), "{value}");
+    }
+    assert_eq!(outcome("close-wait-timeout", "37s"), None);
+    assert_eq!(outcome("image-pull-policy", ""), None);
+    assert_eq!(outcome("image-pull-policy", "always"), Some(PodRefused));
+}

@@ -25,13 +25,22 @@ pub enum ValueType {
     /// The same words, parsed by the policy controller.
     StrictBool {},
     /// Durations of Go's `time.ParseDuration`.
-    GoDuration {},
+    GoDuration {
+        /// The smallest number of seconds.
+        #[serde(default, rename = "min-seconds")]
+        min_seconds: Option<i32>,
+        /// The largest number of seconds.
+        #[serde(default, rename = "max-seconds")]
+        max_seconds: Option<i32>,
+    },
     /// One whole number and one unit, as in the policy controller.
     PolicyDuration {},
     /// A number of seconds, or a Go duration.
     SecondsOrGoDuration {},
-    /// A Kubernetes resource quantity.
+    /// A Kubernetes resource quantity that is not negative.
     Quantity {},
+    /// Any Kubernetes resource quantity.
+    SignedQuantity {},
     /// Ports and ranges of ports, separated by commas.
     PortList {
         /// Whether blanks around elements are trimmed and empty elements skipped.
@@ -81,12 +90,21 @@ impl ValueType {
                 value.split(',').all(|word| values.iter().any(|known| known.eq_ignore_ascii_case(word)))
             }
             ValueType::GoBool {} | ValueType::StrictBool {} => BOOLS.contains(&value),
-            ValueType::GoDuration {} => go_duration(value),
+            ValueType::GoDuration { min_seconds, max_seconds } => {
+                go_duration(value).is_some_and(|duration| {
+                    min_seconds.is_none_or(|least| duration >= f64::from(least) * 1e9)
+                        && max_seconds.is_none_or(|most| duration <= f64::from(most) * 1e9)
+                })
+            }
             ValueType::PolicyDuration {} => policy_duration(value),
             ValueType::SecondsOrGoDuration {} => {
-                value.parse::<u32>().is_ok_and(|_| !value.starts_with('+')) || go_duration(value)
+                value.parse::<u32>().is_ok_and(|_| !value.starts_with('+')) || go_duration(value).is_some()
             }
-            ValueType::Quantity {} => quantity(value),
+            ValueType::Quantity {} => {
+                quantity(value)
+                    && !(value.starts_with('-') && value.contains(|c: char| ('1'..='9').contains(&c)))
+            }
+            ValueType::SignedQuantity {} => quantity(value),
             ValueType::PortList { blanks, lowest } => {
                 value.is_empty()
                     || value.split(',').all(|element| {
@@ -127,12 +145,17 @@ impl ValueType {
             ValueType::GoBool {} | ValueType::StrictBool {} => {
                 "expected true or false (also 1, t, T, TRUE, True, 0, f, F, FALSE, False)".to_owned()
             }
-            ValueType::GoDuration {} => "expected a duration with units, such as 250ms, 10s or 1m30s".to_owned(),
+            ValueType::GoDuration { min_seconds: None, .. } => {
+                "expected a duration with units, such as 250ms, 10s or 1m30s".to_owned()
+            }
+            ValueType::GoDuration { min_seconds: Some(least), .. } => {
+                format!("expected a duration of at least {least}s with units, such as 10s or 1m30s")
+            }
             ValueType::PolicyDuration {} => {
                 "expected one whole number with one unit of ms, s, m, h or d, such as 250ms or 10s".to_owned()
             }
             ValueType::SecondsOrGoDuration {} => "expected a number of seconds, or a duration such as 3s".to_owned(),
-            ValueType::Quantity {} => "expected a Kubernetes quantity such as 100m, 0.5 or 64Mi".to_owned(),
+            ValueType::Quantity {} | ValueType::SignedQuantity {} => "expected a Kubernetes quantity such as 100m, 0.5 or 64Mi".to_owned(),
             ValueType::PortList { blanks, lowest } => format!(
                 "expected port numbers and ranges from {lowest} to 65535, separated by commas{}, such as 80,8000-8999",
                 if *blanks { "" } else { " without blanks" },
@@ -171,14 +194,15 @@ fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-/// `[+-](NUMBER[.FRACTION]UNIT)+`, or a bare zero; within 63 bits of nanoseconds.
-fn go_duration(text: &str) -> bool {
+/// Nanoseconds of `[+-](NUMBER[.FRACTION]UNIT)+`, or of a bare zero; within 63 bits.
+fn go_duration(text: &str) -> Option<f64> {
+    let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
     let mut rest = text.strip_prefix(['+', '-']).unwrap_or(text);
     if rest == "0" {
-        return true;
+        return Some(0.0);
     }
     if rest.is_empty() {
-        return false;
+        return None;
     }
     let mut total = 0f64;
     while !rest.is_empty() {
@@ -190,7 +214,7 @@ fn go_duration(text: &str) -> bool {
             end += 1 + fraction;
         }
         if whole + fraction == 0 {
-            return false;
+            return None;
         }
         let number = &rest[..end];
         rest = &rest[end..];
@@ -205,14 +229,11 @@ fn go_duration(text: &str) -> bool {
             ("m", 6e10),
             ("h", 3.6e12),
         ];
-        let Some((unit, nanoseconds)) = units.into_iter().find(|(unit, _)| rest.starts_with(unit)) else {
-            return false;
-        };
+        let (unit, nanoseconds) = units.into_iter().find(|(unit, _)| rest.starts_with(unit))?;
         rest = &rest[unit.len()..];
-        let Ok(number) = number.parse::<f64>() else { return false };
-        total += number * nanoseconds;
+        total += number.parse::<f64>().ok()? * nanoseconds;
     }
-    total < 9.3e18
+    (total < 9.3e18).then_some(sign * total)
 }
 
 /// Trims blanks; the number ends at the last digit, the rest is the unit; within 64 bits of milliseconds.

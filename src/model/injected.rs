@@ -123,7 +123,7 @@ impl Said<'_> {
         let value = self.annotations.get(key)?;
         let row = knowledge.annotations().get(key)?;
         let read = row.status_in(release, knowledge).is_likely_effective();
-        let ignored = matches!(row.invalid, OnInvalid::Ignored | OnInvalid::FailsWithCni)
+        let ignored = matches!(row.consequence(value), OnInvalid::Ignored | OnInvalid::FailsWithCni)
             && row.check_value(value, Some(release), knowledge.minors()).is_err();
         (read && !ignored).then_some(value)
     }

@@ -9,6 +9,7 @@ mod called;
 use std::collections::HashMap;
 use std::fmt;
 
+use super::quantity;
 use crate::chart::values::Values;
 use crate::objects::{LabelSelector, Meta, Namespace, PodSpec, Webhook};
 pub use called::{Clause, SERVICE, WEBHOOKS_LABEL, webhook};
@@ -214,6 +215,36 @@ pub fn effective<'a>(
         Some((Level::Namespace, value))
     };
     own.or_else(of_namespace)
+}
+
+/// Why the API server rejects a pod for an annotation with a request or limit of its proxy: the request is above the limit.
+/// `annotated` gives the value of another annotation; the chart's values count without one.
+pub fn above_limit<'a>(
+    key: &str,
+    value: &str,
+    annotated: impl Fn(&str) -> Option<&'a str>,
+    values: Option<&Values>,
+) -> Option<String> {
+    const PREFIX: &str = "config.linkerd.io/proxy-";
+    let (resource, kind) = key.strip_prefix(PREFIX)?.rsplit_once('-')?;
+    let other_kind = match kind {
+        "request" => "limit",
+        "limit" => "request",
+        _ => return None,
+    };
+    let by_annotation = annotated(&format!("{PREFIX}{resource}-{other_kind}"));
+    let by_annotation = by_annotation.filter(|text| quantity::read(text).is_some()).map(str::to_owned);
+    let other = by_annotation
+        .or_else(|| values?.scalar(&format!("proxy.resources.{resource}.{other_kind}")))
+        .filter(|text| !text.is_empty())?;
+    let (own, other_amount) = (quantity::read(value)?, quantity::read(&other)?);
+    // Amounts are products of decimal fractions.
+    let exceeds = |more: f64, less: f64| more > less * (1.0 + 1e-9);
+    match kind {
+        "request" if exceeds(own, other_amount) => Some(format!("it must not exceed the limit, {other}")),
+        "limit" if exceeds(other_amount, own) => Some(format!("it must not be below the request, {other}")),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 
 pub mod annotated;
 pub mod availability;
+mod by_label;
 pub mod cluster;
 pub mod cni;
 pub mod control_plane;
 pub mod downtime;
+pub mod endpoints;
 pub mod events;
 pub mod injected;
 pub mod injection;

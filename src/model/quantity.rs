@@ -20,7 +20,9 @@ pub fn read(text: &str) -> Option<f64> {
         "Ki" => 1024.0,
         "Mi" => 1024.0 * 1024.0,
         "Gi" => 1024.0 * 1024.0 * 1024.0,
-        "Ti" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        "Ti" => 1024_f64.powi(4),
+        "Pi" => 1024_f64.powi(5),
+        "Ei" => 1024_f64.powi(6),
         exponent => 10_f64.powi(exponent.strip_prefix(['e', 'E'])?.parse().ok()?),
     };
     Some(number * factor)

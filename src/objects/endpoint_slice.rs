@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::meta::{Meta, nullable};
+use super::service::Service;
 use super::{Kind, KindInfo, Listed, object};
 
 /// An EndpointSlice.
@@ -37,6 +38,20 @@ impl EndpointSlice {
     /// Name of its Service, in its own namespace.
     pub fn service(&self) -> Option<&str> {
         self.metadata.label("kubernetes.io/service-name")
+    }
+
+    /// The number of ready endpoints of a Service, and of all.
+    pub fn counted(slices: &[EndpointSlice], service: &Service) -> (usize, usize) {
+        let (namespace, name) = service.metadata.key();
+        let own = slices
+            .iter()
+            .filter(|slice| slice.metadata.namespace == namespace && slice.service() == Some(name));
+        let mut counted = (0, 0);
+        for endpoint in own.flat_map(|slice| &slice.endpoints) {
+            counted.0 += usize::from(endpoint.conditions.ready != Some(false));
+            counted.1 += 1;
+        }
+        counted
     }
 }
 

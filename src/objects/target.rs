@@ -31,6 +31,9 @@ impl TargetRef {
 /// Whether a group and a kind match, compared like the policy controller does: ignoring case, and a missing group is
 /// `core`.
 pub(super) fn is_a(said: Option<&str>, kind: &str, group: &str, wanted: &str) -> bool {
-    let core = |group: Option<&str>| group.filter(|group| !group.is_empty()).unwrap_or("core").to_owned();
-    core(said).eq_ignore_ascii_case(&core(Some(group))) && kind.eq_ignore_ascii_case(wanted)
+    kind.eq_ignore_ascii_case(wanted) && core(said).eq_ignore_ascii_case(core(Some(group)))
+}
+
+fn core(group: Option<&str>) -> &str {
+    group.filter(|group| !group.is_empty()).unwrap_or("core")
 }

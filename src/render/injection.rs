@@ -30,6 +30,7 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
             Fate::Injected { level, value } => {
                 rows.push(("injected", format!("{INJECT}: {value}, from its {}", asked_by(*level))));
             }
+            Fate::Refused { key, why } => rows.push(("rejected", format!("{key}: {why}"))),
             Fate::Left(why) => rows.push(("not injected", why.clone())),
             Fate::Unknown(why) => rows.push(("not known", why.clone())),
         }
@@ -98,6 +99,7 @@ pub fn json(templates: &Templates, injections: &[Injection<'_>]) -> Value {
     let of = |injection: &Injection<'_>| {
         let (fate, why) = match &injection.of.fate {
             Fate::Injected { level, value } => ("injected", format!("{value} from {}", asked_by(*level))),
+            Fate::Refused { key, why } => ("refused", format!("{key}: {why}")),
             Fate::Left(why) => ("left", why.clone()),
             Fate::Unknown(why) => ("unknown", why.clone()),
         };

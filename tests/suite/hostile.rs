@@ -238,10 +238,10 @@ fn a_list_whose_items_are_no_list_is_not_an_empty_list() {
         let (status, document, _) = report(folder.path(), &dump);
         assert_ne!(status, 0, "{items}");
         let said = document.to_string();
-        assert!(said.contains("are no list") || said.contains("twice"), "{items}: {said}");
+        assert!(said.contains("are not a list") || said.contains("twice"), "{items}: {said}");
     }
     let (_, document, _) = report(folder.path(), r#"{"kind":"PodList","apiVersion":"v1","items":null}"#);
-    assert!(!document.to_string().contains("are no list"), "Go writes an empty list as null");
+    assert!(!document.to_string().contains("are not a list"), "Go writes an empty list as null");
 }
 
 /// A pipe that never ends, and that nobody may read for long.

@@ -112,3 +112,31 @@ fn what_is_told_of_a_template_is_what_the_real_injector_made_of_it() {
     }
     assert!(looked > 3, "no recorded pod was held against what is told");
 }
+
+/// The injector refuses close-wait-timeout where proxyInit does not run as root, and the API server a negative quantity.
+#[test]
+fn pods_that_admission_rejects_are_not_called_injected() {
+    let own = tempfile::tempdir().unwrap();
+    let path = own.path().join("shop.yaml");
+    for (key, value, fate) in [
+        ("close-wait-timeout", "1h", "refused"),
+        ("close-wait-timeout", "500ms", "injected"),
+        ("proxy-cpu-request", "-1", "refused"),
+        ("proxy-cpu-request", "much", "injected"),
+        ("admin-port", "65536", "refused"),
+        ("control-port", "65536", "injected"),
+    ] {
+        let key = format!("config.linkerd.io/{key}");
+        std::fs::write(
+            &path,
+            SHOP.replace("config.linkerd.io/proxy-memory-limit: 64Mi", &format!("{key}: {value:?}")),
+        )
+        .unwrap();
+        let said =
+            answer(&["--manifests", &path.display().to_string(), "--linkerd-version", "edge-26.6.3"], 0);
+        let web = &said["workloads"][0];
+        assert_eq!(web["fate"], fate, "{key}: {value}: {web:#}");
+        let acts = web["annotations"].as_array().unwrap().iter().find(|one| one["key"] == key.as_str());
+        assert!(fate != "refused" || acts.is_some_and(|one| one["acts"] == false), "{key}: {value}: {web:#}");
+    }
+}

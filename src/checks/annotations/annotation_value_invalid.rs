@@ -10,11 +10,13 @@ use crate::knowledge::{Key, OnInvalid};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::of(ctx)?;
     let findings = survey.found.iter().filter_map(|found| {
-        let Fault::Value(row, accepted) = &found.fault else { return None };
+        let Fault::Value(row, accepted, consequence) = &found.fault else { return None };
         let key = found.key;
-        let severity = severity(survey, found, row);
-        let once = if fails(survey, row) && !found.injected { " once they request a proxy" } else { "" };
-        let message = format!("{key} has an invalid value, so {}{once}: {accepted}", row.invalid);
+        let fails = fails(survey, *consequence);
+        // An error is what keeps the next pod from starting.
+        let severity = if fails && found.injected { Severity::Error } else { Severity::Warning };
+        let once = if fails && !found.injected { " once they request a proxy" } else { "" };
+        let message = format!("{key} has an invalid value, so {consequence}{once}: {accepted}");
         let remedy = remedy(ctx, survey, found, row, accepted);
         let finding = wording::finding(ctx, survey, found, message, remedy);
         Some(finding.severity(severity))
@@ -22,15 +24,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// What is ignored is a warning; an error is what keeps the next pod from starting.
-fn severity(survey: &Survey<'_>, found: &Found<'_>, row: &Key) -> Severity {
-    if fails(survey, row) && found.injected { Severity::Error } else { Severity::Warning }
-}
-
 /// Whether such a value keeps pods with a proxy from starting.
-fn fails(survey: &Survey<'_>, row: &Key) -> bool {
+fn fails(survey: &Survey<'_>, consequence: OnInvalid) -> bool {
     let cni = || survey.values.as_ref().and_then(|values| values.bool("cniEnabled")) == Some(true);
-    match row.invalid {
+    match consequence {
         OnInvalid::PodRefused | OnInvalid::PodFails => true,
         OnInvalid::FailsWithCni => cni(),
         OnInvalid::Ignored
@@ -44,7 +41,10 @@ fn fails(survey: &Survey<'_>, row: &Key) -> bool {
 }
 
 fn remedy(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, row: &Key, accepted: &str) -> Remedy {
-    match guess(row, found.value, survey.reader.version(), ctx.knowledge.minors()) {
+    let (version, minors) = (survey.reader.version(), ctx.knowledge.minors());
+    // One that does not fit another value parses.
+    let parses = row.check_value(found.value, version, minors).is_ok();
+    match guess(row, found.value, version, minors).filter(|_| !parses) {
         Some(value) => wording::replace(
             ctx,
             wording::remedy(),
@@ -56,7 +56,7 @@ fn remedy(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, row: &Key, 
         None => {
             let act = format!("Give {} on {} a valid value: {accepted}", row.key, wording::place(found));
             let remedy = wording::remedy().step(StepKind::Annotation, act);
-            crate::checks::rewrite::restart(remedy, &found.object)
+            crate::checks::rewrite::restart(ctx, remedy, &found.object)
         }
     }
 }

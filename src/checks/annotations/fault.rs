@@ -11,8 +11,9 @@ use crate::checks::written::{Reader, Written, is_native_sidecar_key, nothing_rea
 use crate::checks::{Context, Unjudged};
 use crate::finding::Evidence;
 use crate::item::Kind;
-use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, Suggestion, WrittenBy};
+use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, OnInvalid, Suggestion, WrittenBy};
 use crate::model::annotated::{Annotated, Site};
+use crate::model::injection::above_limit;
 use crate::version::{Channel, Contains, LinkerdVersion};
 
 /// The kinds that are looked at.
@@ -48,8 +49,8 @@ pub(super) enum Fault<'a> {
     Misplaced(&'a Key),
     /// The installed release does not act on it.
     NotInRelease(&'a Key, KeyStatus),
-    /// Its value does not parse; says what is accepted.
-    Value(&'a Key, String),
+    /// Its value does not parse, or does not fit another one; says what is accepted, and the consequence.
+    Value(&'a Key, String, OnInvalid),
 }
 
 impl Fault<'_> {
@@ -58,7 +59,7 @@ impl Fault<'_> {
         match self {
             Fault::Unknown(suggestion) => suggestion.is_some(),
             Fault::NotInherited(_) | Fault::NotInRelease(..) => true,
-            Fault::Value(row, _) => row.has_late_values(),
+            Fault::Value(row, ..) => row.has_late_values(),
             Fault::AsLabel(_) | Fault::AsAnnotation(_) | Fault::OnWorkload(_) | Fault::Misplaced(_) => false,
         }
     }
@@ -288,17 +289,36 @@ impl<'a> Scanner<'_, 'a> {
         if theirs || (by_namespace && matches!(at.object.kind, Kind::Pod | Kind::Service)) {
             return None;
         }
+        let checked = row.check_value(at.value, self.version, self.knowledge.minors());
         if let Some(version) = self.version {
             let status = row.status_in(version, self.knowledge);
-            if self.is_without_effect(at, row, &status) {
+            // A value that the injector ignores is not one for which it refuses the pod.
+            let refuses = matches!(status.likely(), Some(KeyStatus::Conditional { refused, .. }) if !refused.is_empty());
+            if !(refuses && checked.is_err()) && self.is_without_effect(at, row, &status) {
                 return Some(Fault::NotInRelease(row, status));
             }
             if at.site.scope == KeyScope::Namespace && !self.is_copied(row, version) {
                 return Some(Fault::NotInherited(row));
             }
         }
-        let checked = row.check_value(at.value, self.version, self.knowledge.minors());
-        checked.err().map(|accepted| Fault::Value(row, accepted))
+        match checked {
+            Err(accepted) => Some(Fault::Value(row, accepted, row.consequence(at.value))),
+            Ok(()) => self.above_limit(at, row),
+        }
+    }
+
+    /// A request or limit of the proxy that does not fit its counterpart.
+    fn above_limit(&self, at: &Cursor<'_, 'a>, row: &'a Key) -> Option<Fault<'a>> {
+        let own = |key: &str| at.site.meta.annotation(key);
+        // Of two annotations on one object, the request is reported.
+        let is_reported_there =
+            at.key.strip_suffix("-limit").is_some_and(|stem| own(&format!("{stem}-request")).is_some());
+        if is_reported_there {
+            return None;
+        }
+        let annotated = |key: &str| own(key).or_else(|| self.written.of_namespace(at.object, key));
+        let why = above_limit(at.key, at.value, annotated, self.values)?;
+        Some(Fault::Value(row, why, OnInvalid::PodRefused))
     }
 
     /// Whether the namespace says the same, or could and is not known.

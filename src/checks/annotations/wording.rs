@@ -173,7 +173,7 @@ pub(super) fn replace(
         remedy = self::remove(remedy, "Remove it", found);
     }
     // A label of a namespace is read where it is; annotations get to pods when these are created.
-    if row.kind == knowledge::KeyKind::Label { remedy } else { rewrite::restart(remedy, &found.object) }
+    if row.kind == knowledge::KeyKind::Label { remedy } else { rewrite::restart(ctx, remedy, &found.object) }
 }
 
 /// Adds the words for a key that belongs on other objects.

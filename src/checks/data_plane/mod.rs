@@ -28,6 +28,7 @@ mod proxy_reports_errors;
 mod proxy_request_unschedulable;
 mod route_of_two_controllers;
 mod selected;
+mod service_without_endpoints;
 mod trace_collector_identity;
 mod transport;
 
@@ -59,5 +60,6 @@ pub(super) static TABLE: &[Check] = &[
     row!("data-plane", "proxy-reports-errors", proxy_reports_errors),
     row!("data-plane", "proxy-request-unschedulable", proxy_request_unschedulable),
     row!("data-plane", "route-of-two-controllers", route_of_two_controllers),
+    row!("data-plane", "service-without-endpoints", service_without_endpoints),
     row!("data-plane", "trace-collector-identity", trace_collector_identity),
 ];

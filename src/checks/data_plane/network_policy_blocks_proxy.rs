@@ -1,9 +1,11 @@
 //! `network-policy-blocks-proxy`: NetworkPolicies let connections through by the ports of the application alone, and those between
 //! proxies go to the port of the proxy.
 
-use std::collections::{BTreeMap, HashMap};
+mod outgoing;
 
-use super::transport::{Mode, OWN, Transport, declared, inbound_port, is_tcp};
+use std::collections::BTreeMap;
+
+use super::transport::{Mode, OWN, Transport, declared, inbound_port};
 use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement};
@@ -13,7 +15,6 @@ use crate::model::installed::COMPONENT;
 use crate::model::network_policy::{
     Action, Decides, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Ports, Rule, Which,
 };
-use crate::model::owners::Owner;
 use crate::model::transport::MODE;
 use crate::objects::{ConfigMap, Kind, Pod};
 
@@ -57,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for (place, pod) in pods.iter().enumerate().filter(|(_, pod)| ctx.judges(&pod.metadata.namespace)) {
         incoming(ctx, &policies, &transport, (place, pod), &mut shut);
     }
-    outgoing(ctx, &policies, &transport, &pods, &mut shut);
+    outgoing::outgoing(ctx, &policies, &transport, &pods, &mut shut);
     let findings = shut
         .iter()
         .map(|((direction, _, _, port), shut)| finding(ctx, *direction, *port, shut, transport.mode));
@@ -145,152 +146,6 @@ fn let_in<'a>(
     declared(pod).chain(named).filter(|number| !OWN.contains(number)).any(|number| {
         (transport.is_header() || transport.is_opaque(pod, number))
             && matches!(said(number), Passage::Open | Passage::Through(_) | Passage::Unknown(_))
-    })
-}
-
-/// Clients that the same policies hold for: what these say of a server they say to all of them.
-struct Clients<'p, 'a> {
-    holding: Vec<(&'p Held<'a>, Fits)>,
-    /// Whether one of their rules does something else than to allow.
-    denies: bool,
-    /// By their place among the workloads.
-    pods: Pods<'a>,
-}
-
-/// Policies that let clients out to ports of an application with a proxy, and not to its proxy.
-fn outgoing<'a>(
-    ctx: &Context<'a>,
-    policies: &Policies<'a>,
-    transport: &Transport,
-    pods: &[&'a Pod],
-    shut: &mut All<'a>,
-) {
-    // Replicas are the same to a policy.
-    let owners = ctx.owners();
-    let mut workloads: BTreeMap<Owner, &Pod> = BTreeMap::new();
-    for pod in pods {
-        workloads.entry(owners.of(pod)).or_insert(pod);
-    }
-    let workloads: Vec<&Pod> = workloads.into_values().collect();
-    for clients in grouped(ctx, policies, &workloads) {
-        let mut found: BTreeMap<At<'a>, (Shut<'a>, Pods<'a>)> = BTreeMap::new();
-        for (place, server) in workloads.iter().enumerate() {
-            let Some((_, client)) = clients.pods.iter().find(|(client, _)| **client != place) else {
-                continue;
-            };
-            let number = inbound_port(server);
-            for shut in between(ctx, policies, transport, &clients, (client, server)) {
-                let at = (Direction::Egress, shut.policy.key(), shut.denies, number);
-                found.entry(at).or_insert_with(|| (shut, Pods::new())).1.insert(place, server);
-            }
-        }
-        for (at, (new, servers)) in found {
-            let entry = shut.entry(at).or_insert(new);
-            // No workload is its own client.
-            let only = (servers.len() == 1).then(|| servers.keys().next().copied()).flatten();
-            entry.pods.extend(clients.pods.iter().filter(|(place, _)| Some(**place) != only));
-            entry.to.extend(servers);
-        }
-    }
-}
-
-/// The clients among workloads, by the policies that hold for them on the way out.
-fn grouped<'p, 'a>(
-    ctx: &Context<'_>,
-    policies: &'p Policies<'a>,
-    workloads: &[&'a Pod],
-) -> Vec<Clients<'p, 'a>> {
-    let mut groups: Vec<Clients<'p, 'a>> = Vec::new();
-    let mut places: HashMap<Vec<(usize, Option<&str>)>, usize> = HashMap::new();
-    let judged = workloads.iter().enumerate().filter(|(_, pod)| ctx.judges(&pod.metadata.namespace));
-    for (place, client) in judged {
-        let holding = policies.holding(Direction::Egress, client);
-        if holding.is_empty() {
-            continue;
-        }
-        let mut key: Vec<(usize, Option<&str>)> = holding
-            .iter()
-            .map(|(held, fits)| {
-                let doubt = match fits {
-                    Fits::Perhaps(why) => Some(*why),
-                    Fits::Yes | Fits::No => None,
-                };
-                (std::ptr::from_ref(*held).addr(), doubt)
-            })
-            .collect();
-        if holding.iter().any(|(held, _)| matches!(held.policy, Policy::Calico(_))) {
-            // Its rules can select the client as well.
-            key.push((place, None));
-        }
-        let group = *places.entry(key).or_insert_with(|| {
-            let mut rules = holding.iter().flat_map(|(held, _)| &held.rules);
-            let denies = rules.any(|rule| rule.action != Action::Allow);
-            groups.push(Clients { holding, denies, pods: Pods::new() });
-            groups.len() - 1
-        });
-        groups[group].pods.insert(place, client);
-    }
-    groups
-}
-
-/// The policies that let a client out to ports of the application of a server, and not to its proxy.
-fn between<'a>(
-    ctx: &Context<'a>,
-    policies: &Policies<'a>,
-    transport: &Transport,
-    Clients { holding, denies, .. }: &Clients<'_, 'a>,
-    (client, server): (&'a Pod, &'a Pod),
-) -> Vec<Shut<'a>> {
-    let peer = Peer::Pod(server);
-    let port = |number| Port { protocol: "TCP", number, of: Some(server) };
-    let passage = |number| policies.passage_of(holding, Direction::Egress, client, port(number), peer);
-    // Rules that name the pod and a port of its application.
-    let speaks = |held: &Held<'a>| {
-        let allows = |rule: &&Rule<'_>| rule.action == Action::Allow && rule.ports.iter().any(is_tcp);
-        let mut rules = held.rules.iter().filter(allows).filter(|rule| transport.speaks(rule, server));
-        rules.find(|rule| policies.means(held, rule, Direction::Egress, client, peer) != Fits::No).cloned()
-    };
-    let speaking: Vec<(&Held<'a>, Rule<'a>)> =
-        holding.iter().filter_map(|(held, _)| Some((*held, speaks(held)?))).collect();
-    if speaking.is_empty() && !denies {
-        return Vec::new();
-    }
-    let by = match passage(inbound_port(server)) {
-        Passage::Open | Passage::Through(_) => return Vec::new(),
-        Passage::Unknown(doubts) => {
-            if !speaking.is_empty() {
-                cannot_say(ctx, &doubts);
-            }
-            return Vec::new();
-        }
-        Passage::Shut(by) => by,
-    };
-    let denies = by.iter().find(|decides| decides.denies);
-    let counts = |(held, rule): &(&Held<'a>, Rule<'a>)| {
-        denies.is_none_or(|denies| before(held, rule, denies, holding))
-    };
-    let speaking: Vec<_> = speaking.into_iter().filter(counts).collect();
-    if let (Some(denies), true) = (denies, speaking.is_empty()) {
-        let is_let_out = let_out(transport, server, passage);
-        return is_let_out.then(|| new(denies.policy, &denies.field, None, true)).into_iter().collect();
-    }
-    let mut found = Vec::new();
-    for (held, rule) in speaking {
-        match policies.means(held, &rule, Direction::Egress, client, peer) {
-            Fits::Yes => found.push(of_rule(held, &rule)),
-            // Whom the rule means is not known: where it means the pod, it is one to complete.
-            Fits::Perhaps(why) => cannot_say(ctx, &[held.doubt(&rule.field, why)]),
-            Fits::No => {}
-        }
-    }
-    found
-}
-
-/// Whether pods are let out to a port of an application at which they come to its proxy instead.
-fn let_out<'a>(transport: &Transport, server: &Pod, said: impl Fn(u16) -> Passage<'a>) -> bool {
-    declared(server).filter(|number| !OWN.contains(number)).any(|number| {
-        (transport.is_header() || transport.is_opaque(server, number))
-            && matches!(said(number), Passage::Open | Passage::Through(_))
     })
 }
 

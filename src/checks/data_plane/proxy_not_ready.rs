@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::checks::restart::{Needs, renew};
+use crate::checks::restart::{Needs, of_namespaces, renew};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
 use crate::command::{Command, kubectl};
@@ -370,7 +370,7 @@ fn last_words(ended: &Terminated) -> String {
 
 /// A finding for selected namespaces in which no pod is meshed.
 fn no_pods(ctx: &Context<'_>) -> Finding {
-    let names = || ctx.settings.namespaces.iter();
+    let names: Vec<&str> = ctx.settings.namespaces.iter().map(String::as_str).collect();
     let listed = ctx.settings.namespaces.join(", ");
     let mut subjects = ctx.settings.namespaces.iter().map(|name| Subject::object(Kind::Namespace, "", name));
     // Without selected namespaces this is not called.
@@ -384,22 +384,17 @@ fn no_pods(ctx: &Context<'_>) -> Finding {
         .severity(Severity::Error)
         .parameter("none")
         .evidence(Evidence::other("Pods", format!("none in {listed} with the label {CONTROL_PLANE_NS}")))
-        .remedy(
-            Remedy::new()
-                .run(
-                    StepKind::Annotation,
-                    "Annotate the namespace (or its pod templates)",
-                    Command::lines(names().map(|name| {
-                        kubectl().words("annotate namespace").operand(name).words("linkerd.io/inject=enabled")
-                    })),
-                )
-                .run(
-                    StepKind::Command,
-                    "Restart its workloads: a proxy is added only when a pod is created",
-                    Command::lines(names().map(|name| {
-                        kubectl().namespace(name).words("rollout restart deployment,statefulset,daemonset")
-                    })),
-                ),
-        );
+        .remedy(of_namespaces(
+            ctx,
+            Remedy::new().run(
+                StepKind::Annotation,
+                "Annotate the namespace (or its pod templates)",
+                Command::lines(names.iter().map(|name| {
+                    kubectl().words("annotate namespace").operand(*name).words("linkerd.io/inject=enabled")
+                })),
+            ),
+            "Restart its workloads: a proxy is only added when a pod is created",
+            &names,
+        ));
     subjects.fold(finding, Finding::subject)
 }

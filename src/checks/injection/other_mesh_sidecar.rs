@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::passed_over::passed_over;
+use super::injector_not_called::restart;
+use super::passed_over::{PassedOver, passed_over};
 use crate::checks::admission::Rules;
+use crate::checks::restart::of_namespaces;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
@@ -36,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(passed.asks())
             .evidence(passed.maker.field("spec.containers", *name))
             .evidences(asks_istio.map(|(key, value)| of_namespace(passed.maker.namespace(), key, value)))
-            .remedy(remedy(passed.maker.namespace(), asks_istio.map(|(key, _)| key))),
+            .remedy(remedy(ctx, passed.maker.namespace(), asks_istio.map(|(key, _)| key), Some(passed))),
         );
     }
     let webhooks = ctx.seen::<MutatingWebhookConfiguration>()?;
@@ -77,7 +79,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 "webhooks[].namespaceSelector",
                 "selects it",
             ))
-            .remedy(remedy(&meta.name, Some(key))),
+            .remedy(remedy(ctx, &meta.name, Some(key), None)),
         );
     }
     Ok(findings.into())
@@ -94,8 +96,14 @@ fn of_namespace(namespace: &str, key: &str, value: &str) -> Evidence {
     Evidence::field(format!("Namespace {namespace}"), format!("metadata.labels[{key}]"), value)
 }
 
-fn remedy(namespace: &str, label: Option<&str>) -> Remedy {
-    let remedy = match label {
+/// The steps for a namespace, or for one of its workloads.
+fn remedy(
+    ctx: &Context<'_>,
+    namespace: &str,
+    label: Option<&str>,
+    passed: Option<&PassedOver<'_>>,
+) -> Remedy {
+    let mut remedy = match label {
         Some(key) => Remedy::new().run(
             StepKind::Annotation,
             "Remove the label that requests Istio's proxy from the namespace",
@@ -107,9 +115,17 @@ fn remedy(namespace: &str, label: Option<&str>) -> Remedy {
              manual injection)",
         ),
     };
-    remedy.run(
-        StepKind::Command,
-        "Then restart the workloads of the namespace: proxies are added only when a pod is created",
-        kubectl().namespace(namespace).words("rollout restart deployment,statefulset,daemonset"),
-    )
+    match passed {
+        // A label of the namespace concerns all of its workloads.
+        Some(passed) if label.is_none() => {
+            restart(ctx, &mut remedy, std::slice::from_ref(passed));
+            remedy
+        }
+        _ => of_namespaces(
+            ctx,
+            remedy,
+            "Then restart the workloads of the namespace: proxies are only added when a pod is created",
+            &[namespace],
+        ),
+    }
 }

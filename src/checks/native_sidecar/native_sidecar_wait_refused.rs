@@ -78,6 +78,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let remedy = match wait {
             Some((_, false)) => rewrite::restart(
+                ctx,
                 rewrite::template(
                     wording::remedy(),
                     Act::Put("A native sidecar ends after the application by itself and needs no wait: take the annotation off"),

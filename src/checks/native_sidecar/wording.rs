@@ -78,7 +78,7 @@ pub(super) fn with_right_key(
             &[(found.key, None)],
         );
     }
-    let remedy = rewrite::restart(remedy, &found.object);
+    let remedy = rewrite::restart(ctx, remedy, &found.object);
     match go_bool(value) {
         Some(false) => remedy,
         _ => floor(remedy, ctx.knowledge.native_sidecar()),

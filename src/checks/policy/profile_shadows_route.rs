@@ -1,6 +1,7 @@
 //! `profile-shadows-route`: a ServiceProfile with routes switches off the routes and annotations of its Service.
 
 use super::survey::{about, defined, field, on, survey};
+use crate::checks::restart::listed;
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::objects::{Kind, Route, Service, ServiceProfile};
@@ -9,9 +10,9 @@ use crate::objects::{Kind, Route, Service, ServiceProfile};
 const OF_SERVICE: [&str; 4] =
     ["balancer.linkerd.io/", "retry.linkerd.io/", "timeout.linkerd.io/", "balancer.alpha.linkerd.io/"];
 
-/// A proxy decides once for a target, profile or routes, and keeps that as long as it uses the target.
-pub(super) const CLIENTS: &str =
-    "Restart the meshed clients of the Service: a proxy that uses it already keeps to the profile until then";
+/// A proxy chooses between profile and routes once for each target, and keeps the choice while it has connections to it.
+const CLIENTS: &str = "Restart the meshed clients of the Service: a proxy that has connections to it keeps to the profile. This lists the \
+                       meshed pods and their owners";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -54,6 +55,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         if evidence.is_empty() || !ctx.judges(namespace) {
             continue;
         }
+        let counted = [
+            ("spec.routes", profile.spec.routes.len()),
+            ("spec.dstOverrides", profile.spec.dst_overrides.len()),
+        ];
         findings.push(
             about(
                 ctx,
@@ -64,13 +69,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                      GRPCRoutes, timeouts, retries and circuit breaking counts"
                 ),
             )
-            .evidence(field(Kind::ServiceProfile, meta, "spec.routes", format!("{}", profile.spec.routes.len())))
+            .evidences(counted.into_iter().filter(|(_, count)| *count > 0).map(|(path, count)| {
+                field(Kind::ServiceProfile, meta, path, count.to_string())
+            }))
             .evidences(evidence)
             .remedy(
                 Remedy::new()
                     .step(StepKind::Note, "Write what the profile does as routes or annotations: timeouts, retries, splits")
                     .run(StepKind::Command, "Then delete the profile", on("delete", Kind::ServiceProfile, meta))
-                    .step(StepKind::Note, CLIENTS),
+                    .run(StepKind::Command, CLIENTS, listed(ctx, None)),
             ),
         );
     }

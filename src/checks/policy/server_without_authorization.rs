@@ -1,22 +1,28 @@
 //! `server-without-authorization`: a Server takes a port, and nobody is let in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{about, about_server, field, survey};
 use crate::checks::words::and_more;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
-use crate::model::policy::{AuthorizedBy, Inbound, TakenBy};
+use crate::model::policy::{Authorization, AuthorizedBy, Inbound, NetworkMatch, TakenBy};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{Kind, Server};
 
-/// A Server that lets nobody in, and the workloads whose ports it takes.
-type Shut<'a> = (&'a Server, Vec<(&'a str, u16)>);
+/// A Server that authorizes no client.
+struct Closed<'a> {
+    server: &'a Server,
+    /// The workloads and ports that it selects.
+    held: Vec<(&'a str, u16)>,
+    /// The policies that no client can meet, and why.
+    unmet: BTreeSet<String>,
+}
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let mut shut: BTreeMap<(&str, &str), Shut<'_>> = BTreeMap::new();
+    let mut closed: BTreeMap<(&str, &str), Closed<'_>> = BTreeMap::new();
     let pods = survey.pods.iter().map(|(pod, workload)| (skipped(pod, IN), workload));
     let external = survey.external.iter().map(|workload| (None, workload));
     for (skips, workload) in pods.chain(external).filter(|(_, workload)| ctx.judges(&workload.meta.namespace))
@@ -30,32 +36,58 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             if let TakenBy::Server(server) = inbound.taken_by
                 && !admits_somebody(&inbound)
             {
-                let (_, held) = shut.entry(server.metadata.key()).or_insert((server, Vec::new()));
-                held.push((&workload.meta.name, port));
+                let new = || Closed { server, held: Vec::new(), unmet: BTreeSet::new() };
+                let closed = closed.entry(server.metadata.key()).or_insert_with(new);
+                closed.held.push((&workload.meta.name, port));
+                closed.unmet.extend(all(&inbound).filter_map(unmet));
             }
         }
     }
-    Ok(shut.into_values().map(|(server, held)| finding(ctx, server, &held)).collect::<Vec<_>>().into())
+    Ok(closed.into_values().map(|closed| finding(ctx, &closed)).collect::<Vec<_>>().into())
 }
 
-/// Whether anybody is let in, the kubelet's probes aside.
-fn admits_somebody(inbound: &Inbound<'_>) -> bool {
+/// The authorizations of a port and of its routes, the kubelet's probes aside.
+fn all<'i, 'a>(inbound: &'i Inbound<'a>) -> impl Iterator<Item = &'i Authorization<'a>> {
     let by_route = inbound.routes.iter().flat_map(|route| &route.authorizations);
-    !inbound.authorizations.is_empty() || by_route.into_iter().any(|one| one.by != AuthorizedBy::Probe)
+    inbound.authorizations.iter().chain(by_route).filter(|one| one.by != AuthorizedBy::Probe)
 }
 
-fn finding(ctx: &Context<'_>, server: &Server, held: &[(&str, u16)]) -> Finding {
+/// Whether any client is authorized.
+fn admits_somebody(inbound: &Inbound<'_>) -> bool {
+    all(inbound).any(Authorization::admits_any)
+}
+
+/// The name of a policy, and why no client can meet it.
+fn unmet(one: &Authorization<'_>) -> Option<String> {
+    if one.admits_any() {
+        return None;
+    }
+    let networks: Vec<String> = one.networks.iter().map(ToString::to_string).collect();
+    let why = match one.networks.iter().all(NetworkMatch::is_empty) {
+        true if networks.is_empty() => "it has no network".to_owned(),
+        true => format!("no address is left of {}", networks.join(", ")),
+        false => "its identities are blank".to_owned(),
+    };
+    Some(format!("{}: {why}", one.by.name()))
+}
+
+fn finding(ctx: &Context<'_>, closed: &Closed<'_>) -> Finding {
+    let Closed { server, held, unmet } = closed;
     let meta = &server.metadata;
     let (first, port) = held.first().copied().unwrap_or_default();
     let more = and_more(held.len().saturating_sub(1));
     let said = server.spec.access_policy.clone().unwrap_or_else(|| "deny, as nothing is said".to_owned());
+    let authorizations = match unmet.is_empty() {
+        true => "none that counts, for it, its routes or its namespace".to_owned(),
+        false => format!("no client can meet {}", unmet.iter().cloned().collect::<Vec<_>>().join("; ")),
+    };
     // Who calls it so has most likely shut it on purpose.
     let meant = ["deny", "block"].iter().any(|word| meta.name.contains(word));
     let severity = if meant { Severity::Info } else { Severity::Error };
     about(ctx, Kind::Server, meta, format!("it takes port {port} of {first}{more}, and no authorization lets anybody in: every client is refused"))
         .severity(severity)
         .evidence(field(Kind::Server, meta, "spec.accessPolicy", said))
-        .evidence(field(Kind::Server, meta, "authorizations", "none that counts, for it, its routes or its namespace"))
+        .evidence(field(Kind::Server, meta, "authorizations", authorizations))
         .remedy(
             Remedy::new()
                 .run(

@@ -128,6 +128,32 @@ pub(in crate::checks) fn of_workloads(
     step.finish(remedy, act)
 }
 
+/// Adds the step that creates the pods of all workloads of namespaces again, so that the injector sees them. Workloads with the
+/// proxy in their pod template are left out: the injector skips them. Reads the evidence of [`Rollouts`], if it is available.
+pub(in crate::checks) fn of_namespaces(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    act: &str,
+    namespaces: &[&str],
+) -> Remedy {
+    let rollouts = Rollouts::of(ctx);
+    let mut found: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
+    for namespace in namespaces {
+        found.extend(rollouts.in_namespace(ctx, namespace));
+    }
+    if found.is_empty() {
+        let lines = namespaces.iter().map(|namespace| {
+            kubectl()
+                .namespace(namespace)
+                .words("get pods")
+                .words("-o custom-columns=POD:.metadata.name,OWNER:.metadata.ownerReferences[*].name")
+        });
+        return remedy.run(StepKind::Command, format!("{act}. This lists their pods"), Command::lines(lines));
+    }
+    found.retain(|owner, _| !rollouts.is_in_template(owner));
+    if found.is_empty() { remedy } else { of_workloads(ctx, remedy, Needs::NewPods, act, &found) }
+}
+
 /// What lists all meshed pods with their owners, or those on a node: for steps that cannot name them.
 pub(in crate::checks) fn listed(ctx: &Context<'_>, node: Option<&str>) -> Call {
     let home = ctx.namespaces().control_plane.as_str();

@@ -6,6 +6,8 @@ mod every;
 mod one;
 mod rollouts;
 
-pub(super) use every::{all_meshed, listed, meshed_after, meshed_but, meshed_on, of_workloads};
+pub(super) use every::{
+    all_meshed, listed, meshed_after, meshed_but, meshed_on, of_namespaces, of_workloads,
+};
 pub(super) use one::renew;
 pub(super) use rollouts::{Needs, Rollouts};

@@ -1,13 +1,14 @@
 //! How each workload gets new pods: read from its pods, its own object and the quotas of its namespace.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::OnceLock;
 
 use crate::checks::{Context, quota};
 use crate::command::{Line, kubectl, linkerd};
 use crate::model::control_plane::CREATED_BY;
 use crate::model::installed::COMPONENT;
 use crate::model::managed_by::{GitOps, ManagedBy};
-use crate::model::owners::Owner;
+use crate::model::owners::{Owner, is_static};
 use crate::objects::{DaemonSet, Deployment, Pod, StatefulSet, Workload};
 
 /// What new pods have to bring.
@@ -25,6 +26,8 @@ pub(in crate::checks) struct Rollouts<'a> {
     workloads: HashMap<(&'static str, &'a str, &'a str), &'a Workload>,
     /// Workloads whose pod template holds the proxy.
     in_template: HashSet<Owner>,
+    /// By namespace, the workloads and their running pods; built when it is first read.
+    by_namespace: OnceLock<HashMap<&'a str, BTreeMap<Owner, Vec<String>>>>,
 }
 
 /// How the proxy of a workload is written again.
@@ -95,12 +98,38 @@ impl<'a> Rollouts<'a> {
             namespace: namespace.to_owned(),
             name: name.to_owned(),
         }));
-        Rollouts { workloads, in_template }
+        Rollouts { workloads, in_template, by_namespace: OnceLock::new() }
     }
 
     /// Whether the pod template of a workload holds the proxy.
     pub(in crate::checks) fn is_in_template(&self, owner: &Owner) -> bool {
         self.in_template.contains(owner)
+    }
+
+    /// The workloads of a namespace with their running pods, without those that are scaled to 0.
+    pub(super) fn in_namespace(&self, ctx: &Context<'a>, namespace: &str) -> BTreeMap<Owner, Vec<String>> {
+        let all = self.by_namespace.get_or_init(|| self.group(ctx));
+        all.get(namespace).cloned().unwrap_or_default()
+    }
+
+    fn group(&self, ctx: &Context<'a>) -> HashMap<&'a str, BTreeMap<Owner, Vec<String>>> {
+        let mut groups: HashMap<&'a str, BTreeMap<Owner, Vec<String>>> = HashMap::new();
+        let owners = ctx.owners();
+        for pod in ctx.hints::<Pod>() {
+            let meta = &pod.metadata;
+            if !pod.is_finished() && meta.deletion_timestamp.is_none() && !is_static(pod) {
+                let group = groups.entry(meta.namespace.as_str()).or_default();
+                group.entry(owners.of(pod)).or_default().push(meta.name.clone());
+            }
+        }
+        for (&(kind, namespace, name), _) in
+            self.workloads.iter().filter(|(_, one)| one.spec.replicas != Some(0))
+        {
+            let owner =
+                Owner { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() };
+            groups.entry(namespace).or_default().entry(owner).or_default();
+        }
+        groups
     }
 
     fn workload(&self, owner: &Owner) -> Option<&'a Workload> {

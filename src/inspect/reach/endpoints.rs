@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{Caller, Mesh};
-use crate::finding::{Evidence, Subject};
+use crate::finding::Evidence;
 use crate::inspect::walk::{Outcome, Part, Walk};
 use crate::model::availability::{State, proxy_started};
+use crate::model::endpoints::{NoEndpoint, selected};
 use crate::model::owners::generation;
-use crate::model::pod_status;
 use crate::model::policy::Spoken;
 use crate::objects::container::PROXY_CONTAINER;
-use crate::objects::{Kind, Pod, Service, ServicePort, TargetPort, Workload};
+use crate::objects::{EndpointSlice, Kind, Pod, Service, ServicePort, TargetPort};
 
 /// Pods that are the same to a call.
 struct Alike<'a> {
@@ -52,11 +52,12 @@ impl<'a> Mesh<'a> {
     /// The pods behind a Service, one of each kind that a call may meet.
     fn endpoints(&self, walk: &mut Walk, caller: Caller<'_>, service: &Service) -> Vec<Alike<'a>> {
         let (ready, all) = self.ready(service);
-        let selected = self.selected(service);
+        let selected: Vec<&'a Pod> = selected(service, self.policy.pods).collect();
         if ready == 0 {
-            let (why, evidence) = self.why_none(service, &selected);
-            let step = none_ready(walk, service, all, &self.calls.no_endpoint, why.as_deref());
-            step.evidence.extend(evidence);
+            let workloads = self.deployments.iter().map(|one| (Kind::Deployment, one));
+            let cause = NoEndpoint::of(service, self.policy.pods, workloads);
+            let step = none_ready(walk, service, all, &self.calls.no_endpoint, Some(&cause.to_string()));
+            step.evidence.extend(cause.evidence());
             step.fix("make its pods ready; a selector that matches no pod gives no endpoint");
             return Vec::new();
         }
@@ -97,73 +98,9 @@ impl<'a> Mesh<'a> {
         (made, format!("{ready} {late} {itself} {node}"))
     }
 
-    /// The pods that a Service selects.
-    fn selected(&self, service: &Service) -> Vec<&'a Pod> {
-        let selector = &service.spec.selector;
-        let pods = self.policy.pods.iter().filter(|pod| {
-            pod.metadata.namespace == service.metadata.namespace
-                && !pod.is_finished()
-                && !selector.is_empty()
-                && selector.iter().all(|(key, value)| pod.metadata.label(key) == Some(value))
-        });
-        pods.collect()
-    }
-
-    /// Why a Service has no ready endpoint: what is the matter with its pods, or what should make some and does not.
-    fn why_none(&self, service: &Service, selected: &[&Pod]) -> (Option<String>, Vec<Evidence>) {
-        if let Some(pod) = selected.first() {
-            let name = &pod.metadata.name;
-            let more = match selected.len() {
-                1 => String::new(),
-                count => format!(" and {} more", count - 1),
-            };
-            let (state, path) = match pod_status::word(pod).as_str() {
-                "Running" => ("not ready".to_owned(), "status.conditions[Ready]"),
-                word => (format!("in state {word}"), "status.containerStatuses"),
-            };
-            let why = format!("pod {name}{more} is {state}");
-            return (Some(why), vec![Evidence::field(super::subject(pod), path, state)]);
-        }
-        let selector = &service.spec.selector;
-        let makes = |workload: &&Workload| {
-            let labels = &workload.spec.template.metadata.labels;
-            workload.metadata.namespace == service.metadata.namespace
-                && !selector.is_empty()
-                && selector.iter().all(|(key, value)| labels.get(key) == Some(value))
-        };
-        let Some(workload) = self.deployments.iter().find(makes) else {
-            let none = selector.is_empty();
-            let why = if none { "it has no selector" } else { "its selector matches no pod" };
-            return (Some(why.to_owned()), Vec::new());
-        };
-        let meta = &workload.metadata;
-        let object = Subject::object(Kind::Deployment, &meta.namespace, &meta.name);
-        match workload.spec.replicas {
-            Some(0) => {
-                let why = format!("Deployment {} is scaled to 0", meta.name);
-                (Some(why), vec![Evidence::field(object, "spec.replicas", "0")])
-            }
-            _ => {
-                let why = format!("Deployment {} has no pod", meta.name);
-                let said = workload.replica_failure().map_or("0", |failure| &failure.message);
-                (Some(why), vec![Evidence::field(object, "status.replicas", said)])
-            }
-        }
-    }
-
     /// How many endpoints of a Service are ready, and how many there are.
     pub(super) fn ready(&self, service: &Service) -> (usize, usize) {
-        let (namespace, name) = service.metadata.key();
-        let slices = self
-            .slices
-            .iter()
-            .filter(|slice| slice.metadata.namespace == namespace && slice.service() == Some(name));
-        let mut counted = (0, 0);
-        for endpoint in slices.flat_map(|slice| &slice.endpoints) {
-            counted.0 += usize::from(endpoint.conditions.ready != Some(false));
-            counted.1 += 1;
-        }
-        counted
+        EndpointSlice::counted(self.slices, service)
     }
 }
 

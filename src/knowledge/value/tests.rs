@@ -13,7 +13,7 @@ fn types() -> Vec<(ValueType, Vec<&'static str>, Vec<&'static str>)> {
         ),
         (ValueType::GoBool {}, vec!["true", "T", "0", "False"], vec!["yes", "enabled", "tRUE", "", " true"]),
         (
-            ValueType::GoDuration {},
+            ValueType::GoDuration { min_seconds: None, max_seconds: None },
             vec!["1m30s", "250ms", "0", "1.5h", ".5s", "-1s", "10µs"],
             vec!["10", "1d", "", "s", "1 s", "ms", "99999999999h"],
         ),
@@ -85,5 +85,20 @@ proptest! {
                 prop_assert!(refused.contains("expected"), "{refused}");
             }
         }
+    }
+}
+
+#[test]
+fn negative_quantities_and_short_durations_are_told_apart() {
+    for value in ["-1", "-100m", "-0.5"] {
+        assert!(ValueType::Quantity {}.check(value).is_err(), "{value}");
+        assert!(ValueType::SignedQuantity {}.check(value).is_ok(), "{value}");
+    }
+    assert!(ValueType::Quantity {}.check("-0").is_ok());
+    let second = ValueType::GoDuration { min_seconds: Some(1), max_seconds: None };
+    for (value, accepted) in
+        [("1s", true), ("1m30s", true), ("0s", false), ("500ms", false), ("-5s", false), ("30", false)]
+    {
+        assert_eq!(second.check(value).is_ok(), accepted, "{value}");
     }
 }

@@ -21,6 +21,7 @@ use expression::Expression;
 pub use form::{Action, Fits, Held, Policy, Ports, Rule, Which};
 use form::{Label, Peers, Subject};
 
+use super::by_label::ByLabel;
 use crate::objects::{CalicoPolicy, CalicoTier, CiliumPolicy, Namespace, NetworkPolicy, Pod, Texts};
 
 /// Which way a connection goes, seen from the pod that a policy holds for.
@@ -153,47 +154,12 @@ pub const UNKNOWN_NAMESPACE: &str = "labels of a namespace that are not known";
 #[derive(Debug, Clone, Default)]
 pub struct Policies<'a> {
     by_namespace: HashMap<&'a str, Vec<(Direction, Held<'a>)>>,
+    /// By namespace, where in its list the policies are that may hold for a pod.
     by_label: HashMap<&'a str, ByLabel<'a>>,
     of_cluster: Vec<(Direction, Held<'a>)>,
     known: Known<'a>,
     /// Whether there are policies of Cilium, and of Calico.
     plugins: (bool, bool),
-}
-
-/// Where the policies of a namespace are in its list, by a label that they select: pods of other labels need no look at them.
-#[derive(Debug, Clone, Default)]
-struct ByLabel<'a> {
-    labels: HashMap<(&'a str, &'a str), Vec<usize>>,
-    /// Those that select by something else.
-    others: Vec<usize>,
-}
-
-impl<'a> ByLabel<'a> {
-    fn new(list: &[(Direction, Held<'a>)]) -> ByLabel<'a> {
-        let mut index = ByLabel::default();
-        for (at, (_, held)) in list.iter().enumerate() {
-            let label = match held.subject {
-                Subject::Kubernetes(selector) => selector.match_labels.iter().next(),
-                Subject::Cilium(_) | Subject::Calico(_) => None,
-            };
-            match label {
-                Some((key, value)) => {
-                    index.labels.entry((key.as_str(), value.as_str())).or_default().push(at);
-                }
-                None => index.others.push(at),
-            }
-        }
-        index
-    }
-
-    /// Those that may select a pod, in their order.
-    fn of(&self, pod: &Pod) -> Vec<usize> {
-        let labels = pod.metadata.labels.iter();
-        let by_label = labels.filter_map(|(key, value)| self.labels.get(&(key.as_str(), value.as_str())));
-        let mut all: Vec<usize> = self.others.iter().chain(by_label.flatten()).copied().collect();
-        all.sort_unstable();
-        all
-    }
 }
 
 impl<'a> Policies<'a> {
@@ -222,13 +188,29 @@ impl<'a> Policies<'a> {
             list.sort_by(|(_, a), (_, b)| a.policy.key().cmp(&b.policy.key()));
         }
         let lists = policies.by_namespace.iter();
-        policies.by_label = lists.map(|(namespace, list)| (*namespace, ByLabel::new(list))).collect();
+        let selector = |(_, held): &(Direction, Held<'a>)| match held.subject {
+            Subject::Kubernetes(selector) => Some(selector),
+            Subject::Cilium(_) | Subject::Calico(_) => None,
+        };
+        policies.by_label =
+            lists.map(|(namespace, list)| (*namespace, ByLabel::new(list.iter().map(selector)))).collect();
         let texts = objects.calico.iter().chain(objects.calico_global).flat_map(calico::expressions);
         policies.known.expressions = texts.map(|text| (text, Expression::parse(text))).collect();
         let labels = objects.namespaces.iter();
         policies.known.namespaces =
             labels.map(|one| (one.metadata.name.as_str(), &*one.metadata.labels)).collect();
         policies
+    }
+
+    /// Whether all of them are policies of Kubernetes: whom these mean does not depend on the pod that they hold for.
+    pub fn are_of_kubernetes(&self) -> bool {
+        self.plugins == (false, false)
+    }
+
+    /// All of a direction.
+    pub fn all(&self, direction: Direction) -> impl Iterator<Item = &Held<'a>> {
+        let lists = self.by_namespace.values().flatten().chain(&self.of_cluster);
+        lists.filter(move |(of, _)| *of == direction).map(|(_, held)| held)
     }
 
     /// Those that hold for a pod in a direction, or may: by kind and name. Pods in the network of their node are held by none.
@@ -238,7 +220,10 @@ impl<'a> Policies<'a> {
         }
         let namespace = pod.metadata.namespace.as_str();
         let list = self.by_namespace.get(namespace).map_or(&[][..], Vec::as_slice);
-        let here = self.by_label.get(namespace).map_or_else(Vec::new, |index| index.of(pod));
+        let here = self
+            .by_label
+            .get(namespace)
+            .map_or_else(Vec::new, |index| index.candidates(&pod.metadata.labels));
         let all = here
             .into_iter()
             .filter_map(|at| list.get(at))

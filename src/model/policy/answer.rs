@@ -118,6 +118,16 @@ impl AuthorizedBy<'_> {
 }
 
 impl Authorization<'_> {
+    /// Whether any client can meet it: its networks have an address, and its identities are not blank.
+    pub fn admits_any(&self) -> bool {
+        let is_blank = |known: &IdentityMatch| *known == IdentityMatch::Exact(String::new());
+        let shown = match &self.who {
+            Who::Anybody | Who::Meshed => true,
+            Who::Identities(matches) => !matches.iter().all(is_blank),
+        };
+        shown && !self.networks.iter().all(NetworkMatch::is_empty)
+    }
+
     /// Whether it authorizes a client by identity, if it has one, and address. An unknown address counts as
     /// a match.
     pub fn admits(&self, identity: Option<&str>, address: Option<std::net::IpAddr>) -> bool {

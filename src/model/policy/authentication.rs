@@ -7,6 +7,7 @@ use ipnet::IpNet;
 
 use super::controller::Controller;
 use super::parse::Broken;
+use crate::names::with_article;
 use crate::objects::{EgressNetwork, MeshTLSAuthentication, Network, NetworkAuthentication};
 
 /// A pattern for identities: one identity, or a common suffix.
@@ -103,6 +104,11 @@ impl NetworkMatch {
         of(&self.net).wrapping_sub(except)
     }
 
+    /// Whether its exceptions leave no address.
+    pub fn is_empty(&self) -> bool {
+        IpNet::aggregate(&self.except).iter().any(|except| except.contains(&self.net))
+    }
+
     /// Whether it contains an address.
     pub fn contains(&self, address: IpAddr) -> bool {
         self.net.contains(&address) && !self.except.iter().any(|except| except.contains(&address))
@@ -148,8 +154,8 @@ pub(super) fn identities(
             matches.push(IdentityMatch::of(&controller.namespace_identities(&reference.name)));
         } else {
             return Ok(Err(format!(
-                "it refers to a {}, but only ServiceAccounts and Namespaces are supported",
-                reference.kind
+                "it refers to {}, but only ServiceAccounts and Namespaces are supported",
+                with_article(&reference.kind)
             )));
         }
     }

@@ -14,6 +14,7 @@ use super::read::{
 use super::routes::{self, InboundRoute, ReadRoute, RouteKind};
 use super::void::Void;
 use super::workload::Workload;
+use crate::model::by_label::ByLabel;
 use crate::objects::{
     AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, NetworkAuthentication, Route,
     Server, ServerAuthorization,
@@ -59,6 +60,38 @@ pub struct ReadServer<'a> {
     pub(super) port: Port<'a>,
 }
 
+/// Places of the policies of a namespace, by their targets.
+#[derive(Debug, Default)]
+struct Targets {
+    /// By the target's name, in lower case.
+    by_name: HashMap<String, Vec<usize>>,
+    /// Those whose target is the namespace.
+    of_namespace: Vec<usize>,
+}
+
+impl Targets {
+    fn new(policies: &[(&AuthorizationPolicy, Required)]) -> Targets {
+        let mut targets = Targets::default();
+        for (place, (policy, _)) in policies.iter().enumerate() {
+            let target = &policy.spec.target_ref;
+            if target.is_a("", "Namespace") {
+                targets.of_namespace.push(place);
+            } else {
+                targets.by_name.entry(target.name.to_ascii_lowercase()).or_default().push(place);
+            }
+        }
+        targets
+    }
+
+    /// Those whose target has a name, and those of the namespace.
+    fn named(&self, name: &str) -> Vec<usize> {
+        let named = self.by_name.get(&name.to_ascii_lowercase()).into_iter().flatten();
+        let mut places: Vec<usize> = named.chain(&self.of_namespace).copied().collect();
+        places.sort_unstable();
+        places
+    }
+}
+
 /// All inbound policy of a cluster.
 #[derive(Debug)]
 pub struct Index<'a> {
@@ -67,6 +100,8 @@ pub struct Index<'a> {
     servers: HashMap<&'a str, Vec<ReadServer<'a>>>,
     server_authorizations: HashMap<&'a str, Vec<ReadServerAuthorization<'a>>>,
     policies: HashMap<&'a str, Vec<(&'a AuthorizationPolicy, Required)>>,
+    targets: HashMap<&'a str, Targets>,
+    selected: HashMap<&'a str, ByLabel<'a>>,
     rate_limits: HashMap<&'a str, Vec<&'a HTTPLocalRateLimitPolicy>>,
     routes: HashMap<&'a str, Vec<ReadRoute<'a>>>,
     ignored: Vec<Ignored<'a>>,
@@ -140,7 +175,22 @@ impl<'a> Index<'a> {
             });
         }
         ignored.sort();
-        Index { controller, servers, server_authorizations, policies, rate_limits, routes, ignored, void }
+        let targets = policies.iter().map(|(namespace, list)| (*namespace, Targets::new(list))).collect();
+        let selector = |read: &ReadServer<'a>| read.server.spec.pod_selector.as_ref();
+        let of_namespace = |list: &Vec<ReadServer<'a>>| ByLabel::new(list.iter().map(selector));
+        let selected = servers.iter().map(|(namespace, list)| (*namespace, of_namespace(list))).collect();
+        Index {
+            controller,
+            servers,
+            server_authorizations,
+            policies,
+            targets,
+            selected,
+            rate_limits,
+            routes,
+            ignored,
+            void,
+        }
     }
 
     /// What counts for nothing by itself, whatever it refers to.
@@ -170,13 +220,26 @@ impl<'a> Index<'a> {
         workload: &'i Workload<'a>,
         port: u16,
     ) -> impl Iterator<Item = &'i ReadServer<'a>> {
-        let here = self.servers(&workload.meta.namespace).iter();
-        here.filter(move |read| read.selects(workload) && read.ports(workload).contains(&port))
+        self.perhaps_selecting(workload)
+            .filter(move |read| read.selects(workload) && read.ports(workload).contains(&port))
+    }
+
+    /// The Servers whose selector may match a workload, by one of its labels.
+    fn perhaps_selecting<'i>(
+        &'i self,
+        workload: &Workload<'a>,
+    ) -> impl Iterator<Item = &'i ReadServer<'a>> + use<'i, 'a> {
+        let here = self.servers(&workload.meta.namespace);
+        let places = match self.selected.get(workload.meta.namespace.as_str()) {
+            Some(index) if !workload.external => index.candidates(&workload.meta.labels),
+            Some(_) | None => (0..here.len()).collect(),
+        };
+        places.into_iter().filter_map(|place| here.get(place))
     }
 
     /// The ports of a workload that Servers take.
     pub fn taken_ports(&self, workload: &Workload<'a>) -> Vec<u16> {
-        let here = self.servers(&workload.meta.namespace).iter().filter(|read| read.selects(workload));
+        let here = self.perhaps_selecting(workload).filter(|read| read.selects(workload));
         let mut ports: Vec<u16> = here.flat_map(|read| read.ports(workload)).collect();
         ports.sort_unstable();
         ports.dedup();
@@ -251,7 +314,7 @@ impl<'a> Index<'a> {
                 who: who.clone(),
             })
             .collect();
-        authorizations.extend(self.authorized(namespace, |policy| {
+        authorizations.extend(self.authorized((namespace, name), |policy| {
             let target = &policy.spec.target_ref;
             target.is_a("", "Namespace") || target.is_a("policy.linkerd.io", "Server") && target.name == name
         }));
@@ -292,7 +355,7 @@ impl<'a> Index<'a> {
         attached
             .map(|read| InboundRoute {
                 route: Some((read.kind, read.route)),
-                authorizations: self.authorized(namespace, |policy| {
+                authorizations: self.authorized((namespace, &read.route.metadata.name), |policy| {
                     let target = &policy.spec.target_ref;
                     target.is_a(read.kind.group(), read.kind.kind().info().kind)
                         && target.name.eq_ignore_ascii_case(&read.route.metadata.name)
@@ -302,13 +365,15 @@ impl<'a> Index<'a> {
             .collect()
     }
 
-    /// What policies that are meant say, in the order of their names.
+    /// What policies that are meant say, in the order of their names. Their target has the name, or is a namespace.
     fn authorized(
         &self,
-        namespace: &str,
+        (namespace, name): (&str, &str),
         meant: impl Fn(&AuthorizationPolicy) -> bool,
     ) -> Vec<Authorization<'a>> {
-        let here = self.policies.get(namespace).into_iter().flatten().filter(|(policy, _)| meant(policy));
+        let all = self.policies.get(namespace).map_or(&[][..], Vec::as_slice);
+        let places = self.targets.get(namespace).map_or_else(Vec::new, |targets| targets.named(name));
+        let here = places.into_iter().filter_map(|place| all.get(place)).filter(|(policy, _)| meant(policy));
         let mut found: Vec<Authorization<'a>> = here
             .filter_map(|(policy, required)| {
                 let (who, networks) = required.as_ref().ok()?;

@@ -25,7 +25,7 @@ pub(super) fn port(server: &Server) -> Result<Port<'_>, Broken> {
     match &server.spec.port {
         Some(ServerPort::Number(number)) => match u16::try_from(*number) {
             Ok(port) if port > 0 => Ok(Port::Number(port)),
-            _ => Err(Broken::of(format!("port {number} is not valid"))),
+            _ => Err(Broken::of(format!("{number} is not a port number"))),
         },
         Some(ServerPort::Name(name)) => Ok(Port::Name(name)),
         None => Err(Broken::of("it has no port")),

@@ -8,6 +8,7 @@ use super::controller::Controller;
 use super::index::{Ignored, ReadServer};
 use super::parse::{self, Broken};
 use super::void::Void;
+use crate::names::with_article;
 use crate::objects::{
     AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, MeshTls, Meta,
     NetworkAuthentication, Server, ServerAuthorization, TargetRef,
@@ -122,13 +123,17 @@ pub(super) fn read_rate_limit(
         return Err(Broken::of(format!("requestsPerSecond {number} is not within 0 and {}", u32::MAX)));
     }
     if !spec.target_ref.is_a("policy.linkerd.io", "Server") {
-        return Ok(Err(format!("its target is a {}, and only Servers count", spec.target_ref.kind)));
+        return Ok(Err(format!(
+            "its target is {}, and only Servers count",
+            with_article(&spec.target_ref.kind)
+        )));
     }
     let mut clients = spec.overrides.iter().flat_map(|over| &over.client_refs);
     Ok(match clients.find(|client| !client.is_a("", "ServiceAccount")) {
-        Some(client) => {
-            Err(format!("it refers to a {} as a client, and only ServiceAccounts count", client.kind))
-        }
+        Some(client) => Err(format!(
+            "it refers to {} as a client, and only ServiceAccounts count",
+            with_article(&client.kind)
+        )),
         None => Ok(object),
     })
 }
@@ -158,17 +163,18 @@ pub(super) fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
     ];
     if !targets.iter().any(|(group, kind)| target.is_a(group, kind)) {
         return Err(format!(
-            "its target is a {}, which policies cannot have",
-            shown(&target.kind, &target.group)
+            "its target is {}, which policies cannot have",
+            with_article(&shown(&target.kind, &target.group))
         ));
     }
     let known =
         [(LINKERD, "MeshTLSAuthentication"), (LINKERD, "NetworkAuthentication"), ("", "ServiceAccount")];
     let required = &policy.spec.required_authentication_refs;
     match required.iter().find(|reference| !known.iter().any(|(group, kind)| reference.is_a(group, kind))) {
-        Some(other) => {
-            Err(format!("it requires a {}, which is no authentication", shown(&other.kind, &other.group)))
-        }
+        Some(other) => Err(format!(
+            "it requires {}, which is no authentication",
+            with_article(&shown(&other.kind, &other.group))
+        )),
         None => one_of_each(required),
     }
 }

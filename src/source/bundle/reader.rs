@@ -69,7 +69,10 @@ impl Bundle {
         };
         let namespaces = [&manifest.namespaces.control_plane, &manifest.namespaces.cni];
         if let Some(name) = namespaces.into_iter().find(|name| !is_label(name)) {
-            return Some(Err(unreadable(format!("{} is not a valid namespace name", quoted(name)))));
+            return Some(Err(unreadable(format!(
+                "{} is not a valid Kubernetes namespace name",
+                quoted(name)
+            ))));
         }
         // Items of later versions are ignored.
         let records = manifest

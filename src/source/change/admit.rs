@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::{Change, key};
 use crate::chart::values::Values;
 use crate::item::Kind;
-use crate::knowledge::Knowledge;
+use crate::knowledge::{KeyKind, KeyScope, KeyStatus, Knowledge, OnInvalid};
 use crate::model::injected::{Injecting, MadeBy};
-use crate::model::injection::{Admission, Decision, Level, webhook};
+use crate::model::injection::{Admission, Decision, Level, above_limit, effective, webhook};
 use crate::model::installed::{COMPONENT, Injector};
-use crate::objects::{ConfigMap, Namespace, Object, Pod, WebhookConfiguration, Workload, rule};
+use crate::objects::{ConfigMap, Meta, Namespace, Object, Pod, WebhookConfiguration, Workload, rule};
 use crate::redact;
 use crate::source::Source;
-use crate::version::LinkerdVersion;
+use crate::version::{Contains, LinkerdVersion};
 
 impl<S: Source> Change<'_, S> {
     /// Admission after the set is applied.
@@ -76,6 +76,13 @@ pub enum Fate {
         /// `enabled` or `ingress`.
         value: String,
     },
+    /// It is rejected.
+    Refused {
+        /// The annotation that it is rejected for.
+        key: String,
+        /// Why.
+        why: String,
+    },
     /// It is not injected, for this reason.
     Left(String),
     /// Unknown, for this reason.
@@ -130,7 +137,40 @@ impl Admitting<'_> {
             knowledge: self.knowledge,
         };
         injecting.add(&mut pod, home, made_by.unwrap_or(MadeBy { kind: "pod", name: &name }));
-        (pod, fate)
+        (pod, self.refusal(release, &values, &slim.metadata, home).unwrap_or(fate))
+    }
+
+    /// Whether the injector, or the API server after it, rejects the pod for a value of an annotation.
+    fn refusal(
+        &self,
+        release: &LinkerdVersion,
+        values: &Values,
+        pod: &Meta,
+        home: &Namespace,
+    ) -> Option<Fate> {
+        let minors = self.knowledge.minors();
+        let rows = self.knowledge.annotations().keys().iter().filter(|row| row.kind == KeyKind::Annotation);
+        rows.filter(|row| row.is_read_on(KeyScope::PodTemplate)).find_map(|row| {
+            let copied = row.counts_on_namespace(release, minors) != Contains::No;
+            let (_, value) = effective(&row.key, pod, Some(home), copied)?;
+            let status = row.status_in(release, self.knowledge);
+            let why = match (status.likely()?, row.check_value(value, Some(release), minors)) {
+                (KeyStatus::Conditional { when, refused, .. }, Ok(())) => {
+                    let holds = |(path, with): (&String, &bool)| values.bool(path).unwrap_or(false) == *with;
+                    (!refused.is_empty() && refused.iter().all(holds))
+                        .then(|| format!("it needs that {when}"))
+                }
+                (KeyStatus::Effective, Ok(())) => {
+                    let annotated = |key: &str| effective(key, pod, Some(home), true).map(|(_, value)| value);
+                    above_limit(&row.key, value, annotated, Some(values))
+                }
+                (KeyStatus::Effective | KeyStatus::Conditional { .. }, Err(accepted)) => {
+                    (row.consequence(value) == OnInvalid::PodRefused).then_some(accepted)
+                }
+                _ => None,
+            }?;
+            Some(Fate::Refused { key: row.key.clone(), why: format!("{value:?}: {why}") })
+        })
     }
 }
 
@@ -139,7 +179,7 @@ fn defaults(release: &LinkerdVersion, knowledge: &Knowledge) -> Option<Values> {
     let native = knowledge.native_sidecar().default_native(release, knowledge);
     Values::read(&format!(
         "linkerdVersion: \"{release}\"\nproxy:\n  nativeSidecar: {}\n  defaultInboundPolicy: all-unauthenticated\n  image:\n    name: cr.l5d.io/linkerd/proxy\nproxyInit:\n  ignoreInboundPorts: 4567,4568\n  ignoreOutboundPorts: 4567,4568\n",
-        native == crate::version::Contains::Yes,
+        native == Contains::Yes,
     ))
 }
 

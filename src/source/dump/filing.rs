@@ -16,6 +16,7 @@ use super::{Age, Builder, Held, yaml};
 use crate::archive::spool::{Blob, Lines};
 use crate::item::Kind;
 use crate::knowledge::Knowledge;
+use crate::names::with_article;
 use crate::source::few::MOST;
 use crate::source::json::{self, Head};
 
@@ -283,7 +284,7 @@ impl<'a> Filing<'a> {
             Some(name) => {
                 self.builder.recognised += 1;
                 let Some(kind) = item_kind(head, version, Some(&name)) else { return };
-                (Some(kind), format!("a {kind} without a name"))
+                (Some(kind), without_name(kind))
             }
         };
         nameless.lines.iter().for_each(|line| self.trouble(kind, *line, &why));
@@ -318,7 +319,7 @@ impl<'a> Filing<'a> {
             };
         }
         if object.name.is_empty() {
-            return self.trouble(Some(kind), object.line, &format!("a {kind} without a name"));
+            return self.trouble(Some(kind), object.line, &without_name(kind));
         }
         if kind == Kind::Secret && object.hidden {
             // A length is not a key, and the hidden value may be valid.
@@ -367,7 +368,7 @@ impl<'a> Filing<'a> {
                 let kind = item_kind(&head, None, None);
                 if kind.is_some() || name == "List" {
                     self.builder.recognised += 1;
-                    self.trouble(kind, line, &format!("the items of a {name} are not a list"));
+                    self.trouble(kind, line, &format!("the items of {} are not a list", with_article(name)));
                 }
                 return;
             }
@@ -401,4 +402,9 @@ impl<'a> Filing<'a> {
             None => {}
         }
     }
+}
+
+/// What an object lacks that has no name.
+fn without_name(kind: Kind) -> String {
+    format!("{} without a name", with_article(&kind.to_string()))
 }

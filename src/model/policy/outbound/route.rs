@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::parse::Broken;
 use super::super::routes::{self, RouteKind};
 use super::settings::{self, Retry, Timeouts};
+use crate::names::with_article;
 use crate::objects::{BackendRef, POLICY_CONTROLLER, ParentRef, Route, RouteFilter, RouteRule, Service};
 
 /// A route of a call.
@@ -118,7 +119,9 @@ fn convert(kind: RouteKind, route: &Route, annotations: bool) -> Result<Read<'_>
         let rules = route.spec.rules.len();
         return match rules {
             1 => Ok(Read { kind, route, timeouts: Timeouts::default(), retry: None }),
-            _ => Err(format!("it has {rules} rules; a {} has to have one", kind.kind())),
+            _ => {
+                Err(format!("it has {rules} rules; {} must have one", with_article(&kind.kind().to_string())))
+            }
         };
     }
     let (timeouts, retry) = match annotations {

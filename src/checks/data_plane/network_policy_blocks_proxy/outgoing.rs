@@ -1,0 +1,209 @@
+//! Clients that policies let out to ports of an application with a proxy, and not to its proxy. Clients of the same policies are
+//! judged once, and so are servers of which all policies say the same.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::{All, At, Pods, Shut, before, new, of_rule};
+use crate::checks::Context;
+use crate::checks::data_plane::transport::{OWN, Transport, declared, inbound_port, is_tcp};
+use crate::checks::network_policies::cannot_say;
+use crate::model::network_policy::{
+    Action, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Rule,
+};
+use crate::model::owners::Owner;
+use crate::objects::Pod;
+
+/// Clients that the same policies hold for: what these say of a server they say to all of them.
+struct Clients<'p, 'a> {
+    holding: Vec<(&'p Held<'a>, Fits)>,
+    /// Whether one of their rules does something else than to allow.
+    denies: bool,
+    /// By their place among the workloads.
+    pods: Pods<'a>,
+}
+
+/// Policies that let clients out to ports of an application with a proxy, and not to its proxy.
+pub(super) fn outgoing<'a>(
+    ctx: &Context<'a>,
+    policies: &Policies<'a>,
+    transport: &Transport,
+    pods: &[&'a Pod],
+    shut: &mut All<'a>,
+) {
+    // Replicas are the same to a policy.
+    let owners = ctx.owners();
+    let mut workloads: BTreeMap<Owner, &Pod> = BTreeMap::new();
+    for pod in pods {
+        workloads.entry(owners.of(pod)).or_insert(pod);
+    }
+    let workloads: Vec<&Pod> = workloads.into_values().collect();
+    let groups = grouped(ctx, policies, &workloads);
+    if groups.is_empty() {
+        return;
+    }
+    let servers = alike(policies, transport, &workloads);
+    for clients in &groups {
+        let mut found: BTreeMap<At<'a>, (Shut<'a>, Pods<'a>)> = BTreeMap::new();
+        let alone = (clients.pods.len() == 1).then(|| clients.pods.keys().next().copied()).flatten();
+        for servers in &servers {
+            // No workload is its own client.
+            let servers: Pods<'a> = servers
+                .iter()
+                .filter(|(place, _)| Some(**place) != alone)
+                .map(|(at, pod)| (*at, *pod))
+                .collect();
+            let Some((place, server)) = servers.first_key_value() else { continue };
+            let Some((_, client)) = clients.pods.iter().find(|(client, _)| *client != place) else {
+                continue;
+            };
+            let number = inbound_port(server);
+            for shut in between(ctx, policies, transport, clients, (client, server)) {
+                let at = (Direction::Egress, shut.policy.key(), shut.denies, number);
+                found.entry(at).or_insert_with(|| (shut, Pods::new())).1.extend(servers.clone());
+            }
+        }
+        for (at, (new, servers)) in found {
+            let entry = shut.entry(at).or_insert(new);
+            let only = (servers.len() == 1).then(|| servers.keys().next().copied()).flatten();
+            entry.pods.extend(clients.pods.iter().filter(|(place, _)| Some(**place) != only));
+            entry.to.extend(servers);
+        }
+    }
+}
+
+/// Servers of which the policies say the same: by the rules that name them, at the ports of the application and of the proxy.
+fn alike<'a>(policies: &Policies<'a>, transport: &Transport, workloads: &[&'a Pod]) -> Vec<Pods<'a>> {
+    let servers = workloads.iter().copied().enumerate();
+    let rules =
+        policies.all(Direction::Egress).flat_map(|held| held.rules.iter().map(move |rule| (held, rule)));
+    let rules: Vec<_> = rules.collect();
+    // Others ask more of a server than the answers below.
+    if !policies.are_of_kubernetes() {
+        return servers.map(|server| Pods::from([server])).collect();
+    }
+    let mut groups: HashMap<(u16, u64), Pods<'a>> = HashMap::new();
+    for (place, server) in servers {
+        let number = inbound_port(server);
+        let port = Port { protocol: "TCP", number, of: Some(server) };
+        let mut answers = DefaultHasher::new();
+        for (held, rule) in &rules {
+            let means = policies.means(held, rule, Direction::Egress, server, Peer::Pod(server));
+            let answer = (transport.speaks(rule, server), answer(means), answer(rule.holds_port(port)));
+            answer.hash(&mut answers);
+        }
+        groups.entry((number, answers.finish())).or_default().insert(place, server);
+    }
+    let mut groups: Vec<Pods<'a>> = groups.into_values().collect();
+    groups.sort_by_key(|servers| servers.keys().next().copied());
+    groups
+}
+
+/// What tells answers apart.
+fn answer(fits: Fits) -> (u8, &'static str) {
+    match fits {
+        Fits::No => (0, ""),
+        Fits::Yes => (1, ""),
+        Fits::Perhaps(why) => (2, why),
+    }
+}
+
+/// The clients among workloads, by the policies that hold for them on the way out.
+fn grouped<'p, 'a>(
+    ctx: &Context<'_>,
+    policies: &'p Policies<'a>,
+    workloads: &[&'a Pod],
+) -> Vec<Clients<'p, 'a>> {
+    let mut groups: Vec<Clients<'p, 'a>> = Vec::new();
+    let mut places: HashMap<Vec<(usize, Option<&str>)>, usize> = HashMap::new();
+    let judged = workloads.iter().enumerate().filter(|(_, pod)| ctx.judges(&pod.metadata.namespace));
+    for (place, client) in judged {
+        let holding = policies.holding(Direction::Egress, client);
+        if holding.is_empty() {
+            continue;
+        }
+        let mut key: Vec<(usize, Option<&str>)> = holding
+            .iter()
+            .map(|(held, fits)| {
+                let doubt = match fits {
+                    Fits::Perhaps(why) => Some(*why),
+                    Fits::Yes | Fits::No => None,
+                };
+                (std::ptr::from_ref(*held).addr(), doubt)
+            })
+            .collect();
+        if holding.iter().any(|(held, _)| matches!(held.policy, Policy::Calico(_))) {
+            // Its rules can select the client as well.
+            key.push((place, None));
+        }
+        let group = *places.entry(key).or_insert_with(|| {
+            let mut rules = holding.iter().flat_map(|(held, _)| &held.rules);
+            let denies = rules.any(|rule| rule.action != Action::Allow);
+            groups.push(Clients { holding, denies, pods: Pods::new() });
+            groups.len() - 1
+        });
+        groups[group].pods.insert(place, client);
+    }
+    groups
+}
+
+/// The policies that let a client out to ports of the application of a server, and not to its proxy.
+fn between<'a>(
+    ctx: &Context<'a>,
+    policies: &Policies<'a>,
+    transport: &Transport,
+    Clients { holding, denies, .. }: &Clients<'_, 'a>,
+    (client, server): (&'a Pod, &'a Pod),
+) -> Vec<Shut<'a>> {
+    let peer = Peer::Pod(server);
+    let port = |number| Port { protocol: "TCP", number, of: Some(server) };
+    let passage = |number| policies.passage_of(holding, Direction::Egress, client, port(number), peer);
+    // Rules that name the pod and a port of its application.
+    let speaks = |held: &Held<'a>| {
+        let allows = |rule: &&Rule<'_>| rule.action == Action::Allow && rule.ports.iter().any(is_tcp);
+        let mut rules = held.rules.iter().filter(allows).filter(|rule| transport.speaks(rule, server));
+        rules.find(|rule| policies.means(held, rule, Direction::Egress, client, peer) != Fits::No).cloned()
+    };
+    let speaking: Vec<(&Held<'a>, Rule<'a>)> =
+        holding.iter().filter_map(|(held, _)| Some((*held, speaks(held)?))).collect();
+    if speaking.is_empty() && !denies {
+        return Vec::new();
+    }
+    let by = match passage(inbound_port(server)) {
+        Passage::Open | Passage::Through(_) => return Vec::new(),
+        Passage::Unknown(doubts) => {
+            if !speaking.is_empty() {
+                cannot_say(ctx, &doubts);
+            }
+            return Vec::new();
+        }
+        Passage::Shut(by) => by,
+    };
+    let denies = by.iter().find(|decides| decides.denies);
+    let counts = |(held, rule): &(&Held<'a>, Rule<'a>)| {
+        denies.is_none_or(|denies| before(held, rule, denies, holding))
+    };
+    let speaking: Vec<_> = speaking.into_iter().filter(counts).collect();
+    if let (Some(denies), true) = (denies, speaking.is_empty()) {
+        let is_let_out = let_out(transport, server, passage);
+        return is_let_out.then(|| new(denies.policy, &denies.field, None, true)).into_iter().collect();
+    }
+    let mut found = Vec::new();
+    for (held, rule) in speaking {
+        match policies.means(held, &rule, Direction::Egress, client, peer) {
+            Fits::Yes => found.push(of_rule(held, &rule)),
+            // Whom the rule means is not known: where it means the pod, it is one to complete.
+            Fits::Perhaps(why) => cannot_say(ctx, &[held.doubt(&rule.field, why)]),
+            Fits::No => {}
+        }
+    }
+    found
+}
+
+/// Whether pods are let out to a port of an application at which they come to its proxy instead.
+fn let_out<'a>(transport: &Transport, server: &Pod, said: impl Fn(u16) -> Passage<'a>) -> bool {
+    declared(server).filter(|number| !OWN.contains(number)).any(|number| {
+        (transport.is_header() || transport.is_opaque(server, number))
+            && matches!(said(number), Passage::Open | Passage::Through(_))
+    })
+}

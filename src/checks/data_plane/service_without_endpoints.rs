@@ -1,0 +1,159 @@
+//! `service-without-endpoints`: a proxy's log reports calls to a Service that has no ready endpoint.
+
+use std::collections::BTreeMap;
+
+use crate::checks::multicluster::links::MIRRORED;
+use crate::checks::reported::{FailedCall, failed_calls, proxy_logs};
+use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind, Subject};
+use crate::model::endpoints::NoEndpoint;
+use crate::model::managed_by::ManagedBy;
+use crate::objects::container::PROXY_CONTAINER;
+use crate::objects::service::REMOTE_DISCOVERY;
+use crate::objects::{Deployment, EndpointSlice, Kind, Pod, Service, StatefulSet, Workload};
+
+/// The number of clients whose log lines are quoted.
+const QUOTED: usize = 3;
+
+/// A Service, and the failed calls to it with their clients.
+struct Called<'a> {
+    service: &'a Service,
+    calls: Vec<(&'a Pod, FailedCall<'a>)>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let (services, slices) = (ctx.every::<Service>()?, ctx.every::<EndpointSlice>()?);
+    let mut called: BTreeMap<(&str, &str), Called<'_>> = BTreeMap::new();
+    for (client, log) in proxy_logs(ctx)? {
+        for call in failed_calls(ctx, log, client, PROXY_CONTAINER) {
+            let is_called = |service: &&Service| call.is_to(service);
+            let Some(service) = services.iter().filter(|service| !is_mirror(service)).find(is_called) else {
+                continue;
+            };
+            let new = || Called { service, calls: Vec::new() };
+            called.entry(service.metadata.key()).or_insert_with(new).calls.push((client, call));
+        }
+    }
+    let findings = called.into_values().filter_map(|Called { service, calls }| {
+        let (ready, all) = EndpointSlice::counted(slices, service);
+        (ready == 0).then(|| finding(ctx, service, all, &calls))
+    });
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// Mirrors are judged with their Links.
+fn is_mirror(service: &Service) -> bool {
+    let meta = &service.metadata;
+    [MIRRORED, REMOTE_DISCOVERY].iter().any(|key| meta.label(key).is_some() || meta.annotation(key).is_some())
+}
+
+fn finding(ctx: &Context<'_>, service: &Service, all: usize, calls: &[(&Pod, FailedCall<'_>)]) -> Finding {
+    let (namespace, name) = service.metadata.key();
+    let workloads =
+        [(Kind::Deployment, ctx.hints::<Deployment>()), (Kind::StatefulSet, ctx.hints::<StatefulSet>())];
+    let workloads = workloads.into_iter().flat_map(|(kind, list)| list.iter().map(move |one| (kind, one)));
+    let cause = NoEndpoint::of(service, ctx.hints::<Pod>(), workloads);
+    let lines =
+        calls.iter().take(QUOTED).map(|(client, call)| Evidence::other(log_of(client), call.line.trim()));
+    let moments = calls.iter().filter_map(|(client, call)| {
+        let says = format!("a call to Service {namespace}/{name} fails");
+        Moment::of(call.at, client_name(client), "log of linkerd-proxy".to_owned(), says)
+    });
+    let finding = ctx
+        .finding(
+            Subject::object(Kind::Service, namespace, name),
+            format!("no endpoint of it is ready, because {cause}: calls of its meshed clients fail (\"service in fail-fast\")"),
+        )
+        .severity(Severity::Error)
+        .evidence(Evidence::other(
+            format!("EndpointSlices of Service {namespace}/{name}"),
+            format!("0 of {all} ready"),
+        ))
+        .evidences(cause.evidence())
+        .evidences(lines)
+        .timeline(moments)
+        .remedy(remedy(service, &cause));
+    match calls.iter().any(|(_, call)| call.at.is_some()) {
+        true => finding,
+        // The line may be older than the present state.
+        false => finding.severity(Severity::Warning).likely(),
+    }
+}
+
+fn client_name(pod: &Pod) -> String {
+    format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name)
+}
+
+fn log_of(pod: &Pod) -> String {
+    format!("{}, log of {PROXY_CONTAINER}", client_name(pod))
+}
+
+fn remedy(service: &Service, cause: &NoEndpoint<'_>) -> Remedy {
+    let (namespace, name) = service.metadata.key();
+    let kubectl = || kubectl().namespace(namespace);
+    match cause {
+        NoEndpoint::ScaledToZero(kind, workload) => scaled_up(*kind, workload),
+        NoEndpoint::NotReady(pod, _) => not_ready(pod),
+        NoEndpoint::NoPod(kind, workload) => Remedy::new().run(
+            StepKind::Command,
+            format!("Find out why the {kind} creates no pod"),
+            kubectl().words("describe").operand(target(*kind, workload)),
+        ),
+        NoEndpoint::NothingSelected => Remedy::new().run(
+            StepKind::Command,
+            "Compare the Service's selector with the labels of the pods, and correct it",
+            kubectl().words("get pods --show-labels"),
+        ),
+        NoEndpoint::NoSelector => Remedy::new().step(
+            StepKind::Note,
+            "Give the Service a selector, or correct whatever maintains its EndpointSlices",
+        ),
+        NoEndpoint::NotListed(_) => Remedy::new().run(
+            StepKind::Command,
+            "Compare the EndpointSlices with the pods: the controller that maintains them lags behind or lists others",
+            kubectl()
+                .words("get endpointslices -o yaml")
+                .option("-l", format!("kubernetes.io/service-name={name}")),
+        ),
+    }
+}
+
+fn target(kind: Kind, workload: &Workload) -> String {
+    format!("{}/{}", kind.to_string().to_ascii_lowercase(), workload.metadata.name)
+}
+
+fn scaled_up(kind: Kind, workload: &Workload) -> Remedy {
+    let text = format!("Scale the {kind} up, or stop the clients from calling the Service");
+    match ManagedBy::of(&workload.metadata).in_git() {
+        Some(git) => Remedy::new().step(StepKind::Note, format!("{text}; {git}")),
+        None => Remedy::new().run(
+            StepKind::Command,
+            text,
+            kubectl()
+                .namespace(&workload.metadata.namespace)
+                .words("scale --replicas=1")
+                .operand(target(kind, workload)),
+        ),
+    }
+}
+
+fn not_ready(pod: &Pod) -> Remedy {
+    let (namespace, name) = pod.metadata.key();
+    let kubectl = || kubectl().namespace(namespace);
+    let mut statuses = pod.status.init_container_statuses.iter().chain(&pod.status.container_statuses);
+    let ended = statuses.find(|status| status.restart_count > 0 && !status.ready);
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Find out why the pod is not ready",
+        kubectl().words("describe pod").operand(name),
+    );
+    match ended {
+        Some(status) => remedy.run(
+            StepKind::Command,
+            format!("Read the last lines of container {} before it ended", status.name),
+            kubectl().words("logs").operand(name).option("-c", &*status.name).words("--previous --tail=50"),
+        ),
+        None => remedy,
+    }
+}
