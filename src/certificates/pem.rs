@@ -18,7 +18,8 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
                 (Some(_), _) => Ok(found),
                 (None, true) => Err("no certificate in it".to_owned()),
                 (None, false) => {
-                    Err("after the last certificate the text goes on, if only with an empty line".to_owned())
+                    Err("the text continues after the last certificate, even if only with an empty line"
+                        .to_owned())
                 }
             };
         };

@@ -53,18 +53,17 @@ fn refusal(chain: &[Certificate], bundle: &Bundle, path: &Path, name: Option<&st
         if let Some(allowed) = authority.path_length().filter(|allowed| usize::from(*allowed) < below) {
             return Some(Refusal {
                 which: "path-length",
-                message: "an intermediate above the issuer allows no further CA below itself: proxies refuse every \
-                          certificate that this issuer signs",
-                said: format!("{}: path length {allowed}, and CAs below it: {below}", authority.summary()),
+                message: "an intermediate above the issuer allows no further CA below it: proxies reject \
+                    every certificate that this issuer signs",
+                said: format!("{}: path length {allowed}, CAs below it: {below}", authority.summary()),
                 by_anchor: false,
             });
         }
         if !authority.lets_strictly(Purpose::Server) || !authority.lets_strictly(Purpose::Client) {
             return Some(Refusal {
                 which: "purpose",
-                message: "the issuer's certificate, or one above it, is limited to purposes that leave out TLS clients or \
-                          servers: \
-                          proxies refuse what it signs",
+                message: "the issuer's certificate, or one above it, has extended key usages without TLS \
+                    client or server: proxies reject the certificates it signs",
                 said: format!(
                     "{}: its extended key usage does not name both serverAuth and clientAuth",
                     authority.summary()
@@ -83,10 +82,9 @@ fn refusal(chain: &[Certificate], bundle: &Bundle, path: &Path, name: Option<&st
 fn left_out(authority: &Certificate, name: &str, by_anchor: bool) -> Option<Refusal> {
     (!authority.permits(name)).then(|| Refusal {
         which: "names",
-        message: "the name constraints of the issuer, or of a certificate above it, leave out the names of proxies: they \
-                  refuse \
-                  every certificate that this issuer signs",
-        said: format!("{}: its name constraints leave out {name}", authority.summary()),
+        message: "the name constraints of the issuer, or of a certificate above it, exclude the names of \
+            proxies: they reject every certificate that this issuer signs",
+        said: format!("{}: its name constraints exclude {name}", authority.summary()),
         by_anchor,
     })
 }

@@ -26,13 +26,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     if config(ctx)?.is_none() {
         need_control_plane(ctx)?;
-        return Err(Unjudged::blocked("linkerd-config-missing", "there is no linkerd-config"));
+        return Err(Unjudged::blocked("linkerd-config-missing", "linkerd-config is missing"));
     }
     let values = values(ctx);
     let in_force = roots.and_then(|roots| roots.data.get(BUNDLE)).map(String::as_str);
     let installed = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM"));
     let Some(current) = in_force else {
-        return Err(Unjudged::blocked("trust-roots-missing", "there are no trust anchors"));
+        return Err(Unjudged::blocked("trust-roots-missing", "the trust anchors are missing"));
     };
     let sure = older(ctx, pods, current);
     let external = values.as_ref().and_then(|values| values.bool("identity.externalCA")) == Some(true);
@@ -60,12 +60,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
         let of_pods = pods.iter().flat_map(|pod| moments::of_pod(pod, "created", |_| false));
         let mut remedy = Remedy::new();
-        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "what starts reads the current bundle"));
+        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "new pods read the current bundle"));
         let pod = format!("Pod {namespace}/{}", names[0]);
         ctx.finding(
             owner.subject(names),
-            "a pod of the control plane was created with another bundle of trust anchors than the current one: it reads the \
-             anchors only at startup, and may still use the old ones",
+            "a control-plane pod was created with a bundle of trust anchors other than the current one: \
+                it reads the anchors only at startup and may still use the old ones",
         )
         .severity(Severity::Info)
         .likely()
@@ -119,11 +119,11 @@ fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
     let findings = found.into_iter().map(|(owner, containers)| {
         let names: Vec<String> = containers.iter().map(|(pod, ..)| pod.metadata.name.clone()).collect();
         let mut remedy = Remedy::new();
-        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "what starts reads the current bundle"));
+        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "new pods read the current bundle"));
         ctx.finding(
             owner.subject(names),
-            "a container of the control plane started before a trust anchor of the current bundle was made, so it does not have that \
-             anchor: it refuses what chains to it alone, an issuer or the certificate of a proxy",
+            "a control-plane container started before a current trust anchor was made, so it does not \
+                have it: it rejects issuers and proxy certificates that chain only to this anchor",
         )
         .parameter("older")
         .evidences(containers.iter().take(QUOTED).map(|(pod, name, at)| {

@@ -67,10 +67,10 @@ fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certif
 fn first_steps(ctx: &Context<'_>) -> Remedy {
     let remedy = Remedy::new().step(
         StepKind::Note,
-        "Fix what else is reported about the issuer, the trust anchors and the control plane first: until then a restarted \
-         proxy \
-         gets no certificate. If you still have the old anchor, keep it in the bundle next to the current one until every workload \
-         is restarted, so that restarted and running proxies accept each other",
+        "First repair the other findings about the issuer, the trust anchors and the control plane: \
+            until then a restarted proxy gets no certificate. If you still have the old anchor, keep it \
+            in the bundle next to the current one until every workload is restarted, so that restarted \
+            and running proxies accept each other",
     );
     match control_plane_is_current(ctx) {
         true => remedy,
@@ -93,12 +93,12 @@ fn finding(
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
     let message = match issuer {
         Some(_) => {
-            "the proxy does not have the trust anchor that the issuer chains to: it refuses every proxy that got its \
-             certificate since, identity among them, so it cannot renew its own"
+            "the proxy does not trust the anchor of the current issuer: it rejects proxies certified \
+                since, including identity, so it cannot renew its own certificate"
         }
         None => {
-            "the proxy has none of the current trust anchors: it refuses every proxy that gets its certificate under one of \
-             them, identity among them, so it cannot renew its own"
+            "the proxy has none of the current trust anchors: it rejects proxies certified under them, \
+                including identity, so it cannot renew its own certificate"
         }
     };
     let finding = ctx

@@ -182,7 +182,7 @@ pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Result<Issuer<'a>, Unjudged> {
     let secret = ctx.named::<Secret>(Scope::ControlPlane, ISSUER)?;
     let Some(secret) = secret else {
         need_control_plane(ctx)?;
-        return Err(Unjudged::blocked(ISSUER_CHECK, "there is no issuer"));
+        return Err(Unjudged::blocked(ISSUER_CHECK, "the issuer is missing"));
     };
     let scheme = scheme(values(ctx).as_ref(), Some(secret));
     match chain(secret, scheme) {
@@ -281,7 +281,7 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
     if bundles.is_empty() {
         known.into_iter().collect::<Result<Vec<()>, Missing>>()?;
         need_control_plane(ctx)?;
-        return Err(Unjudged::blocked(ROOTS_CHECK, "there are no trust anchors that can be read"));
+        return Err(Unjudged::blocked(ROOTS_CHECK, "the trust anchors are missing or unreadable"));
     }
     known.into_iter().filter_map(Result::err).for_each(|missing| ctx.gap(missing));
     Ok(bundles)

@@ -28,8 +28,8 @@ fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
     let message = soon.message(ctx, "the issuer's certificate", |days| {
         format!(
-            "the issuer's certificate expires within {days} and nothing is known to renew it: from then on identity issues no \
-             certificates, and the mesh stops within a day"
+            "the issuer's certificate expires within {days} and is not known to be renewed: after that, \
+                identity issues no certificates, and the mesh stops within a day"
         )
     });
     soon.graded(finding(ctx, issuer, &message, remedy::see_it_taken(ctx, steps)))
@@ -37,9 +37,8 @@ fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
 
 fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {
     let message = format!(
-        "five sixths of the lifetime of the issuer's certificate are over and {tool} has not renewed it: when it ends, \
-         identity \
-         issues no certificates, and the mesh stops within a day"
+        "{tool} has not renewed the issuer's certificate after five sixths of its lifetime: when it \
+            expires, identity issues no certificates, and the mesh stops within a day"
     );
     let steps = Remedy::new();
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));

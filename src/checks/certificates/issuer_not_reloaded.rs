@@ -47,18 +47,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let silent = age < KEPT && events.is_some();
     let remedy = Remedy::new().run(
         StepKind::Command,
-        "Restart identity: it reads the issuer as it starts",
+        "Restart identity: it reads the issuer when it starts",
         Command::lines([
             kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
             kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
         ]),
     );
     let message = if silent {
-        "the issuer was replaced, and identity has not said that it took the new one: certificates may still come from the old one, and \
-         fail when that expires"
+        "the issuer was replaced, but no event shows that identity loaded the new one: certificates may \
+            still come from the old issuer and fail when it expires"
     } else {
-        "the issuer is newer than the pods of identity, which read it again when it changes: that they did is not seen any more, as events \
-         are kept for an hour"
+        "the issuer is newer than the pods of identity: whether they have loaded it is unknown, as \
+            events are kept for an hour"
     };
     let finding = ctx
         .finding(Subject::object("Secret", namespace, ISSUER), message)

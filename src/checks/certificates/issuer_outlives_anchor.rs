@@ -24,7 +24,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(first) = open.filter_map(|path| first_end(path, &issuer, bundle)).max_by_key(First::end) else {
         return match reached.unknown {
             Some(message) => Err(ctx
-                .lacking(issuer_item(), Why::Malformed { message }, "who signed the issuer's certificate")
+                .lacking(
+                    issuer_item(),
+                    Why::Malformed { message },
+                    "the signer of the issuer's \
+                    certificate",
+                )
                 .into()),
             None => Err(Unjudged::blocked("issuer-not-trusted", "the issuer chains to no trust anchor")),
         };
@@ -62,16 +67,17 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, first: &Firs
         (
             Severity::Warning,
             format!(
-                "a certificate above the issuer expires within {}, before the issuer does: from then on identity refuses the issuer \
-                 and issues no certificates, and the mesh stops within a day",
+                "a certificate above the issuer expires within {}, before the issuer does: after that, \
+                    identity rejects the issuer and issues no certificates, and the mesh stops within a \
+                    day",
                 ctx.said_of("days")
             ),
         )
     } else {
         (
             Severity::Info,
-            "the issuer's certificate is valid for longer than one that it chains to: the mesh stops with that one, and the \
-             issuer's own dates do not show it"
+            "the issuer's certificate outlives one that it chains to: the mesh stops when that one \
+                expires, and the issuer's own dates do not show it"
                 .to_owned(),
         )
     };

@@ -20,12 +20,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let message = match issuer.renewed_by() {
         Some(_) => {
-            "the issuer is trusted only because its own certificate is among the trust anchors, and it is renewed by itself: \
-             after the next renewal identity refuses it and issues no certificates"
+            "the issuer is trusted only because its own certificate is a trust anchor, and it is renewed \
+                automatically: after the next renewal identity rejects it and issues no certificates"
         }
         None => {
-            "the issuer is trusted only because its own certificate is among the trust anchors: a new one under the same root \
-             is not, so every change of the issuer is a rotation of the trust anchor"
+            "the issuer is trusted only because its own certificate is a trust anchor: a new issuer \
+                under the same root is not trusted, so every issuer change requires a trust anchor \
+                rotation"
         }
     };
     let finding = ctx
@@ -43,11 +44,15 @@ fn steps(ctx: &Context<'_>, certificate: &Certificate) -> Remedy {
     let steps = if certificate.is_self_issued() {
         steps.step(
             StepKind::Note,
-            "Let a root of its own sign the issuer, which lives longer (with cert-manager, an Issuer of kind CA), and put the \
-             certificate of that root in a file root.crt",
+            "Sign the issuer with a separate, longer-lived root (with cert-manager, an Issuer of kind \
+                CA), and put the certificate of that root into a file root.crt",
         )
     } else {
-        steps.step(StepKind::Note, "Put the certificate of the CA that signed the issuer in a file root.crt")
+        steps.step(
+            StepKind::Note,
+            "Put the certificate of the CA that signed the issuer into a file \
+            root.crt",
+        )
     };
     let steps = remedy::add_to_bundle(
         ctx,
@@ -58,5 +63,5 @@ fn steps(ctx: &Context<'_>, certificate: &Certificate) -> Remedy {
     );
     let steps = remedy::put_bundle(ctx, steps, "Put the bundle in place", remedy::WITH_ROOT);
     let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
-    steps.step(StepKind::Note, "Remove the issuer's own certificate from the bundle afterwards")
+    steps.step(StepKind::Note, "Then remove the issuer's own certificate from the bundle")
 }

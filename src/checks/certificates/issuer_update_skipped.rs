@@ -42,25 +42,32 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = Remedy::new()
         .step(
             StepKind::Note,
-            "Fix what else is reported about the issuer and the trust anchors first: they have to belong together",
+            "First repair the other findings about the issuer and the trust anchors: they must belong \
+                together",
         )
         .run(
             StepKind::Command,
-            "If they do, identity still has the old trust anchors: restart it, so that it reads both again. A pod that \
-             refuses them again does not become ready, and the old one keeps running",
+            "If they belong together, identity still has the old trust anchors: restart it, so that it \
+                reads both again. A pod that rejects them again does not become ready, and the old one \
+                keeps running",
             Command::lines([
                 kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
-                kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
+                kubectl()
+                    .namespace(namespace)
+                    .words("rollout status deployment/linkerd-identity --timeout=120s"),
             ]),
         );
     let finding = ctx
         .finding(
             Subject::object("Secret", namespace, ISSUER),
-            "identity refused the new issuer and still uses the old one: certificates come from that one until it expires or \
-             identity restarts",
+            "identity rejected the new issuer and still uses the old one: certificates come from the old \
+                issuer until it expires or identity restarts",
         )
-        .evidence(events::quoted(format!("{} {namespace}/{}", skipped.about.kind, skipped.about.name), skipped))
-        .evidence(Evidence::other("identity pods that started before", names.join(", ")))
+        .evidence(events::quoted(
+            format!("{} {namespace}/{}", skipped.about.kind, skipped.about.name),
+            skipped,
+        ))
+        .evidence(Evidence::other("identity pods that started earlier", names.join(", ")))
         .timeline(events.chain(starts))
         .remedy(remedy)
         .tie(identity_deployment(ctx));

@@ -45,8 +45,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             return Ok(Verdict::fine());
         }
         let message = format!(
-            "the clocks of nodes {first} and {last} are {} apart: one of them is wrong, and certificates that are signed by the one are not \
-             believed by the other",
+            "the clocks of nodes {first} and {last} are {} apart: one of them is wrong, and peers reject \
+                certificates signed under the other clock",
             words(apart)
         );
         let finding = ctx.finding(Subject::node(last), message).severity(severity(apart)).likely();
@@ -60,9 +60,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             return None;
         }
         let (side, then) = if away.is_negative() {
-            ("behind", "fresh certificates are not valid there yet")
+            ("behind", "new certificates are not valid there yet")
         } else {
-            ("ahead", "what is signed there is not valid yet elsewhere, and certificates end early there")
+            (
+                "ahead",
+                "certificates signed there are not valid elsewhere yet, and certificates expire \
+                early there",
+            )
         };
         let message =
             format!("the node's clock is {} {side} those of the other nodes: {then}", words(away.abs()));
@@ -97,7 +101,7 @@ fn evidence((name, time): &(&str, Timestamp)) -> Evidence {
 fn remedy() -> Remedy {
     Remedy::new().run(
         StepKind::Command,
-        "On the node, see whether its clock is synchronized, and have it be",
+        "Check on the node whether its clock is synchronized, and synchronize it",
         Command::in_node_shell([Line::from(program("chronyc").words("tracking"))
             .and_shell("||")
             .call(program("timedatectl"))]),

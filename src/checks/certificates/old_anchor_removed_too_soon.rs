@@ -18,7 +18,7 @@ const QUOTED: usize = 3;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(current) = in_force(ctx)? else {
         need_control_plane(ctx)?;
-        return Err(Unjudged::blocked("trust-roots-missing", "there are no trust anchors"));
+        return Err(Unjudged::blocked("trust-roots-missing", "the trust anchors are missing"));
     };
     let issuer = issuer(ctx)?;
     let made = issuer.certificate().not_before();
@@ -43,26 +43,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = Remedy::new().step(
         StepKind::Note,
         format!(
-            "Put the old trust anchor back beside the new one, the way it was added, and take it out after {over}, when the last \
-             certificate under it is over"
+            "Put the old trust anchor back next to the new one, in the way it was added, and remove it \
+                after {over}, when the last certificate under it has expired"
         ),
     );
     let remedy = restart::all_meshed(
         ctx,
         remedy,
         restart::Needs::NewPods,
-        "Or restart what is meshed now: new pods have certificates of the new issuer",
+        "Or restart the meshed workloads now: new pods have certificates of the new issuer",
     );
     let finding = ctx
         .finding(
             Subject::object("ConfigMap", namespace, TRUST_ROOTS),
-            "a trust anchor was taken out of the bundle while proxies may still hold certificates of the issuer before this one: whoever has \
-             the new bundle alone refuses them until they are renewed",
+            "a trust anchor was removed while proxies may still have certificates of the previous \
+                issuer: proxies that have only the new bundle reject these until they are renewed",
         )
         .likely()
         .evidence(Evidence::field(&object, IN_FORCE, current.shown()))
         .evidences(older.iter().take(QUOTED).filter_map(|(held, _)| held.evidence()))
-        .evidence(issuer.quoted(format!("not before {made}; certificates of the one before it end by {over}")))
+        .evidence(issuer.quoted(format!(
+            "not before {made}; certificates of the previous issuer expire \
+            by {over}"
+        )))
         .remedy(remedy);
     let finding = older.iter().fold(finding, |finding, (held, _)| {
         held.pods.iter().fold(finding, |finding, pod| {

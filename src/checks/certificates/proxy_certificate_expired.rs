@@ -34,7 +34,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ));
             }
         } else if expires <= read {
-            let message = "the proxy's certificate has expired and was not renewed: other proxies refuse it";
+            let message = "the proxy's certificate has expired and was not renewed: other proxies reject \
+                it";
             findings.push(finding(ctx, pod, metrics, message));
         }
     }
@@ -60,12 +61,13 @@ fn finding(ctx: &Context<'_>, pod: &Pod, metrics: &ProxyMetrics, message: &str) 
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    "See what the proxy says of identity",
+                    "Read the proxy's log lines about identity",
                     logs.option("-c", PROXY_CONTAINER).words("--tail=50"),
                 )
                 .step(
                     StepKind::Note,
-                    "Fix what else is reported about identity, the issuer and the trust anchors; then restart the workload",
+                    "Repair the other findings about identity, the issuer and the trust anchors; then \
+                        restart the workload",
                 ),
         )
 }

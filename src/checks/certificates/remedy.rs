@@ -15,7 +15,7 @@ use crate::model::owners::Owner;
 use crate::objects::{Deployment, Pod};
 
 const NEW_ISSUER: &str =
-    "Put the new issuer in place (if cert-manager or another tool writes its Secret, there)";
+    "Put the new issuer in place (if cert-manager or another tool writes its Secret, in that tool)";
 /// The certificate of a trust anchor that is made anew; `ca.crt` is that of the current one.
 pub(super) const NEW_ROOT: &str = "ca-new.crt";
 /// The current bundle with a new anchor.
@@ -81,7 +81,7 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
             let certificate = certificate.unwrap_or(ISSUER);
             remedy.run(
                 StepKind::Command,
-                "See why cert-manager does not renew it, and have it renewed",
+                "Find out why cert-manager does not renew it, and renew it",
                 Command::lines([
                     kubectl().namespace(namespace).words("describe certificate").operand(certificate),
                     program("cmctl").words("renew").option("-n", namespace).operand(certificate),
@@ -170,7 +170,8 @@ fn anchors<'a>(file: &'static str) -> Options<'a> {
 
 /// Adds the step that puts a new trust anchor and issuer in place at once.
 pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let act = "Put both in place (if trust-manager or cert-manager writes the bundle and the Secret, there)";
+    let act = "Put both in place (if trust-manager or cert-manager writes the bundle and the Secret, in \
+        that tool)";
     let options = pair(anchors(NEW_ROOT), "issuer-new.crt", "issuer-new.key").cli_only("--force");
     upgrade::step(ctx, remedy, StepKind::Command, act, options)
 }
@@ -187,7 +188,7 @@ pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy
 
 /// Adds the restart of what is meshed: proxies keep the bundle that they were created with.
 pub(in crate::checks) fn restart_meshed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let act = "Then restart every meshed workload: a proxy keeps the trust anchors that it was created with";
+    let act = "Then restart every meshed workload: a proxy keeps the trust anchors it was created with";
     restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, act)
 }
 
@@ -234,13 +235,13 @@ pub(in crate::checks) fn put_bundle(
     act: &str,
     file: &'static str,
 ) -> Remedy {
-    let act = format!("{act} (if trust-manager writes it, there)");
+    let act = format!("{act} (if trust-manager writes it, in that tool)");
     unguarded(ctx, remedy, &act, anchors(file))
 }
 
 /// As [`put_bundle`], once every proxy has the anchor that the issuer chains to.
 pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
-    let act = format!("{act} (if trust-manager writes it, there)");
+    let act = format!("{act} (if trust-manager writes it, in that tool)");
     upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file))
 }
 
@@ -254,7 +255,8 @@ pub(super) fn by_owner(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         .words("--from-file ca.crt=ca.crt --dry-run=client -o yaml");
     remedy.run(
         StepKind::Command,
-        "Have the tool that owns the Secret write it again (cert-manager, or what is used in its place); by hand",
+        "Have the tool that owns the Secret write it again (cert-manager or the tool used instead); by \
+            hand",
         create.pipe(kubectl().words("apply -f -")),
     )
 }

@@ -66,6 +66,6 @@ fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
          anchor from it",
         remedy::EDITED,
     );
-    let steps = remedy::put_known_bundle(ctx, steps, "Put that bundle in place as well", remedy::EDITED);
+    let steps = remedy::put_known_bundle(ctx, steps, "Put that bundle in place too", remedy::EDITED);
     remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
 }

@@ -44,10 +44,10 @@ fn finding(
 ) -> Finding {
     let why = match refusal {
         Refusal::WrongName => {
-            "the certificate of a validating webhook is not good for the name of its Service"
+            "the certificate of a validating webhook is not valid for the name of its Service"
         }
         Refusal::WrongPurpose => {
-            "the certificate of a validating webhook is limited to purposes that leave out TLS servers"
+            "the certificate of a validating webhook has extended key usages without TLS server"
         }
         Refusal::NoBundle => "a validating webhook has no caBundle, so its certificate is not trusted",
         Refusal::NotTrusted => {
@@ -55,7 +55,7 @@ fn finding(
         }
     };
     let message =
-        format!("{why}: the API server refuses to talk to it; {}", pair.server.effect(Some(webhook)));
+        format!("{why}: the API server does not connect to it; {}", pair.server.effect(Some(webhook)));
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
     let remedy = Remedy::new();

@@ -48,11 +48,14 @@ fn finding(
                 Validity::NotYet => "is not valid yet",
                 Validity::Over | Validity::Current => "has expired",
             };
-            format!("the certificate of a webhook {state}: the API server refuses to talk to it; {effect}")
+            format!(
+                "the certificate of a webhook {state}: the API server does not connect to it; \
+                {effect}"
+            )
         }
         (None, Some(_)) => format!(
-            "the caBundle of a webhook holds a certificate that is out of date: if the webhook's own chains to no other, the \
-             API server refuses to talk to it; {effect}"
+            "the caBundle of a webhook holds a certificate that is not valid now: if the webhook's own \
+                certificate chains to no other, the API server does not connect to it; {effect}"
         ),
     };
     let list = |certificates: &[&Certificate]| {

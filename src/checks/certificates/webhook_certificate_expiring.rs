@@ -51,8 +51,8 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
             Severity::Warning,
             soon.message(ctx, "the certificate of a webhook", |days| {
                 format!(
-                    "the certificate of a webhook expires within {days} and nothing is known to renew it: from then on the API \
-                     server refuses to talk to the webhook"
+                    "the certificate of a webhook expires within {days} and is not known to be renewed: \
+                        after that, the API server does not connect to the webhook"
                 )
             }),
             bring_together(ctx, remedy, pair.server.values, pair.server.name),
@@ -60,8 +60,8 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         Some((tool, true)) => (
             Severity::Warning,
             format!(
-                "five sixths of the lifetime of a webhook's certificate are over and {tool} has not renewed it: when it \
-                 expires, the API server refuses to talk to the webhook"
+                "{tool} has not renewed a webhook's certificate after five sixths of its lifetime: when \
+                    it expires, the API server does not connect to the webhook"
             ),
             see_renewal(ctx, pair, remedy),
         ),
@@ -101,9 +101,9 @@ fn see_renewal(ctx: &Context<'_>, pair: &Serving<'_>, remedy: Remedy) -> Remedy 
     match pair.secret.metadata.annotation("cert-manager.io/certificate-name") {
         Some(certificate) => remedy.run(
             StepKind::Command,
-            "See when cert-manager renews it",
+            "Check when cert-manager renews it",
             kubectl().namespace(namespace).words("get certificate").operand(certificate).words("-o wide"),
         ),
-        None => remedy.step(StepKind::Note, "See when the tool that writes the Secret renews it"),
+        None => remedy.step(StepKind::Note, "Check when the tool that writes the Secret renews it"),
     }
 }

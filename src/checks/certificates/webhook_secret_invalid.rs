@@ -20,22 +20,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Ok(None) if server.name == "policy-validator" && !is_registered(ctx, server) => {}
             Ok(None) => {
                 absent = true;
-                let message = "the Secret with the certificate of a webhook is missing: its pods do not start without it, and \
-                               what runs cannot be restarted";
-                findings.push(finding(ctx, server, message, "metadata.name", "there is no such Secret"));
+                let message = "the Secret with the certificate of a webhook is missing: its pods do not \
+                    start without it, and running pods cannot be restarted";
+                findings.push(finding(ctx, server, message, "metadata.name", "the Secret does not exist"));
             }
             Ok(Some(secret)) => {
                 let Err(error) = served(secret) else { continue };
                 if is_read_by_rust(server, secret) {
-                    let message = "the Secret with the certificate of a webhook holds text that Linkerd's commands do not \
-                                   read: the \
-                                   webhook serves the certificate all the same, and `linkerd check` fails";
+                    let message = "the Secret with the certificate of a webhook holds text that \
+                        Linkerd's commands cannot read: the webhook serves the certificate anyway, but \
+                        `linkerd check` fails";
                     let finding = finding(ctx, server, message, "data", &error);
                     findings
                         .push(finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing());
                 } else {
-                    let message = "the Secret of a webhook's certificate holds none that Linkerd can read: the webhook has \
-                                   nothing to serve when it starts";
+                    let message = "the Secret with the certificate of a webhook holds none that Linkerd \
+                        can read: the webhook has no certificate to serve when it starts";
                     findings.push(finding(ctx, server, message, "data", &error));
                 }
             }
@@ -71,13 +71,13 @@ fn finding(ctx: &Context<'_>, server: &Server, message: &str, path: &str, said: 
         ctx,
         Remedy::new(),
         StepKind::Command,
-        "Have it written again (if the chart's externalSecret is set, cert-manager or a similar tool writes it: see why it \
-         does not)",
+        "Have it written again (if the chart's externalSecret is set, cert-manager or a similar tool \
+            writes it: find out why it does not)",
         Options::none(),
     );
     let remedy = remedy.run(
         StepKind::Command,
-        "Restart what serves it",
+        "Restart the workload that serves it",
         kubectl()
             .namespace(namespace)
             .words("rollout restart")

@@ -198,7 +198,7 @@ pub(super) fn serving<'a>(
     missing.into_iter().for_each(|gap| ctx.gap(gap));
     if found.is_empty() {
         need_control_plane(ctx)?;
-        let reason = "no webhook has a certificate that can be read";
+        let reason = "no webhook has a readable certificate";
         return Err(Unjudged::blocked("webhook-secret-invalid", reason));
     }
     Ok(found)

@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let of_calico = || sockets::of_all_nodes(ctx.hints::<FelixConfiguration>()).and_then(sockets::calico);
     let Some(at_sockets) = config.and_then(sockets::cilium).or_else(of_calico) else {
         return Err(Unjudged::not_applicable(
-            "no network plugin is known to pick the API server's address where a process connects",
+            "no network plugin is known to select the API server's address when a process connects",
         ));
     };
     let Some((port, said)) = services.iter().find_map(port) else { return Ok(Verdict::fine()) };
@@ -75,8 +75,9 @@ fn finding(
 ) -> Option<Finding> {
     let (first, others) = owners.split_first()?;
     let message = format!(
-        "the control plane is not ready, and its calls to the API server are most likely redirected to its own proxy: the network plugin sends them to \
-         port {port}, which linkerd-init does not leave aside"
+        "the control plane is not ready, most likely because its calls to the API server are redirected \
+            to its own proxy: the network plugin sends them to port {port}, which linkerd-init does not \
+            exempt"
     );
     let ports = USUAL.into_iter().chain((!USUAL.contains(&port)).then_some(port));
     let ports = ports.map(|port| port.to_string()).collect::<Vec<_>>().join(",");
@@ -85,13 +86,14 @@ fn finding(
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Have linkerd-init of the control plane leave the port of the API server aside",
+        "Exempt the API server's port in linkerd-init of the control plane",
         options,
     )
     .step(
         StepKind::Note,
-        "Or keep the network plugin from picking addresses where processes of pods connect, which the proxies of applications need \
-         anyway: cilium-socket-balancing and calico-connect-time-balancing say how",
+        "Or stop the network plugin from selecting addresses when processes in pods connect, which \
+            application proxies need anyway: see cilium-socket-balancing and \
+            calico-connect-time-balancing",
     );
     let finding = ctx
         .finding(first.subject(Vec::new()), message)

@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let domain = values.text("clusterDomain").unwrap_or(USUAL);
     let Some(text) = config?.and_then(|config| config.data.get(FILE)) else {
         return Err(Unjudged::not_applicable(format!(
-            "there is no ConfigMap {NAMESPACE}/{NAME} with a {FILE}: names are served by something else"
+            "the ConfigMap {NAMESPACE}/{NAME} with a {FILE} is missing: another component serves DNS"
         )));
     };
     let served = Corefile::of(text);
@@ -49,15 +49,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Set clusterDomain to the domain that the cluster has. Identities end with identityTrustDomain, which stays where it is set on \
-         its own",
+        "Set clusterDomain to the domain of the cluster. Identities end with identityTrustDomain, which \
+            keeps its value if it is set separately",
         Options::none().set("clusterDomain", served.zones[0].clone()),
     );
     let remedy = restart::all_meshed(
         ctx,
         remedy,
         restart::Needs::NewProxy,
-        "Restart the meshed workloads: proxies are told the names when their pod is created",
+        "Restart the meshed workloads: proxies get the names when their pod is created",
     );
     let finding = ctx
         .finding(

@@ -32,8 +32,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Err(missing) => ctx.gap(missing),
         }
     }
-    let message = "pods that have ended still hold addresses outside of clusterNetworks: nothing talks to them, and linkerd \
-                   check counts them";
+    let message = "finished pods still have addresses outside clusterNetworks: they receive no traffic, \
+        but linkerd check counts them";
     let ended = (!ended.is_empty() && !rows.contains(&PODS)).then(|| {
         let found = finding(ctx, &networks, message, ended, Add::Unknown).parameter("ended");
         found.severity(Severity::Info).rows_as(Severity::Error).fails_rows([PODS])
@@ -42,8 +42,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if rows.is_empty() {
         return Ok(others.collect::<Vec<_>>().into());
     }
-    let message = "clusterNetworks leaves out addresses of pods or Services: proxies do not discover what has such an \
-                   address, so traffic to it goes without mTLS, policy and load balancing";
+    let message = "clusterNetworks does not include the addresses of some pods or Services: proxies do \
+        not discover them, so traffic to them has no mTLS, policy or load balancing";
     let addresses = addresses(ctx, &networks);
     let outside = finding(ctx, &networks, message, evidence, Add::Addresses(&addresses)).fails_rows(rows);
     Ok(others.chain([outside]).collect::<Vec<_>>().into())

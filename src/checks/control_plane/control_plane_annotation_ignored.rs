@@ -43,21 +43,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = match values.is_empty() {
             true => Remedy::new().step(
                 StepKind::ChartValue,
-                "Set what is meant by the values of the chart under proxy, which hold for every proxy of the mesh",
+                "Set the intended value in the chart under proxy, which applies to every proxy of the \
+                    mesh",
             ),
             false => upgrade::step(
                 ctx,
                 Remedy::new(),
                 StepKind::ChartValue,
-                "Set what is meant by values of the chart, which writes these pods (values under proxy hold for every proxy of the mesh)",
+                "Set the intended value in the chart, which writes these pods (values under proxy apply \
+                    to every proxy of the mesh)",
                 options,
             ),
         };
         findings.push(
             ctx.finding(
                 Subject::object("Deployment", home, &deployment.metadata.name),
-                "annotations for the proxy stand on pods of the control plane, whose proxies the chart writes and the injector never changes: they \
-                 have no effect",
+                "proxy annotations are set on control-plane pods: they have no effect, since the chart \
+                    writes these proxies and the injector never changes them",
             )
             .evidences(found.iter().map(|(key, value)| {
                 Evidence::field(&object, format!("spec.template.metadata.annotations[{key}]"), value.as_str())

@@ -17,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>();
     let values = values(ctx)?;
     if values.bool("highAvailability") != Some(true) {
-        return Err(Unjudged::not_applicable("the control plane is not installed for high availability"));
+        return Err(Unjudged::not_applicable("the control plane is not installed with high availability"));
     }
     let enough = u32::try_from(ctx.param("replicas")).unwrap_or(AN_OUTAGE);
     let namespace = &ctx.namespaces().control_plane;
@@ -44,29 +44,33 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         } else {
             remedy.run(
                 StepKind::Command,
-                "See what keeps the others from getting ready: nodes, resources, rules that spread them",
+                "Find out why the others do not become ready: nodes, resources, spread constraints",
                 kubectl()
                     .namespace(namespace)
                     .words("describe pods")
                     .option("-l", format!("{COMPONENT}={}", component.name)),
             )
         };
-        let finding = ctx.finding(
-            Subject::object("Deployment", namespace, &meta.name),
-            match available < AN_OUTAGE {
-                true => "the control plane is installed for high availability and has fewer than two ready pods of a component: \
-                         when their node goes, so does what they serve"
-                    .to_owned(),
-                false => format!("a component of the control plane has fewer than the {enough} ready pods that are set for it"),
-            },
-        )
-        .evidence(Evidence::field(object, path, format!("{available} of {wanted}")))
-        .evidence(Evidence::field(
-            format!("ConfigMap {namespace}/{CONFIG}"),
-            "data.values: highAvailability",
-            "true",
-        ))
-        .remedy(remedy);
+        let finding = ctx
+            .finding(
+                Subject::object("Deployment", namespace, &meta.name),
+                match available < AN_OUTAGE {
+                    true => "the control plane is installed with high availability, but fewer than two pods \
+                    of a component are ready: if their node fails, so does the component"
+                        .to_owned(),
+                    false => format!(
+                        "a component of the control plane has fewer than its {enough} replicas \
+                    ready"
+                    ),
+                },
+            )
+            .evidence(Evidence::field(object, path, format!("{available} of {wanted}")))
+            .evidence(Evidence::field(
+                format!("ConfigMap {namespace}/{CONFIG}"),
+                "data.values: highAvailability",
+                "true",
+            ))
+            .remedy(remedy);
         // The row of `linkerd check` asks for two.
         if available < AN_OUTAGE { finding } else { finding.parameter("as-set").fails_rows([]) }
     });
@@ -91,14 +95,15 @@ fn gone(ctx: &Context<'_>, component: &str) -> Finding {
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Bring the Deployment back with the values of the installation",
+        "Restore the Deployment with the values of the installation",
         Options::none().ha(),
     );
     ctx.finding(
         Subject::object("Deployment", namespace, &format!("linkerd-{component}")),
-        "the control plane is installed for high availability, and a component has no Deployment: no pod of it comes back",
+        "the control plane is installed with high availability, but a component has no Deployment: its \
+            pods are not replaced",
     )
-    .evidence(Evidence::other("Deployments", format!("none in {namespace} is that of {component}")))
+    .evidence(Evidence::other("Deployments", format!("no Deployment in {namespace} belongs to {component}")))
     .parameter("gone")
     .tie(component_missing(component))
     .remedy(remedy)

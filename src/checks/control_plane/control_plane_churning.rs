@@ -67,23 +67,31 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "See who writes the Deployment, and which of its annotations differ from one ReplicaSet to the next",
-            kubectl().namespace(namespace).words("get deployment").operand(name).words("-o yaml --show-managed-fields"),
+            "Check which tool writes the Deployment, and which of its annotations differ between \
+                ReplicaSets",
+            kubectl()
+                .namespace(namespace)
+                .words("get deployment")
+                .operand(name)
+                .words("-o yaml --show-managed-fields"),
         )
         .step(
             StepKind::Note,
-            "Give the chart fixed certificates, of cert-manager or your own (proxyInjector, profileValidator and policyValidator: \
-             externalSecret and caBundle or injectCaFrom): without them each rendering makes new ones, and their checksums restart the pods",
+            "Give the chart fixed certificates, from cert-manager or your own (proxyInjector, \
+                profileValidator and policyValidator: externalSecret and caBundle or injectCaFrom): \
+                without them each rendering makes new ones, and their checksums restart the pods",
         )
         .step(
             StepKind::Note,
-            "Where a GitOps controller applies the chart, have it leave alone what is generated: caBundle of the webhooks, the data of \
-             their Secrets, the annotations checksum/config, the schedule of the heartbeat",
+            "If a GitOps controller applies the chart, make it ignore the generated fields: caBundle of \
+                the webhooks, the data of their Secrets, the annotations checksum/config, the schedule \
+                of the heartbeat",
         );
     ctx.finding(
         Subject::object("Deployment", namespace, name),
-        "the control plane is rolled out again and again: something changes its template, most often certificates that each rendering of \
-         the chart makes anew; webhooks fail for as long as the halves differ",
+        "the control plane is rolled out repeatedly: its template keeps changing, usually because each \
+            rendering of the chart makes new certificates. Webhooks fail while Secret and configuration \
+            differ",
     )
     .likely()
     .evidence(Evidence::other(
@@ -94,6 +102,8 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
         let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);
         Evidence::field(object, "metadata.creationTimestamp", at.to_string())
     }))
-    .evidences(gitops.map(|gitops| Evidence::other(format!("Deployment {namespace}/{name}"), format!("applied by {gitops}"))))
+    .evidences(gitops.map(|gitops| {
+        Evidence::other(format!("Deployment {namespace}/{name}"), format!("applied by {gitops}"))
+    }))
     .remedy(remedy)
 }

@@ -24,24 +24,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let seen = match there.as_slice() {
         [] => format!("no Deployment in {namespace} has the label linkerd.io/control-plane-component"),
-        some => format!("{namespace} has {}, and no {}", some.join(", "), missing.join(", ")),
+        some => format!("{namespace} has {}, but not {}", some.join(", "), missing.join(", ")),
     };
     let message = if missing.len() == CORE.len() {
-        "there is no Linkerd control plane: no pod can be injected, get an identity or discover services"
+        "the Linkerd control plane is missing: no pod can be injected, get an identity or discover \
+            services"
     } else {
-        "the control plane lacks a component: proxies that need it fail from their next start on"
+        "the control plane lacks a component: proxies that need it fail at their next start"
     };
-    let remedy = Remedy::new()
-        .step(StepKind::Note, "If the control plane lives in another namespace, name it with -L");
+    let remedy =
+        Remedy::new().step(StepKind::Note, "If the control plane is in another namespace, name it with -L");
     let remedy = if there.is_empty() {
         let remedy = remedy.run(
             StepKind::Command,
-            "Otherwise see first whether the cluster can take it",
+            "Otherwise check first whether the cluster is ready for it",
             meshdoctor().words("check --pre"),
         );
         remedy.run(
             StepKind::Command,
-            "Then install it with the tool and the values that it is to be kept with; with the CLI",
+            "Then install it with your installation tool and values; with the CLI",
             Command::lines([
                 linkerd()
                     .control_plane(namespace)
@@ -55,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ctx,
             remedy,
             StepKind::Command,
-            "Otherwise bring back what was deleted",
+            "Otherwise restore the deleted objects",
             Options::none(),
         )
     };

@@ -83,9 +83,10 @@ fn other_pods(
     let found = rest.into_iter().flatten().map(|(row, severity, pod)| {
         let name = &pod.metadata.name;
         let message = if pod.metadata.label(COMPONENT).is_some() {
-            "a pod of the control plane is unhealthy; the remaining replicas serve, but linkerd check counts it"
+            "a control-plane pod is unhealthy: the other replicas serve, but linkerd check counts it"
         } else {
-            "a pod in the control plane's namespace is unhealthy; no component depends on it, but linkerd check counts it"
+            "a pod in the control plane's namespace is unhealthy: no component depends on it, but \
+                linkerd check counts it"
         };
         let remedy = Remedy::new();
         ctx.finding(Subject::object("Pod", namespace, name), message)
@@ -96,7 +97,7 @@ fn other_pods(
             .evidence(Evidence::field(format!("Pod {namespace}/{name}"), "status", word(pod)))
             .remedy(remedy.run(
                 StepKind::Command,
-                "If nothing needs it any more, delete it",
+                "If it is no longer needed, delete it",
                 kubectl().namespace(namespace).words("delete pod").operand(name),
             ))
     });
@@ -121,7 +122,7 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
     let finding = ctx
         .finding(
             Subject::object("Deployment", namespace, &component.deployment.metadata.name),
-            "a pod of the control plane is starting, or has just failed; those that serve are enough",
+            "a control-plane pod is starting or has just failed: enough other pods are ready",
         )
         .severity(Severity::Info)
         .rows_as(Severity::Error)
@@ -132,7 +133,7 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
         }))
         .remedy(Remedy::new().run(
             StepKind::Command,
-            "Give it five minutes; if it is not ready then, see why",
+            "Wait five minutes; if it is not ready then, find out why",
             kubectl().namespace(namespace).words("describe pod").operand(pod),
         ));
     Some(finding)
@@ -170,8 +171,8 @@ fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&P
     let finding = ctx
         .finding(
             Subject::object("Deployment", &meta.namespace, &meta.name),
-            "a component of the control plane is starting: the pods it lacks were created less than five minutes ago, and nothing in \
-             them has failed",
+            "a control-plane component is starting: its missing pods were created less than five minutes \
+                ago, and none of their containers has failed",
         )
         .severity(Severity::Info)
         .parameter("starting")
@@ -180,11 +181,16 @@ fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&P
         }))
         .fails_rows(rows(ready, own))
         .rows_as(Severity::Error)
-        .remedy(Remedy::new().run(
-            StepKind::Command,
-            "Wait until its pods are ready",
-            kubectl().namespace(&meta.namespace).words("rollout status").operand(format!("deployment/{}", meta.name)),
-        ));
+        .remedy(
+            Remedy::new().run(
+                StepKind::Command,
+                "Wait until its pods are ready",
+                kubectl()
+                    .namespace(&meta.namespace)
+                    .words("rollout status")
+                    .operand(format!("deployment/{}", meta.name)),
+            ),
+        );
     if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }
 }
 
@@ -214,36 +220,36 @@ fn finding(
         true => Evidence::field(&object, "status.readyReplicas", format!("{ready} of {wanted}")),
         false => Evidence::other(
             format!("Pods of {object}"),
-            format!("{ready} ready, though it says {said} of {wanted}"),
+            format!("{ready} ready, although the status reports {said} of {wanted}"),
         ),
     };
     let (severity, message) = match (ready, component.name) {
         (some, _) if some >= wanted.max(1) => (
             Severity::Warning,
-            "a pod of the control plane does not become ready; those that it was to replace still serve: a rollout that is \
-             stuck, and the next loss of a node may end what is left",
+            "a control-plane pod does not become ready while the old ones still serve: the rollout is \
+                stuck, and losing a node may end the old pods",
         ),
         (0, "identity") => (
             Severity::Error,
-            "identity has no ready pod: a proxy that starts, or whose certificate runs out, gets none",
+            "identity has no ready pod: starting proxies, and those whose certificate expires, get no \
+                certificate",
         ),
         (0, "destination") => (
             Severity::Error,
-            "destination has no ready pod: a proxy that starts learns no endpoints and no policy; one that runs keeps \
-             what it knows",
+            "destination has no ready pod: starting proxies learn no endpoints and no policy; running \
+                ones keep their state",
         ),
         (0, "proxy-injector") => (
             Severity::Error,
-            "the proxy injector has no ready pod: pods are created without a proxy, or not at all",
+            "the proxy injector has no ready pod: pods are created without a proxy or not at all",
         ),
-        (0, _) => (
-            Severity::Error,
-            "a component of the control plane has no ready pod: what it serves is not served",
-        ),
+        (0, _) => {
+            (Severity::Error, "a control-plane component has no ready pod: its function is unavailable")
+        }
         (_, _) => (
             Severity::Warning,
-            "a component of the control plane has fewer ready pods than it should: the next loss of a node may be one \
-             too many",
+            "a control-plane component has fewer ready pods than it should: losing another node may make \
+                it unavailable",
         ),
     };
     let remedy = remedy(namespace, component, reason.as_ref());
@@ -297,7 +303,7 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
     let remedy = match reason {
         Some(Failing { container: Some(container), crashed: true, .. }) => remedy.run(
             StepKind::Command,
-            "Read what the failing container said before it ended",
+            "Read the log of the failing container's last run",
             kubectl()
                 .namespace(namespace)
                 .words("logs")
@@ -311,19 +317,19 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
     let remedy = match spread {
         true => remedy.step(
             StepKind::ChartValue,
-            "No two of its pods may share a node: add a node that its pods tolerate, free one of its taint, or ask for fewer replicas \
-             (controllerReplicas)",
+            "No two of its pods may share a node: add a node that its pods tolerate, remove a taint, or \
+                set fewer replicas (controllerReplicas)",
         ),
         false => remedy,
     };
     remedy
         .run(
             StepKind::Command,
-            "See the state and the events of its pods",
+            "Show the state and the events of its pods",
             kubectl().namespace(namespace).words("describe pods").option("-l", selector),
         )
         .step(
             StepKind::Note,
-            "Fix the reported cause: an image, a node, a quota, a certificate, a missing object",
+            "Repair the reported cause: an image, a node, a quota, a certificate, a missing object",
         )
 }

@@ -22,7 +22,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let rights = (ctx.every::<ClusterRole>()?, ctx.every::<ClusterRoleBinding>()?);
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
-        return Err(Unjudged::not_applicable(format!("which rights {version} needs is not known here")));
+        return Err(Unjudged::not_applicable(format!(
+            "the permissions that {version} needs are not known \
+            here"
+        )));
     }
     let namespace = &ctx.namespaces().control_plane;
     let roles = table.roles(namespace, &version, minors);
@@ -73,26 +76,28 @@ fn finding(
     let state = match (there, binding) {
         (None, _) | (_, None) => "does not exist".to_owned(),
         (Some(_), Some(binding)) if binds(binding, role, namespace) => {
-            "allows less than its release writes".to_owned()
+            "grants less than its release defines".to_owned()
         }
-        (Some(_), Some(_)) => format!("does not give {} to {namespace}/{}", role.role, role.account),
+        (Some(_), Some(_)) => format!("does not grant {} to {namespace}/{}", role.role, role.account),
     };
     let message = match (lacking.is_empty(), role.account) {
         (true, _) => {
-            "an object that the charts write is missing; its ServiceAccount has the same rights from other objects"
+            "an object that the charts write is missing, but its ServiceAccount has the same permissions \
+                from other objects"
         }
         (false, "linkerd-identity") => {
-            "identity may not have tokens reviewed: no proxy that starts gets a certificate, and those that run lose theirs \
-             within a day"
+            "identity may not create TokenReviews: starting proxies get no certificate, and running ones \
+                lose theirs within a day"
         }
         (false, "linkerd-destination") => {
-            "destination lacks rights: what it may not watch is missing from discovery or policy, and it never gets ready \
-             after its next restart"
+            "destination lacks permissions: the kinds it cannot watch are missing from discovery or \
+                policy, and it does not become ready after its next restart"
         }
         (false, "linkerd-proxy-injector") => {
-            "the injector lacks rights: it cannot read what a pod belongs to, and does not become ready after its next restart"
+            "the injector lacks permissions: it cannot read the owners of pods, and does not become \
+                ready after its next restart"
         }
-        (false, _) => "an account of the control plane lacks rights that its release needs",
+        (false, _) => "a control-plane ServiceAccount lacks permissions that its release needs",
     };
     let ask = lacking.first().map_or_else(
         || kubectl().words("get").arg(kind.to_ascii_lowercase()).operand(name),
@@ -109,7 +114,7 @@ fn finding(
         true => remedy,
         false => remedy.run(
             StepKind::Command,
-            "Restart what was refused, where it does not recover by itself",
+            "Restart the affected components if they do not recover automatically",
             kubectl()
                 .namespace(namespace)
                 .words("rollout restart")

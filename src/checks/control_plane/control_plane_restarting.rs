@@ -82,11 +82,12 @@ fn finding(
     let home = ctx.namespaces().control_plane.as_str();
     let message = match why {
         Why::Memory => {
-            "a container of the control plane ran out of memory and was killed; it is ready again, and proxies fail fast in each gap, most \
-             of all when many of them come back at once"
+            "a control-plane container was OOM-killed and is ready again: proxies fail fast during each \
+                restart, most of all when many reconnect at once"
         }
         Why::Often => {
-            "a container of the control plane restarts again and again; it is ready in between, and proxies fail fast in each gap"
+            "a control-plane container restarts repeatedly: it is ready in between, and proxies fail \
+                fast during each restart"
         }
     };
     let evidence = group.iter().take(QUOTED).flat_map(|(pod, status)| {
@@ -122,10 +123,10 @@ fn finding(
             ctx,
             Remedy::new(),
             StepKind::ChartValue,
-            "Raise the memory that it may use; with several replicas they go one after the other",
+            "Raise its memory limit; with several replicas, the pods restart one after the other",
             Options::none().set_with(memory_of(component, container), String::new(), "MEMORY_LIMIT"),
         ),
-        Why::Often => Remedy::new().run(StepKind::Command, "Read what it said before it ended", log),
+        Why::Often => Remedy::new().run(StepKind::Command, "Read the log of its last run", log),
     };
     ctx.finding(subject, message)
         .parameter(container)

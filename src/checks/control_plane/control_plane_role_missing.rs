@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let table = ctx.knowledge.control_plane();
     if !table.covers(&version, ctx.knowledge.minors()) {
-        return Err(Unjudged::not_applicable(format!("which Roles {version} needs is not known here")));
+        return Err(Unjudged::not_applicable(format!("the Roles that {version} needs are not known here")));
     }
     let namespace = ctx.namespaces().control_plane.as_str();
     let is_heartbeat = |job: &CronJob| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT;
@@ -95,14 +95,14 @@ fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: Given<'_>) -> Opt
         let Some(there) = there else { return object("Role", &role.role, may("does not exist")) };
         let own: Vec<&PolicyRule> = there.rules.iter().collect();
         if !lacking(&own).is_empty() {
-            return object("Role", &role.role, may("allows less than its release writes"));
+            return object("Role", &role.role, may("grants less than its release defines"));
         }
         let binding = role.binding.as_deref().unwrap_or(&role.role);
         let found = given
             .bindings
             .iter()
             .any(|known| known.metadata.namespace == namespace && known.metadata.name == binding);
-        let state = if found { "does not give the Role to its account" } else { "does not exist" };
+        let state = if found { "does not grant the Role to its account" } else { "does not exist" };
         return object("RoleBinding", binding, may(state));
     }
     match there {
@@ -120,18 +120,18 @@ fn finding(ctx: &Context<'_>, role: &NamespacedRole, wrong: Wrong<'_>) -> Findin
     let (severity, message) = match role.account.as_deref() {
         Some(DESTINATION) => (
             Severity::Error,
-            "destination may not read the Secrets of its namespace: it waits for them when it starts, gives up after a \
-             minute, and \
-             so does not survive its next restart; until then it finds no linked cluster",
+            "destination may not read the Secrets of its namespace: it finds no linked cluster, and \
+                exits a minute after its next start, since it waits for them",
         ),
         Some(_) => (
             Severity::Info,
-            "the heartbeat may not read linkerd-config and reports without its values; no traffic depends on it",
+            "the heartbeat may not read linkerd-config: it reports without its values, and no traffic is \
+                affected",
         ),
         None => (
             Severity::Warning,
-            "extensions may not read linkerd-config: the next installation or upgrade of an extension with Helm fails in its \
-             namespace-metadata Job",
+            "extensions may not read linkerd-config: the next Helm installation or upgrade of an \
+                extension fails in its namespace-metadata Job",
         ),
     };
     let ask = match (&role.account, &role.rights.name) {

@@ -70,12 +70,12 @@ fn missing(ctx: &Context<'_>, wanted: &ControlPlaneService) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
     let message = match wanted.found_by {
         FoundBy::Proxies => {
-            "a Service by which proxies find the control plane is missing: a proxy that starts gets no certificate or no \
-             configuration, and its pod does not become ready"
+            "a Service through which proxies find the control plane is missing: a starting proxy gets no \
+                certificate or configuration, and its pod does not become ready"
         }
         FoundBy::ApiServer => {
-            "the Service of a validating webhook is missing: the API server cannot call it, so what it would refuse is accepted \
-             unchecked, or, with failurePolicy Fail, nothing of its kinds is accepted"
+            "the Service of a validating webhook is missing: the API server cannot call it, so invalid \
+                objects are accepted, or, with failurePolicy Fail, all objects of its kinds are rejected"
         }
     };
     let evidence = Evidence::other(format!("Service {home}/{}", wanted.name), "does not exist");
@@ -86,12 +86,13 @@ fn empty(ctx: &Context<'_>, wanted: &ControlPlaneService, service: &Service, rea
     let home = ctx.namespaces().control_plane.as_str();
     let message = match wanted.found_by {
         FoundBy::Proxies => {
-            "a Service by which proxies find the control plane leads to no pod, although pods behind it are ready: a proxy that starts \
-             gets no certificate or no configuration, and its pod does not become ready"
+            "a Service through which proxies find the control plane has no endpoint although its pods \
+                are ready: a starting proxy gets no certificate or configuration, and its pod does not \
+                become ready"
         }
         FoundBy::ApiServer => {
-            "the Service of a validating webhook leads to no pod, although pods behind it are ready: the API server cannot call it, so \
-             what it would refuse is accepted unchecked, or, with failurePolicy Fail, nothing of its kinds is accepted"
+            "the Service of a validating webhook has no endpoint although its pods are ready: invalid \
+                objects are accepted, or, with failurePolicy Fail, all objects of its kinds are rejected"
         }
     };
     let object = format!("Service {home}/{}", wanted.name);
@@ -99,9 +100,9 @@ fn empty(ctx: &Context<'_>, wanted: &ControlPlaneService, service: &Service, rea
         service.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let names: Vec<&str> = ready.iter().map(|pod| pod.metadata.name.as_str()).collect();
     let evidence = vec![
-        Evidence::field(&object, "EndpointSlices", "no endpoint that is ready"),
+        Evidence::field(&object, "EndpointSlices", "no ready endpoint"),
         Evidence::field(&object, "spec.selector", selector.join(", ")),
-        Evidence::other(format!("Pods of {} that are ready", wanted.component), names.join(", ")),
+        Evidence::other(format!("Ready pods of {}", wanted.component), names.join(", ")),
     ];
     finding(ctx, wanted, message, evidence)
 }
@@ -122,7 +123,7 @@ fn finding(
     );
     let remedy = remedy.run(
         StepKind::Command,
-        "Then see that each Service has endpoints",
+        "Then check that each Service has endpoints",
         kubectl().namespace(home).words("get endpointslices"),
     );
     let finding = ctx

@@ -17,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = release(ctx)?;
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
-        return Err(Unjudged::not_applicable(format!("which CRDs {version} needs is not known here")));
+        return Err(Unjudged::not_applicable(format!("the CRDs that {version} needs are not known here")));
     }
     let mut findings = Vec::new();
     // What only the target needs comes with its own CRDs, if these are brought before.
@@ -41,11 +41,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let message = if unmet.absent {
-            "a CRD of the release is missing: nothing of its kind can be created, and the controller that watches it does not \
-             become ready after its next restart"
+            "a CRD of the release is missing: objects of its kind cannot be created, and the controller \
+                that watches it does not become ready after its next restart"
         } else {
-            "a CRD is older than the release: the controller asks for a version of it that is not served, and does not become \
-             ready after its next restart"
+            "a CRD is older than the release: it does not serve the version that the controller uses, \
+                which does not become ready after its next restart"
         };
         let remedy = crds(ctx, Remedy::new(), "Apply the CRDs of the release", &version, !present);
         let component = if wanted.name == "serviceprofiles.linkerd.io" { "destination" } else { "policy" };
@@ -79,8 +79,8 @@ fn before_the_control_plane(
 ) -> Option<Finding> {
     let subject = |wanted: &Definition| Subject::object("CustomResourceDefinition", "", &wanted.name);
     let (first, _) = to_bring.first()?;
-    let message = "the target needs CRDs that are not there yet, or not in its versions: bring them before its control plane, whose \
-                   linkerd-destination does not become ready without them";
+    let message = "the target needs CRDs or CRD versions that are not installed yet: install them before \
+        its control plane, or linkerd-destination does not become ready";
     let remedy = crds(ctx, Remedy::new(), "Apply the CRDs of the target first", version, false);
     let finding = ctx.finding(subject(first), message).severity(Severity::Warning).parameter("before");
     let finding =
@@ -137,11 +137,11 @@ fn of_the_cli_alone(ctx: &Context<'_>, installed: &LinkerdVersion) -> Option<Fin
     if seen.is_empty() {
         return None;
     }
-    let message = "the linkerd CLI is of a release with CRDs that the installed one does not need: the control plane lacks \
-                   nothing, but linkerd check of this CLI stops at them";
+    let message = "the linkerd CLI belongs to a release with CRDs that the installed one does not need: \
+        the control plane is complete, but linkerd check of this CLI stops at them";
     let remedy = Remedy::new()
         .step(StepKind::Note, format!("Check with the CLI of the installed release, {installed}"));
-    let act = format!("Or, if {cli} is about to be installed, apply its CRDs first");
+    let act = format!("Or, if {cli} will be installed soon, apply its CRDs first");
     let remedy = crds(ctx, remedy, &act, cli, false);
     let finding = ctx.finding(Subject::thing("linkerd CLI"), message).severity(Severity::Info);
     let finding = finding.rows_as(Severity::Error).explains_nothing().parameter("cli");

@@ -29,8 +29,8 @@ fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {
     let finding = ctx
         .finding(
             Subject::object("Namespace", "", namespaces[0]),
-            "several namespaces have the label of one extension: linkerd and the extension's CLI use one of them, and not \
-             always the same",
+            "several namespaces have the label of one extension: linkerd and the extension's CLI use \
+                only one of them, not always the same",
         )
         .parameter(extension)
         .evidences(seen)
@@ -57,22 +57,22 @@ fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>, known_
     if full.is_empty() && known_empty {
         return Remedy::new().run(
             StepKind::Annotation,
-            "Remove the label: the extension runs in none of them. If it is wanted, keep the label on the namespace that it is \
-             installed into",
+            "Remove the label: the extension runs in none of them. To install it, keep the label on its \
+                future namespace",
             unlabel().operands(empty).arg(label),
         );
     }
     if full.len() == 1 {
         return Remedy::new().run(
             StepKind::Annotation,
-            "Remove the label from the namespaces in which nothing of the extension runs",
+            "Remove the label from the namespaces in which the extension does not run",
             unlabel().operands(empty).arg(label),
         );
     }
     Remedy::new()
         .run(
             StepKind::Command,
-            "See in which of the namespaces the extension runs",
+            "Check in which of the namespaces the extension runs",
             kubectl()
                 .words("get deployments --all-namespaces")
                 .option("-l", format!("{EXTENSION_LABEL}={extension}")),

@@ -84,7 +84,7 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
         (Some(waiting), _) if waiting.message.is_empty() => waiting.reason.clone(),
         (Some(waiting), _) => format!("{}: {}", waiting.reason, waiting.message),
         (None, Some(_)) => "terminated".to_owned(),
-        (None, None) => "running, and its readiness probe does not pass".to_owned(),
+        (None, None) => "running, but its readiness probe fails".to_owned(),
     };
     if let Some(ended) = ended {
         said.push_str(&format!("; ended with exit code {} ({})", ended.exit_code, ended.reason));

@@ -44,22 +44,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let said = well.map_or_else(|| "none".to_owned(), |at| at.to_string());
     let remedy = Remedy::new().run(
         StepKind::Command,
-        "If the cluster may not reach the internet, or the heartbeat is not wanted, turn it off with the next step. Otherwise see why \
-         its pods fail",
+        "If the cluster has no internet access, or the heartbeat is not wanted, disable it with the next \
+            step. Otherwise find out why its pods fail",
         kubectl().namespace(namespace).words("describe job").operand(&last.metadata.name),
     );
     let remedy = upgrade::step(
         ctx,
         remedy,
         StepKind::ChartValue,
-        "Turn the heartbeat off",
+        "Disable the heartbeat",
         Options::none().set("disableHeartBeat", "true"),
     );
     let finding = ctx
         .finding(
             Subject::object("CronJob", namespace, name),
-            "the heartbeat fails each time: most often the cluster may not reach the internet. The mesh does not need it; the \
-             failed pods stay listed",
+            "the heartbeat fails each time, usually because the cluster has no internet access. The mesh \
+                does not need it; the failed pods stay listed",
         )
         .evidence(Evidence::field(&object, "status.lastSuccessfulTime", said))
         .evidences(failed.iter().take(QUOTED).filter_map(|job| {

@@ -198,8 +198,8 @@ pub(in crate::checks) fn unmarked(
                 .arg(change),
         ),
     };
-    let message = "an object of the control plane is not labelled as such: it works, but linkerd check reports it as missing, \
-                   and linkerd uninstall leaves it behind";
+    let message = "an object of the control plane lacks its label: it works, but linkerd check reports \
+        it as missing, and linkerd uninstall does not remove it";
     let evidence = Evidence::field(subject.to_string(), format!("metadata.labels[{label}]"), seen);
     let finding = ctx.finding(subject, message).severity(Severity::Info).parameter("unmarked");
     Some(finding.rows_as(Severity::Error).fails_rows([row]).evidence(evidence).remedy(remedy))
@@ -217,11 +217,14 @@ pub(in crate::checks) fn renamed(
     if name == wanted {
         return None;
     }
-    let message = "an object of the control plane has another name than Linkerd gives it: it works, but linkerd check reports \
-                   it as missing, and the next upgrade adds another one";
+    let message = "an object of the control plane does not have the name that Linkerd gives it: it \
+        works, but linkerd check reports it as missing, and the next upgrade adds another one";
     let remedy = Remedy::new().step(
         StepKind::Note,
-        format!("Have what renames it (a prefix of kustomize, a policy engine) leave it at {wanted}, then delete this one"),
+        format!(
+            "Stop the tool that renames it (a kustomize prefix, a policy engine) from renaming \
+            {wanted}, then delete this one"
+        ),
     );
     let evidence = Evidence::field(subject.to_string(), "metadata.name", format!("not {wanted}"));
     let finding = ctx.finding(subject, message).severity(Severity::Info).parameter("renamed");

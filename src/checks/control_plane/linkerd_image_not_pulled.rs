@@ -83,22 +83,22 @@ impl Cause {
     fn message(self) -> &'static str {
         match self {
             Cause::Certificate => {
-                "nodes do not trust the certificate of the registry from which they pull an image of Linkerd's: its pods do not \
-                 start"
+                "nodes do not trust the certificate of the registry of a Linkerd image: its pods do not \
+                    start"
             }
             Cause::Limit => {
-                "the registry limits how often an image of Linkerd's is pulled: its pods do not start until it allows it again"
+                "the registry limits how often a Linkerd image is pulled: its pods do not start until it \
+                    allows it again"
             }
             Cause::Denied => {
-                "the registry refuses nodes an image of Linkerd's, which need a pull secret or the right to it: its pods do not start"
+                "the registry denies nodes access to a Linkerd image, which requires a pull secret or a \
+                    permission: its pods do not start"
             }
             Cause::Absent => {
-                "the registry does not have an image of Linkerd's under this name and tag: its pods do not start"
+                "the registry does not have a Linkerd image with this name and tag: its pods do not start"
             }
-            Cause::Unreachable => {
-                "nodes do not reach the registry from which they pull an image of Linkerd's: its pods do not start"
-            }
-            Cause::Other => "nodes cannot pull an image of Linkerd's: its pods do not start",
+            Cause::Unreachable => "nodes cannot reach the registry of a Linkerd image: its pods do not start",
+            Cause::Other => "nodes cannot pull a Linkerd image: its pods do not start",
         }
     }
 
@@ -113,34 +113,36 @@ impl Cause {
         match self {
             Cause::Certificate => (
                 StepKind::Note,
-                "Have the runtime of every node trust the authority of the registry, or of the proxy that opens its TLS",
+                "Make the runtime of every node trust the certificate authority of the registry, or of \
+                    the proxy that intercepts its TLS",
                 None,
             ),
             Cause::Limit => (
                 StepKind::ChartValue,
-                "Wait, or pull from a mirror: set the image names of the chart (proxy.image.name, proxyInit.image.name, \
-                 controllerImage, policyController.image.name) to it",
+                "Wait, or pull from a mirror: set the chart's image names (proxy.image.name, \
+                    proxyInit.image.name, controllerImage, policyController.image.name) to it",
                 None,
             ),
             Cause::Denied => (
                 StepKind::Command,
-                "Injected containers are pulled with the secrets of the workload's own namespace: put a pull secret into every meshed \
-                 namespace, and name it in the chart's imagePullSecrets for the control plane. Which accounts have one",
+                "Injected containers are pulled with the secrets of the workload's own namespace: put a \
+                    pull secret into every meshed namespace, and name it in the chart's imagePullSecrets \
+                    for the control plane. Show the accounts that have one",
                 Some(secrets()),
             ),
             Cause::Absent => (
                 StepKind::Note,
-                "Compare name and tag with what the registry has: a mirror lacks the image of this release, or an annotation or a \
-                 chart value names a version that does not exist",
+                "Compare name and tag with the images in the registry: a mirror lacks the image of this \
+                    release, or an annotation or a chart value names a version that does not exist",
                 None,
             ),
             Cause::Unreachable => (
                 StepKind::Note,
-                "Let nodes reach the registry through firewall and proxy, or mirror the images and set the chart's image names to the \
-                 mirror",
+                "Allow nodes to reach the registry through firewall and proxy, or mirror the images and \
+                    set the chart's image names to the mirror",
                 None,
             ),
-            Cause::Other => (StepKind::Note, "Deal with what the kubelet says", None),
+            Cause::Other => (StepKind::Note, "Repair the cause that the kubelet reports", None),
         }
     }
 }
@@ -227,7 +229,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
         let pull = crate::command::program("crictl").words("pull").operand(Arg::from(image));
         remedy.run(
             StepKind::Command,
-            "Try it in a root shell on a node: it says what the registry answers",
+            "Pull it in a root shell on a node: the output shows the registry's answer",
             Command::in_node_shell([pull]),
         )
     };

@@ -23,10 +23,10 @@ pub(super) struct ClusterNetworks {
 
 /// What proxies are given that is no network.
 pub(super) const UNREADABLE: &str =
-    "clusterNetworks holds an invalid network: a proxy that gets it does not start";
+    "clusterNetworks holds an invalid network: a proxy that reads it does not start";
 /// No network at all.
-pub(super) const EMPTY: &str = "linkerd-config names no clusterNetworks: proxies of new pods discover nothing, so their \
-                                traffic goes without mTLS, policy and load balancing";
+pub(super) const EMPTY: &str = "clusterNetworks in linkerd-config is empty: proxies of new pods discover \
+    nothing, so their traffic has no mTLS, policy or load balancing";
 
 impl ClusterNetworks {
     pub(super) fn contains(&self, address: IpAddr) -> bool {
@@ -70,8 +70,8 @@ pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Optio
         (false, _) if bad.is_empty() => Some(finding(ctx, networks, EMPTY, bad, Add::Unknown)),
         (false, _) => Some(finding(ctx, networks, UNREADABLE, bad, Add::Nothing)),
         (true, true) => {
-            let message = "clusterNetworks holds blanks or empty parts: proxies ignore them, but linkerd check reads them as \
-                           invalid networks";
+            let message = "clusterNetworks holds blanks or empty entries: proxies ignore them, but \
+                linkerd check reads them as invalid networks";
             let found = finding(ctx, networks, message, bad, Add::Nothing).parameter("loose");
             Some(found.severity(Severity::Info).rows_as(Severity::Error))
         }
@@ -105,17 +105,21 @@ pub(super) fn finding(
     let remedy = Remedy::new();
     let (wanted, is_whole) = wanted(ctx, networks, add);
     let (remedy, act) = match add {
-        Add::Nothing => (remedy, "Remove from clusterNetworks what is no network, or write it as ADDRESS/BITS"),
+        Add::Nothing => (
+            remedy,
+            "Remove invalid entries from clusterNetworks, or write them as \
+            ADDRESS/BITS",
+        ),
         Add::These(_) | Add::Addresses(_) if is_whole => (
             remedy,
-            "Set clusterNetworks of the control plane to the default of the chart, with your own networks and those that are missing",
+            "Set clusterNetworks of the control plane to the default of the chart, with your own and the \
+                missing networks",
         ),
         Add::These(_) | Add::Addresses(_) | Add::Unknown => (
             remedy.step(
                 StepKind::Note,
-                "Find out the networks to add, from which your network plugin or cloud gives pods and Services addresses, and \
-                 set \
-                 NETWORKS to them, with a backslash before each comma",
+                "Find out from which networks your network plugin or cloud gives pods and Services \
+                    addresses, and set NETWORKS to them, with a backslash before each comma",
             ),
             "Add them to clusterNetworks of the control plane",
         ),
@@ -129,7 +133,7 @@ pub(super) fn finding(
         ctx,
         remedy,
         restart::Needs::NewProxy,
-        "Restart the meshed workloads: a proxy is told the networks when its pod is created",
+        "Restart the meshed workloads: a proxy gets the networks when its pod is created",
     );
     ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message)
         .evidence(Evidence::field(object, "data.values: clusterNetworks", &networks.written))

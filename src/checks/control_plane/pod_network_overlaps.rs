@@ -91,8 +91,8 @@ fn nodes_inside(ctx: &Context<'_>, inside: &[(&Node, IpAddr, &InUse<'_>)]) -> Fi
     let (first, ..) = inside[0];
     let finding = ctx.finding(
         subject(first),
-        "the address of a node lies in a network from which nodes give their pods addresses: what pods send to that node, the API \
-         server or DNS there included, may be sent to another node instead, and times out",
+        "the address of a node is inside a network for pod addresses: traffic from pods to that node, \
+            including its API server or DNS, may go to another node and time out",
     );
     let finding = inside.iter().skip(1).fold(finding, |finding, (node, ..)| finding.subject(subject(node)));
     finding.parameter("nodes").evidences(evidence).remedy(rebuild())
@@ -121,11 +121,12 @@ fn services_inside(ctx: &Context<'_>, inside: &[(&Service, IpAddr, &InUse<'_>)],
     }));
     let message = match taken {
         Some(_) => {
-            "a pod has the address of a Service, because the networks of pods and Services overlap: what is sent to the one goes to the other"
+            "a pod has the address of a Service, because the networks of pods and Services overlap: \
+                traffic to one can reach the other"
         }
         None => {
-            "Services have addresses from a network from which a node gives its pods addresses: the first pod that gets one of them \
-             cannot be reached, and proxies take it for the Service"
+            "Services have addresses inside a network for pod addresses: the first pod that gets such an \
+                address is unreachable, and proxies treat it as the Service"
         }
     };
     let finding = ctx

@@ -98,11 +98,11 @@ fn of_webhook(ctx: &Context<'_>, kind: Kind, meta: &Meta, webhook: &Webhook) -> 
     let object = format!("{kind} {}", meta.name);
     let fails = webhook.failure_policy != "Ignore";
     let message = if fails {
-        "the Service of a webhook of Linkerd's is gone, and what the webhook is asked about is refused: an extension or an older release \
-         was removed only in part"
+        "the Service of a Linkerd webhook is missing, and requests for the webhook are rejected: an \
+            extension or an older release was only partly removed"
     } else {
-        "the Service of a webhook of Linkerd's is gone: an extension or an older release was removed only in part, and each call waits \
-         for it in vain"
+        "the Service of a Linkerd webhook is missing, and each call waits for it until it times out: an \
+            extension or an older release was only partly removed"
     };
     let service = webhook.client_config.service.as_ref();
     let service =
@@ -120,7 +120,7 @@ fn of_webhook(ctx: &Context<'_>, kind: Kind, meta: &Meta, webhook: &Webhook) -> 
             format!("webhooks[{}].failurePolicy", webhook.name),
             &*webhook.failure_policy,
         ))
-        .remedy(delete(kind, meta, "Delete it, unless what it belongs to is to be installed again"))
+        .remedy(delete(kind, meta, "Delete it, unless its component will be installed again"))
 }
 
 fn of_api(ctx: &Context<'_>, api: &APIService, service: &str) -> Finding {
@@ -130,21 +130,22 @@ fn of_api(ctx: &Context<'_>, api: &APIService, service: &str) -> Finding {
     let said = available.map(|c| format!("{}: {}: {}", c.status, c.reason, c.message));
     ctx.finding(
         Subject::object(Kind::APIService, "", name),
-        "the Service of an API of Linkerd's is gone: deleted namespaces stay Terminating, and kubectl complains that it cannot list all \
-         APIs",
+        "the Service of a Linkerd API is missing: deleted namespaces stay Terminating, and kubectl \
+            reports that it cannot list all APIs",
     )
     .severity(Severity::Error)
     .parameter("api")
     .evidence(Evidence::field(&object, "spec.service", service))
     .evidences(said.map(|said| Evidence::field(&object, "status.conditions[Available]", said)))
-    .remedy(delete(Kind::APIService, &api.metadata, "Delete it, unless what serves it is to be installed again"))
+    .remedy(delete(Kind::APIService, &api.metadata, "Delete it, unless its server will be installed again"))
     .tie(Tie::Fact(format!("api:{name}")))
 }
 
 fn of_component(ctx: &Context<'_>, meta: &Meta, own: &str, seen: Evidence) -> Finding {
     ctx.finding(
         Subject::object(Kind::Deployment, &meta.namespace, &meta.name),
-        "a component of another release runs beside the control plane, which does not have it any more: nothing updates it",
+        "a component of another release runs that the installed release no longer has: it is no longer \
+            updated",
     )
     .severity(Severity::Warning)
     .likely()
@@ -155,12 +156,12 @@ fn of_component(ctx: &Context<'_>, meta: &Meta, own: &str, seen: Evidence) -> Fi
         Remedy::new()
             .run(
                 StepKind::Command,
-                "See what of Linkerd's the installed release does not have any more",
+                "List the Linkerd objects that the installed release no longer has",
                 crate::command::linkerd().words("prune"),
             )
             .run(
                 StepKind::Command,
-                "Once nothing uses it, delete it",
+                "Once it is unused, delete it",
                 kubectl().namespace(&meta.namespace).words("delete deployment").operand(&meta.name),
             ),
     )

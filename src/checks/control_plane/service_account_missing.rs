@@ -49,10 +49,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let message = if is_heartbeat {
-            "the ServiceAccount of the heartbeat is missing: its Jobs get no pod, and linkerd check stops here"
+            "the heartbeat's ServiceAccount is missing: its Jobs get no pod, and linkerd check stops here"
         } else {
-            "a ServiceAccount of the control plane is missing: the pods that use it lose their rights now, and no new one is \
-             created"
+            "a ServiceAccount of the control plane is missing: the pods that use it lose their \
+                permissions now, and no new ones are created"
         };
         let remedy = Remedy::new();
         let again = "Apply the manifests of the control plane again";
@@ -60,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = match deployment {
             Some(known) => remedy.run(
                 StepKind::Command,
-                "Restart what runs as it: tokens are bound to the account that is gone",
+                "Restart the workloads that use it: their tokens are bound to the deleted account",
                 kubectl()
                     .namespace(namespace)
                     .words("rollout restart")

@@ -12,13 +12,13 @@ const VALIDATORS: [(&str, &str, &str, Option<&str>); 2] = [
     (
         "linkerd-sp-validator",
         "linkerd-sp-validator-webhook-config",
-        "a ServiceProfile with a mistake in it is accepted silently, and then ignored by proxies",
+        "an invalid ServiceProfile is accepted silently, and then ignored by proxies",
         Some("control plane ValidatingWebhookConfigurations exist"),
     ),
     (
         "linkerd-policy-validator",
         "linkerd-policy-validator-webhook-config",
-        "a policy with a mistake in it is accepted silently, and then not enforced",
+        "an invalid policy is accepted silently, and then not enforced",
         None,
     ),
 ];

@@ -69,7 +69,7 @@ fn finding(
     ended: &[(&str, &Terminated)],
 ) -> Finding {
     let waits = match owner.kind.as_str() {
-        "Job" | "CronJob" => ", nor does its Job".to_owned(),
+        "Job" | "CronJob" => ", and neither does its Job".to_owned(),
         "Pod" => String::new(),
         kind => format!(", and its {kind} waits for it"),
     };
@@ -125,13 +125,16 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     }
     let remedy = remedy.step(
         StepKind::Annotation,
-        format!("Or keep its pods out of the mesh, where nothing that they call requires a mesh identity: {INJECT}: disabled in the pod template"),
+        format!(
+            "Or, if its pods call nothing that requires a mesh identity, keep them out of the mesh: \
+            {INJECT}: disabled in the pod template"
+        ),
     );
     let namespace = &pod.metadata.namespace;
     match pod.metadata.controller().filter(|controller| controller.kind == "Job") {
         Some(job) => remedy.run(
             StepKind::Command,
-            "Delete the Job that hangs; if only its pod is deleted, the Job runs the work again",
+            "Delete the Job that hangs; if only its pod is deleted, the Job repeats the work",
             kubectl().namespace(namespace).words("delete job").operand(&job.name),
         ),
         None => remedy.run(
@@ -153,8 +156,14 @@ fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
         }
         "Job" => remedy.step(
             StepKind::Annotation,
-            format!("{act} in the pod template of the Job's manifest, for the next time it is created"),
+            format!("{act} in the pod template of the Job's manifest, for its next creation"),
         ),
-        _ => remedy.step(StepKind::Annotation, format!("{act} in the pod template of what makes the pod")),
+        _ => remedy.step(
+            StepKind::Annotation,
+            format!(
+                "{act} in the pod template of the resource that \
+            creates the pod"
+            ),
+        ),
     }
 }

@@ -87,12 +87,12 @@ fn finding(
     };
     ctx.finding(
         object.subject(),
-        "its pods get linkerd-proxy as an ordinary container, and no command in them ends it: the work will be done, and the pods will \
-         run on and keep the Job from completing",
+        "its pods get linkerd-proxy as an ordinary container that no command ends: the pods keep running \
+            after the work is done, and the Job does not complete",
     )
     .likely()
     .evidence(asks)
-    .evidence(Evidence::other("native sidecar", "not asked for, by annotation or chart value"))
+    .evidence(Evidence::other("native sidecar", "not requested by annotation or chart value"))
     .evidences(switch.reader.evidence())
     .remedy(remedy(ctx, switch, object))
     .tie(wording::namespace_tie(object.namespace_name()))
@@ -115,6 +115,9 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, object: &Annotated<'_>) -> Rem
     };
     remedy.step(
         StepKind::Annotation,
-        format!("Or keep the Job out of the mesh, where nothing that it calls requires a mesh identity: {INJECT}: disabled in its pod template"),
+        format!(
+            "Or, if the Job calls nothing that requires a mesh identity, keep it out of the mesh: \
+            {INJECT}: disabled in its pod template"
+        ),
     )
 }

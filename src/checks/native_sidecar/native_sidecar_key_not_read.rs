@@ -33,7 +33,8 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, sure: bool
     let message = match sure {
         true => format!("Linkerd {version} does not support {key}{since}: it is silently ignored{outcome}"),
         false => format!(
-            "the release that Linkerd {version} is built on does not support {key}{since}, and what the vendor added is not public: it is probably ignored{outcome}"
+            "the release that Linkerd {version} is built on does not support {key}{since}, and the \
+                vendor's additions are not public: it is probably ignored{outcome}"
         ),
     };
     let mut remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
@@ -54,7 +55,7 @@ fn unsure(survey: &Survey<'_>, found: &Found<'_>) -> Missing {
     let version = survey.switch.reader.version().map(ToString::to_string).unwrap_or_default();
     Missing::part(
         Request::of(Item::List(Kind::Deployment)),
-        Why::Malformed { message: format!("the version {version} does not say what the build contains") },
+        Why::Malformed { message: format!("the version {version} does not show the content of the build") },
         format!("whether the injector reads {}", found.key),
     )
 }

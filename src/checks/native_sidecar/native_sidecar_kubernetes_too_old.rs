@@ -22,7 +22,7 @@ const QUOTED: usize = 5;
 const REJECTED: &str = "InitContainerRestartPolicyForbidden";
 
 /// What ties the pods that ask for native sidecars to the API server's age.
-pub(super) const ASKED: &str = "native sidecars are asked for";
+pub(super) const ASKED: &str = "native sidecars are requested";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let native = ctx.knowledge.native_sidecar();
@@ -222,7 +222,7 @@ impl Asks {
             ctx,
             remedy,
             StepKind::ChartValue,
-            "Until then turn native sidecars off, in the chart and in annotations that request them",
+            "Until then disable native sidecars, in the chart and in annotations that request them",
             Options::none().set(value, "false"),
         )
     }

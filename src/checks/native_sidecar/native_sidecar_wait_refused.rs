@@ -80,7 +80,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some((_, false)) => rewrite::restart(
                 rewrite::template(
                     wording::remedy(),
-                    Act::Put("A native sidecar ends after the application by itself and needs no wait: take the annotation off"),
+                    Act::Put(
+                        "Remove the annotation: a native sidecar ends after the application \
+                        automatically and needs no wait",
+                    ),
                     object,
                     &[(WAIT, None)],
                 ),
@@ -88,21 +91,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
             Some((_, true)) => wording::remedy().step(
                 StepKind::Annotation,
-                format!("Take {WAIT} off the namespace: a native sidecar ends after the application by itself, so it needs no wait"),
+                format!(
+                    "Remove {WAIT} from the namespace: a native sidecar ends after the application \
+                    automatically, so it needs no wait"
+                ),
             ),
             None => upgrade::step(
                 ctx,
                 wording::remedy(),
                 StepKind::ChartValue,
-                "Set the wait to none: a native sidecar ends after the application by itself",
+                "Set the wait to zero: a native sidecar ends after the application automatically",
                 Options::none().set(VALUE, "0"),
             ),
         };
         let finding = ctx
             .finding(
                 object.subject(),
-                "a native sidecar and a wait of the proxy before it exits are both asked for, which the injector of this release does not \
-                 put into one pod: it refuses the pods",
+                "a native sidecar and a wait before the proxy exits are both configured: the injector of \
+                    this release does not support the combination and rejects the pods",
             )
             .evidences(waiting)
             .evidence(native)
