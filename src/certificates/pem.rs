@@ -1,5 +1,5 @@
-//! Bundles of certificates as identity and `linkerd check` read them: around Go's reader of PEM, Linkerd's stops at a block
-//! that is no certificate and refuses a text that goes on after its last block.
+//! Bundles of certificates as identity and `linkerd check` read them. Linkerd's reader uses Go's
+//! PEM reader; it stops at a block that is not a certificate and rejects text after the last block.
 
 use super::{Certificate, from_base64, from_der};
 use crate::redact::{Marker, pem_block};
@@ -7,7 +7,8 @@ use crate::redact::{Marker, pem_block};
 /// The certificates in a bundle of trust anchors.
 ///
 /// # Errors
-/// Linkerd refuses the text; says why.
+///
+/// Linkerd rejects the text; contains the reason.
 pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     let mut found = Vec::new();
     let key = redacted_key(text);
@@ -23,7 +24,7 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
                 }
             };
         };
-        // What comes after another kind of block is not looked at.
+        // Text after a block of another kind is ignored.
         if label != "CERTIFICATE" {
             break;
         }
@@ -33,9 +34,10 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     Ok(found)
 }
 
-/// The certificates that the API server takes from a `caBundle`, which leaves what else stands in it.
+/// The certificates that the API server reads from a `caBundle`; it ignores other text.
 ///
 /// # Errors
+///
 /// It is not base64.
 pub fn from_base64_pool(text: &str) -> Result<Vec<Certificate>, String> {
     let text = from_base64(text)?;
@@ -45,8 +47,8 @@ pub fn from_base64_pool(text: &str) -> Result<Vec<Certificate>, String> {
     Ok(certificates.filter_map(|(_, der, _)| from_der(der).ok()).collect())
 }
 
-/// Where a private key begins, of which redacting left the lengths of its lines. Its last line is shorter than its first by
-/// what `END` is shorter than `BEGIN`.
+/// The beginning of a private key whose lines were redacted to their lengths. The last line is
+/// shorter than the first by the difference between `END` and `BEGIN`.
 fn redacted_key(text: &str) -> Option<usize> {
     const SHORTER: usize = "BEGIN".len() - "END".len();
     let mut at = 0;
@@ -103,7 +105,7 @@ mod tests {
             ),
         ] {
             assert_eq!(count(&text), found, "{what}");
-            // A ConfigMap is read after its keys were taken out.
+            // A ConfigMap is read after its keys were redacted.
             assert_eq!(count(&crate::redact::text(&text)), found, "redacted: {what}");
         }
     }

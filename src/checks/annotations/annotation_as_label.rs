@@ -24,9 +24,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Labels that only running pods have: somebody put them there by hand, or their workload has changed since.
+/// Labels that only running pods have: they were added by hand, or the workload has changed since.
 fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
-    // What makes pods reports it for them; a Namespace or a Service with the label stands for itself alone.
+    // Workloads are reported for their pods; a Namespace or a Service with the label is reported
+    // itself.
     let makes_pods =
         |found: &Found<'_>| !matches!(found.object.kind, item::Kind::Namespace | item::Kind::Service);
     let reported = |key: &str| {

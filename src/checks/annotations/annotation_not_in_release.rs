@@ -63,7 +63,7 @@ fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Sev
     Some((severity, message, remedy(ctx, survey, found, row, known)))
 }
 
-/// Whether the injector, as it is installed, refuses pods with the key rather than pass over it.
+/// Whether the injector, as it is installed, rejects pods with the key instead of ignoring it.
 fn is_refused(survey: &Survey<'_>, status: &KeyStatus) -> bool {
     let KeyStatus::Conditional { refused, .. } = status else { return false };
     let Some(values) = &survey.values else { return false };
@@ -101,7 +101,7 @@ fn remedy(
     if let KeyStatus::Gone { successor: Some(name), .. } = status
         && ctx.knowledge.annotations().get(name).filter(heeded).is_some()
     {
-        // Its value may mean another thing there, so it is not carried over.
+        // Its value may have another meaning there, so it is not copied.
         let text = format!("To keep the setting, set {name}, which replaced it");
         remedy = remedy.step(StepKind::Annotation, text);
     }

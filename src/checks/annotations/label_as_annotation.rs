@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn remedy(ctx: &Context<'_>, found: &Found<'_>, row: &Key) -> Remedy {
     let key = found.key;
-    // As a label it would take effect, and take pods out of the mesh that are in it today.
+    // As a label it would take effect, and remove pods from the mesh that are in it now.
     if key == WEBHOOKS_LABEL && found.object.kind == Kind::Namespace && found.injected {
         return wording::remove(
             wording::remedy(),

@@ -1,4 +1,5 @@
-//! `control-plane-anchors-stale`: pods of the control plane were created for another bundle of trust anchors than the current one.
+//! `control-plane-anchors-stale`: control-plane pods were created with another bundle of trust
+//! anchors than the current one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +17,9 @@ use crate::model::moments;
 use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, Pod};
 
-/// The containers that read the bundle, as they start.
+/// The containers that read the bundle when they start.
 const READERS: [&str; 2] = ["identity", "linkerd-proxy"];
-/// How many containers of a workload are quoted.
+/// Maximum number of quoted containers of a workload.
 const QUOTED: usize = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -83,7 +84,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The names of the pods that a finding is about.
+/// The names of the pods of a finding.
 fn pods_of(subject: &Subject) -> impl Iterator<Item = &str> {
     let (name, pods) = match subject {
         Subject::Object { name, pods, .. } => (Some(name.as_str()), pods.as_slice()),
@@ -92,7 +93,7 @@ fn pods_of(subject: &Subject) -> impl Iterator<Item = &str> {
     name.into_iter().chain(pods.iter().map(String::as_str))
 }
 
-/// Containers that started before an anchor of the bundle was made: what reads it only then cannot have that one.
+/// Containers that started before an anchor of the bundle was made, and so cannot have read it.
 fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
     let namespace = &ctx.namespaces().control_plane;
     let Some(newest) =

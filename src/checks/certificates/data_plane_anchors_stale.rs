@@ -1,4 +1,4 @@
-//! `data-plane-anchors-stale`: proxies hold other trust anchors than the current bundle.
+//! `data-plane-anchors-stale`: proxies have other trust anchors than the current bundle.
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, need_control_plane};
 use super::proxies::{Hashed, Holders, anchors_since, hashed, holders, since};

@@ -1,4 +1,5 @@
-//! `issuer-expiring`: the issuer's certificate expires soon and nobody renews it, or who renews it is overdue.
+//! `issuer-expiring`: the issuer's certificate expires soon and is not renewed, or its renewal is
+//! overdue.
 
 use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
@@ -10,7 +11,7 @@ use crate::finding::{Finding, Remedy};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx)?;
     if issuer.certificate().validity(ctx.now()) != Validity::Current {
-        // Another check says so.
+        // Another check reports it.
         return Ok(Verdict::fine());
     }
     let findings = match issuer.renewed_by() {

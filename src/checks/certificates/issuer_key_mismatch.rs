@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(key_not_known(ctx, issuer_item()).into());
     }
     let Some((trouble, said)) = key_trouble(matches) else { return Ok(Verdict::fine()) };
-    // The first certificate has to be the issuer's own.
+    // The first certificate must be the issuer's own.
     let root_first = matches == KeyMatches::False
         && issuer.chain.get(1).is_some_and(|next| next.issuer() == issuer.certificate().subject());
     let said = if root_first {

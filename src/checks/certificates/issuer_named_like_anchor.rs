@@ -11,7 +11,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (certificate, bundle) = (issuer.certificate(), &bundles[0]);
     let reached = reach(&issuer.chain, &bundle.anchors, &|_| true).anchors;
     let alike = reached.iter().filter_map(|place| bundle.anchors.get(*place)).find(|anchor| {
-        // Its own certificate among the anchors is another matter.
+        // The issuer's own certificate among the anchors is reported by another check.
         *anchor != certificate && anchor.subject() == certificate.subject()
     });
     let Some(anchor) = alike else { return Ok(Verdict::fine()) };

@@ -1,4 +1,5 @@
-//! `issuer-not-reloaded`: the issuer is newer than the pods of identity, and nothing says that they took it.
+//! `issuer-not-reloaded`: the issuer is newer than the pods of identity, and no event shows that
+//! they loaded it.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -9,11 +10,11 @@ use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::model::installed::COMPONENT;
 use crate::objects::{Event, Pod};
 
-/// What identity says when it takes a new issuer, and when it does not, which another check finds.
+/// The events of identity for a loaded and for a rejected issuer; another check reports the latter.
 const SAID: [&str; 2] = ["IssuerUpdated", "IssuerUpdateSkipped"];
-/// Until when a kubelet has brought a changed Secret into a pod, with room to spare.
+/// The time after which a kubelet has updated a changed Secret in a pod, with a margin.
 const DELIVERED: SignedDuration = SignedDuration::from_mins(5);
-/// For how long API servers keep events unless they are told otherwise.
+/// The default lifetime of events in API servers.
 const KEPT: SignedDuration = SignedDuration::from_mins(60);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -43,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if told {
         return Ok(Verdict::fine());
     }
-    // What was said longer ago is forgotten, and silence says nothing.
+    // Older events have expired, so their absence proves nothing.
     let silent = age < KEPT && events.is_some();
     let remedy = Remedy::new().run(
         StepKind::Command,
@@ -80,7 +81,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
-/// When the container that holds the issuer started.
+/// The start of the container that holds the issuer.
 fn started(pod: &Pod) -> Option<Timestamp> {
     pod.container_status("identity")?.state.running()?.started_at.get()
 }

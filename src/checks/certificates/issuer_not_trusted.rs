@@ -1,4 +1,4 @@
-//! `issuer-not-trusted`: the issuer's certificate does not lead to a trust anchor that is in force.
+//! `issuer-not-trusted`: the issuer's certificate does not chain to a current trust anchor.
 
 use super::beyond_identity::refused_by_proxies;
 use super::identity::{Bundle, Issuer, anchor_tie, identity_deployment, issuer_and_bundles, issuer_item};
@@ -9,17 +9,17 @@ use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy};
 
-/// How the issuer stands to a bundle.
+/// The relation of the issuer to a bundle.
 enum Standing {
-    /// It leads to one of its anchors, in these ways.
+    /// It chains to one of its anchors, by these paths.
     Trusted(Vec<Path>),
-    /// It leads to these, and none of them, or of what lies between, is valid now.
+    /// It chains to these, but no anchor or intermediate path is valid now.
     OutOfForce(Vec<usize>),
-    /// It leads to none.
+    /// It chains to none.
     Foreign,
-    /// The signatures lead to one, and something on the way forbids it.
+    /// The signatures chain to one, but a certificate on the path forbids it.
     Barred(Obstacle),
-    /// An algorithm that is not understood.
+    /// An unsupported algorithm.
     Unknown(String),
 }
 
@@ -28,12 +28,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     let in_force = bundles.iter().find(|bundle| bundle.in_force);
     for (place, bundle) in bundles.iter().enumerate() {
-        // The same anchors again say nothing new.
+        // A bundle with the same anchors adds nothing.
         if !bundle.in_force && in_force.is_some_and(|other| other.anchors == bundle.anchors) {
             continue;
         }
         match standing(ctx, &issuer, bundle) {
-            // Proxies hold the bundle in force, which comes first.
+            // Proxies use the current bundle, which comes first.
             Standing::Trusted(paths) if place == 0 => {
                 findings.extend(refused_by_proxies(ctx, &issuer, bundle, &paths));
             }
@@ -123,7 +123,8 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &S
     finding.remedy(steps)
 }
 
-/// The bundle in force covers the issuer, as a rule: it only has to survive the next upgrade, and be known to the installation.
+/// The current bundle usually covers the issuer: it must only be stored in the installation to
+/// survive the next upgrade.
 fn keep_what_is_in_force(ctx: &Context<'_>) -> Remedy {
     let steps = remedy::read_bundle(
         ctx,

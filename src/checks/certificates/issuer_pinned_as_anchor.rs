@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let reached = reach(&issuer.chain, &bundle.anchors, &now).anchors;
     let pinned = !reached.is_empty()
         && reached.iter().all(|place| bundle.anchors.get(*place).is_some_and(|anchor| anchor == certificate));
-    // The command-line tool makes one root that signs for itself; whoever replaces that by hand replaces both at once.
+    // The CLI makes one self-signed root; a manual rotation replaces both at once.
     let on_purpose = certificate.is_self_issued() && issuer.renewed_by().is_none();
     if !pinned || on_purpose {
         return Ok(Verdict::fine());

@@ -1,4 +1,5 @@
-//! `issuer-secret-invalid`: the Secret of the issuer is missing, or does not hold what identity is set to read.
+//! `issuer-secret-invalid`: the Secret of the issuer is missing, or does not hold the configured
+//! certificate.
 
 use super::identity::{
     ISSUER, Scheme, chain, config, identity_deployment, need_control_plane, scheme, values,
@@ -12,7 +13,8 @@ use crate::item::Scope;
 use crate::model::managed_by::Installer;
 use crate::objects::Secret;
 
-/// What this is asked about, and what comes of trust anchors that are not there.
+/// The rows of `linkerd check` for this check, including the one that fails on missing trust
+/// anchors.
 const VALID: &str = "certificate config is valid";
 const ISSUED: &str = "issuer cert is issued by the trust anchor";
 
@@ -47,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         };
         let message = "the issuer's Secret has no readable ca.crt: `linkerd check` and other commands \
             that take the trust anchors from it fail";
-        // One that is there and empty passes the first row, and is kept no more than none.
+        // An empty `ca.crt` passes the first row; it is stored like a missing one.
         findings.extend(said.map(|said| {
             let seen = secret_says(ctx, "data", said);
             finding(ctx, message, seen, scheme, "ca.crt").fails_rows([VALID, ISSUED])
@@ -61,7 +63,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// What is wrong with the trust anchors that stand in the values, which count where the chart writes the Secret.
+/// Faults of the trust anchors in the values, which count if the chart writes the Secret.
 fn anchors(ctx: &Context<'_>, values: &Values) -> Option<Finding> {
     let namespace = &ctx.namespaces().control_plane;
     let says = |said: String| {
@@ -70,7 +72,7 @@ fn anchors(ctx: &Context<'_>, values: &Values) -> Option<Finding> {
     };
     let scheme = Scheme::Linkerd;
     let Some(pem) = values.text("identityTrustAnchorsPEM") else {
-        // With an external authority there are none by design, and the real row cannot be met.
+        // With an external authority they are missing by design, and the real row always fails.
         if values.bool("identity.externalCA") == Some(true) {
             return None;
         }
@@ -83,7 +85,7 @@ fn anchors(ctx: &Context<'_>, values: &Values) -> Option<Finding> {
     };
     let error = from_bundle(pem).err()?;
     let seen = says(error);
-    // The chart trims the text, so that blanks at its end reach nobody but `linkerd check`.
+    // The chart trims the text, so only `linkerd check` reads the blanks at its end.
     let found = if from_bundle(pem.trim()).is_ok() {
         let message = "the trust anchors in linkerd-config end with blanks: `linkerd check` cannot read \
             them and stops there; nothing else is affected";
@@ -135,7 +137,7 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
         .tie(identity_deployment(ctx))
 }
 
-/// Whether the tool that installed the control plane keeps the issuer that it was given or made.
+/// Whether the tool that installed the control plane stores the issuer.
 fn is_kept(ctx: &Context<'_>) -> bool {
     let by = upgrade::managed_by(ctx);
     by.gitops.is_none() && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))

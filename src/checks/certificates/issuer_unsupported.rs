@@ -1,5 +1,5 @@
-//! `issuer-unsupported`: the issuer's certificate has a key with which identity cannot sign, a signature that proxies do not
-//! verify, or may not sign; or only `linkerd check` refuses it.
+//! `issuer-unsupported`: identity cannot sign with the issuer's key, proxies do not support its
+//! signature, it may not sign, or only `linkerd check` rejects it.
 
 use super::algorithms::{self, Supported};
 use super::identity::{Issuer, identity_deployment, issuer};

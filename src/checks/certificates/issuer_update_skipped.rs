@@ -1,4 +1,4 @@
-//! `issuer-update-skipped`: identity was given a new issuer, refused it, and goes on with the one that it started with.
+//! `issuer-update-skipped`: identity rejected a new issuer and uses the one that it started with.
 
 use super::identity::{ISSUER, identity_deployment};
 use crate::checks::{Context, Judgement, Verdict};
@@ -9,7 +9,7 @@ use crate::model::installed::COMPONENT;
 use crate::model::moments;
 use crate::objects::{Event, Pod};
 
-/// What identity says when it does not take what it is given, and when it does.
+/// The events of identity for a rejected and for a loaded issuer.
 const SKIPPED: &str = "IssuerUpdateSkipped";
 const UPDATED: &str = "IssuerUpdated";
 
@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let own = meta.label(COMPONENT) == Some("identity");
         own && meta.namespace == *namespace && !pod.is_finished()
     });
-    // Whoever started since has read what there is.
+    // A container that has started since has read the current issuer.
     let older: Vec<&Pod> =
         running.filter(|pod| started(pod).is_none_or(|started| Some(started) < skipped.last.get())).collect();
     if older.is_empty() {
@@ -74,7 +74,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
-/// When the container that holds the issuer started.
+/// The start of the container that holds the issuer.
 fn started(pod: &Pod) -> Option<jiff::Timestamp> {
     pod.container_status("identity")?.state.running()?.started_at.get()
 }

@@ -1,4 +1,5 @@
-//! `node-clock-off`: the clock of a node differs from those of the others, by what its kubelet writes into its Lease.
+//! `node-clock-off`: the clock of a node differs from those of the others, according to the Lease
+//! of its kubelet.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +10,10 @@ use crate::command::{Command, Line, program};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::objects::{Lease, Node, OF_NODES};
 
-/// A kubelet renews every ten seconds, and a node is ready for forty more where it does not; the rest is to be sure.
+/// A kubelet renews every ten seconds, and a node stays ready for forty more without a renewal; the
+/// rest is a margin.
 const ALLOWED: SignedDuration = SignedDuration::from_secs(60);
-/// From here on fresh certificates are refused for minutes.
+/// From this difference on, new certificates are rejected for minutes.
 const MUCH: SignedDuration = SignedDuration::from_mins(5);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -1,4 +1,5 @@
-//! `old-anchor-removed-too-soon`: a trust anchor went while certificates under it may still be in use.
+//! `old-anchor-removed-too-soon`: a trust anchor was removed while certificates under it may still
+//! be in use.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -10,9 +11,9 @@ use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::objects::Pod;
 
-/// How long the chart has identity issue certificates for.
+/// The default lifetime of certificates that identity issues.
 const USUAL: SignedDuration = SignedDuration::from_hours(24);
-/// How many workloads are quoted.
+/// Maximum number of quoted workloads.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -26,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .and_then(|values| seconds(values.text("identity.issuer.issuanceLifetime")?))
         .unwrap_or(USUAL);
     let over = made.checked_add(lifetime).unwrap_or(Timestamp::MAX);
-    // Bundles with an anchor that is not there any more, beside those that are.
+    // Bundles with an anchor that was removed from the current one, and with current ones.
     let wider = holders(ctx, &|held| held.overlaps(&current) && held.exceeds(&current))?;
     let older: Vec<_> = wider
         .iter()
@@ -79,7 +80,7 @@ fn started(pod: &Pod) -> Option<Timestamp> {
     pod.status.start_time.get().or(pod.metadata.creation_timestamp.get())
 }
 
-/// A duration as the chart has it: `24h0m0s`, `86400s`.
+/// A duration in the format of the chart: `24h0m0s`, `86400s`.
 fn seconds(text: &str) -> Option<SignedDuration> {
     text.parse::<SignedDuration>().ok().filter(|lifetime| lifetime.is_positive())
 }

@@ -1,4 +1,5 @@
-//! `proxy-certificate-expired`: a proxy's own metrics say that its certificate has expired, or that it never had one.
+//! `proxy-certificate-expired`: a proxy's own metrics show that its certificate has expired, or
+//! that it never had one.
 
 use jiff::Timestamp;
 
@@ -12,7 +13,7 @@ use crate::item::diagnostic::ProxyMetrics;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
-/// The time in which a proxy has its first certificate, in seconds.
+/// The time within which a proxy gets its first certificate, in seconds.
 const FIRST: i64 = 60;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -1,4 +1,4 @@
-//! `proxy-trust-domain-differs`: proxies have their names in another trust domain than the mesh.
+//! `proxy-trust-domain-differs`: the names of proxies are in another trust domain than the mesh.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The trust domain in the name of a proxy of the control plane in a namespace.
+/// The trust domain in a proxy's name, for the control plane in a namespace.
 fn domain_of<'n>(name: &'n str, home: &str) -> Option<&'n str> {
     let (_, rest) = name.split_once(".serviceaccount.identity.")?;
     rest.strip_prefix(home)?.strip_prefix('.').filter(|domain| !domain.is_empty())

@@ -1,5 +1,5 @@
-//! `webhook-certificate-expired`: the certificate of a webhook, or the bundle by which the API server judges it, is not
-//! within its validity period.
+//! `webhook-certificate-expired`: the certificate of a webhook, or a certificate in its caBundle,
+//! is not valid now.
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
@@ -16,7 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = serving(ctx, &SERVERS)?;
     let mut findings = Vec::new();
     for pair in &serving {
-        // The certificate itself is judged even where the bundle cannot be had.
+        // The certificate is checked even if the bundle is unavailable.
         let webhook = pair.server.webhook(ctx).unwrap_or_else(|missing| {
             ctx.gap(missing);
             None

@@ -1,4 +1,5 @@
-//! `webhook-certificate-stale`: a pod of a webhook serves another certificate than the one in its Secret.
+//! `webhook-certificate-stale`: a pod of a webhook serves a certificate other than the one in its
+//! Secret.
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity, from_pem};
@@ -38,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// What a pod showed; at least one certificate.
+/// The certificates that a pod served; at least one.
 fn shown(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy) -> Result<Vec<Certificate>, Missing> {
     let lacking = |why| ctx.lacking(Item::Served(pair.server.asked), why, format!("pod {}", pod.name));
     if !pod.error.is_empty() {

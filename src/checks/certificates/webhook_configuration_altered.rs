@@ -1,5 +1,5 @@
-//! `webhook-configuration-altered`: the configuration of one of Linkerd's webhooks holds none, or several, or a caBundle with
-//! something else in it.
+//! `webhook-configuration-altered`: the configuration of one of Linkerd's webhooks holds no
+//! webhook, several, or a caBundle with other text.
 
 use super::webhooks::{SERVERS, Server};
 use crate::certificates::{at_least_one, from_base64_bundle, from_base64_pool};
@@ -32,7 +32,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// A finding about a caBundle of which the API server takes the certificates, and which `linkerd check` refuses as a whole.
+/// A finding about a caBundle whose certificates the API server accepts and which `linkerd check`
+/// rejects as a whole.
 fn unread(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfiguration) -> Option<Finding> {
     let bundle = &configuration.webhooks.first()?.client_config.ca_bundle;
     let taken = from_base64_pool(bundle).is_ok_and(|certificates| !certificates.is_empty());

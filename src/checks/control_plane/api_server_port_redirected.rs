@@ -1,4 +1,5 @@
-//! `api-server-port-redirected`: calls of the control plane to the API server go to its own proxies, before these are up.
+//! `api-server-port-redirected`: API server calls of the control plane are redirected to its own
+//! proxies before these are up.
 
 use crate::checks::sockets::{self, AtSockets};
 use crate::checks::upgrade::{self, Options};
@@ -13,7 +14,7 @@ use crate::objects::{ConfigMap, FelixConfiguration, Pod, Service, TargetPort};
 
 /// The Service of the API server.
 const API_SERVER: (&str, &str) = ("default", "kubernetes");
-/// What the chart has linkerd-init leave aside in the control plane.
+/// The ports that the chart exempts in linkerd-init of the control plane.
 const USUAL: [u16; 2] = [443, 6443];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -34,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         pods.iter().filter(|pod| pod.metadata.namespace == *home && pod.metadata.label(COMPONENT).is_some())
     {
         let waits = pod.condition("Ready").is_some_and(|ready| ready.status != "True");
-        // linkerd-cni asks for the ports of the API server itself.
+        // linkerd-cni exempts the API server's own ports.
         if !waits || pod.spec.container(INIT_CONTAINER).is_none() || pod.is_finished() {
             continue;
         }
@@ -49,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(finding(ctx, &owners, port, said, evidence, at_sockets).into_iter().collect::<Vec<_>>().into())
 }
 
-/// The port on which the API server itself is called, where it is the Service's.
+/// The API server's own port, if the Service forwards to it.
 fn port(service: &Service) -> Option<(u16, Evidence)> {
     let (namespace, name) = API_SERVER;
     if service.metadata.namespace != namespace || service.metadata.name != name {

@@ -1,4 +1,4 @@
-//! `api-server-unreadable`: the API server was asked for its version, and gave no answer that can be read.
+//! `api-server-unreadable`: the API server returned no readable version.
 
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
@@ -12,7 +12,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let remedy = Remedy::new();
     let (message, remedy) = match &missing.why {
-        // Nobody asked.
+        // The version was not requested.
         Why::NotCaptured | Why::NotOffered | Why::PerhapsMore | Why::NotInManifests => {
             return Err(missing.into());
         }

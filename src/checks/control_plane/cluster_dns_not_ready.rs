@@ -7,13 +7,13 @@ use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::model::pod_status::word;
 use crate::objects::{Deployment, Pod};
 
-/// Where Kubernetes runs its DNS, and the label of that, whatever serves it.
+/// The namespace and label of the cluster's DNS pods, for any DNS server.
 const NAMESPACE: &str = "kube-system";
 /// See [`NAMESPACE`].
 const LABEL: (&str, &str) = ("k8s-app", "kube-dns");
-/// How many pods are quoted.
+/// Maximum number of quoted pods.
 const QUOTED: usize = 3;
-/// Whose names proxies look up before they can do anything.
+/// The names that proxies look up first.
 const LOOKED_UP: [&str; 2] = ["identity", "destination"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

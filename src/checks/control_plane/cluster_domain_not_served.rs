@@ -1,4 +1,5 @@
-//! `cluster-domain-not-served`: the domain under which proxies look up the control plane is none that the cluster's DNS serves.
+//! `cluster-domain-not-served`: the cluster's DNS does not serve the domain in which proxies look
+//! up the control plane.
 
 use crate::checks::control_plane::installation::values;
 use crate::checks::serving::component_missing;
@@ -13,9 +14,9 @@ use crate::redact::Corefile;
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "coredns";
 const FILE: &str = "Corefile";
-/// What the charts take where nothing is said.
+/// The default of the charts.
 const USUAL: &str = "cluster.local";
-/// Whose names proxies look up before they can do anything.
+/// The names that proxies look up first.
 const LOOKED_UP: [&str; 2] = ["identity", "destination"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

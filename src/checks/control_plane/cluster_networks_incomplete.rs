@@ -1,4 +1,4 @@
-//! `cluster-networks-incomplete`: pods or Services have addresses that lie outside of clusterNetworks.
+//! `cluster-networks-incomplete`: pods or Services have addresses outside clusterNetworks.
 
 use super::networks::{Add, ClusterNetworks, cluster_networks, finding, misspelled};
 use crate::checks::{Context, Judgement};
@@ -7,7 +7,7 @@ use crate::objects::{Pod, Service};
 
 const PODS: &str = "cluster networks contains all pods";
 const SERVICES: &str = "cluster networks contains all services";
-/// How many objects evidence names.
+/// Maximum number of objects in evidence.
 const NAMED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -58,8 +58,8 @@ fn addresses(ctx: &Context<'_>, networks: &ClusterNetworks) -> Vec<std::net::IpA
     pods.chain(services.filter_map(|service| service.spec.cluster_ip.filter(is_outside))).collect()
 }
 
-/// Pods with an address of their own outside the networks, those that have ended or the others: the first few, and how many
-/// there are.
+/// Pods with an address outside the networks, either finished or not: the first few, and their
+/// total number.
 fn outside_pods(pods: &[Pod], networks: &ClusterNetworks, ended: bool) -> Vec<Evidence> {
     let own = pods.iter().filter(|pod| !pod.spec.host_network && pod.is_finished() == ended);
     let outside = own.filter_map(|pod| {

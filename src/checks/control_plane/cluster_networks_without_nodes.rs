@@ -1,4 +1,4 @@
-//! `cluster-networks-without-nodes`: a node gives its pods addresses that lie outside of clusterNetworks.
+//! `cluster-networks-without-nodes`: the pod network of a node is outside clusterNetworks.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::finding::Evidence;
 use crate::model::networks::Network;
 use crate::objects::Node;
 
-/// How many networks evidence and remedy name.
+/// Maximum number of networks in evidence and remedy.
 const NAMED: usize = 8;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

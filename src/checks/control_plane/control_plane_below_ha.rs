@@ -1,4 +1,5 @@
-//! `control-plane-below-ha`: the control plane was installed for high availability, and runs one pod of a component.
+//! `control-plane-below-ha`: the control plane was installed with high availability but runs one
+//! pod of a component.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::serving::component_missing;
@@ -10,7 +11,7 @@ use crate::model::control_plane::{CORE, components};
 use crate::model::installed::COMPONENT;
 use crate::objects::{Deployment, Workload};
 
-/// Ready pods without which one loss is an outage.
+/// Minimum number of ready pods for which one loss is not an outage.
 const AN_OUTAGE: u32 = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -71,11 +72,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 "true",
             ))
             .remedy(remedy);
-        // The row of `linkerd check` asks for two.
+        // The row of `linkerd check` requires two.
         if available < AN_OUTAGE { finding } else { finding.parameter("as-set").fails_rows([]) }
     });
     let mut findings: Vec<Finding> = short.collect();
-    // Only who knows every Deployment knows which are not there.
+    // Missing Deployments are known only if the list is complete.
     if ctx.every::<Deployment>().is_ok() {
         let there = |name: &str| components.iter().any(|component| component.name == name);
         findings.extend(CORE.into_iter().filter(|name| !there(name)).map(|name| gone(ctx, name)));
@@ -83,12 +84,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The pods that are ready, and have been for as long as the Deployment asks.
+/// The pods that have been ready for the Deployment's `minReadySeconds`.
 fn available(deployment: &Workload) -> u32 {
     deployment.status.available_replicas.min(deployment.status.ready_replicas)
 }
 
-/// The finding about a component without a Deployment, which `control-plane-missing` explains.
+/// The finding for a component without a Deployment, which `control-plane-missing` explains.
 fn gone(ctx: &Context<'_>, component: &str) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let remedy = upgrade::step(

@@ -1,4 +1,4 @@
-//! `control-plane-churning`: something changes the templates of the control plane again and again.
+//! `control-plane-churning`: the templates of the control plane change repeatedly.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::model::managed_by::ManagedBy;
 use crate::objects::{Deployment, ReplicaSet, Workload};
 use crate::version::LinkerdVersion;
 
-/// How many are quoted.
+/// Maximum number of quoted ReplicaSets.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -38,8 +38,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The ReplicaSets of the release that has most of them: an upgrade makes ReplicaSets of another release, and several upgrades
-/// in a row are not churn.
+/// The ReplicaSets of the release that has most of them: an upgrade makes ReplicaSets of another
+/// release, and several upgrades in a row are not churn.
 fn of_one_release<'a>(sets: &[(Timestamp, &'a Workload)]) -> Option<Vec<(Timestamp, &'a Workload)>> {
     let mut releases: BTreeMap<String, Vec<(Timestamp, &Workload)>> = BTreeMap::new();
     for (at, set) in sets {
@@ -48,7 +48,8 @@ fn of_one_release<'a>(sets: &[(Timestamp, &'a Workload)]) -> Option<Vec<(Timesta
     releases.into_values().max_by_key(Vec::len)
 }
 
-/// The release of a ReplicaSet: the annotation that it has from its Deployment, or else the tag of the component's image.
+/// The release of a ReplicaSet: the annotation from its Deployment, or else the tag of the
+/// component's image.
 fn release(set: &Workload) -> Option<String> {
     let created_by = set.metadata.annotation(CREATED_BY);
     let tag = || set.spec.template.spec.containers.iter().find_map(component_version);

@@ -1,11 +1,13 @@
-//! `control-plane-ha-partial`: the control plane is installed for high availability without a part of what makes it so.
+//! `control-plane-ha-partial`: the control plane is installed with high availability but lacks part
+//! of its settings.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 
-/// What the chart's values for high availability set beside replicas and failure policies, and what happens without.
+/// Settings of the chart's high-availability values other than replicas and failure policies, and
+/// the effect without them.
 const PARTS: [(&str, &str); 2] = [
     (
         "enablePodAntiAffinity",

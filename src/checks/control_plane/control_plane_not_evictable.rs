@@ -1,4 +1,4 @@
-//! `control-plane-not-evictable`: a PodDisruptionBudget lets no pod of the control plane be evicted.
+//! `control-plane-not-evictable`: a PodDisruptionBudget allows no eviction of control-plane pods.
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -71,13 +71,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = stuck.iter().fold(finding, |finding, pod| {
             finding.tie(Tie::Pod(namespace.clone(), pod.metadata.name.clone()))
         });
-        // Without its time it may be that of a rollout.
+        // Without a time it may come from a rollout.
         findings.push(if since.is_none() { finding.likely() } else { finding });
     }
     Ok(findings.into())
 }
 
-/// The pods that a budget covers and that use it up: those that are not ready.
+/// The pods that use a budget up: those that are not ready.
 fn unready<'a>(ctx: &Context<'a>, budget: &PodDisruptionBudget) -> Vec<&'a Pod> {
     let Some(selector) = &budget.spec.selector else { return Vec::new() };
     let covered = ctx.hints::<Pod>().iter().filter(|pod| {

@@ -1,4 +1,5 @@
-//! `control-plane-not-ready`: components of the control plane have too few ready pods; and what stands in their way.
+//! `control-plane-not-ready`: components of the control plane have too few ready pods, with the
+//! reason.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 && meta.deletion_timestamp.is_none()
         });
         let enough = ready >= wanted.max(1);
-        // Of those that are enough, some may be old ones that new ones were to replace.
+        // If enough are ready, some may be old pods that a rollout should replace.
         let (own, others): (Vec<&Pod>, Vec<&Pod>) = own.partition(|pod| !enough || is_stuck(ctx, pod));
         judged.extend(own.iter().chain(&others).map(|pod| pod.metadata.name.as_str()).filter(|_| !enough));
         findings.extend(starting(ctx, component, &others));
@@ -61,9 +62,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Pods in the namespace of the control plane that do no harm, and that `linkerd check` counts all the same: what was
-/// evicted or has failed, what is about to go, what belongs to somebody else. One for each row that fails by nothing else.
-/// Pods of a component that has too few are none of these: they are that component's.
+/// Harmless pods in the control plane's namespace that `linkerd check` counts: evicted or failed,
+/// terminating, or of other owners. One for each row that fails for no other reason. Pods of a
+/// component with too few ready pods are reported with that component.
 fn other_pods(
     ctx: &Context<'_>,
     pods: &[Pod],
@@ -104,8 +105,8 @@ fn other_pods(
     found.collect()
 }
 
-/// How many pods of a component are ready: those that are seen, where all are; else as many as its Deployment says, whose
-/// status may be older.
+/// The number of ready pods of a component: counted if all pods are listed, else from the status of
+/// its Deployment, which may be older.
 fn ready(component: &Component<'_>, pods: &[Pod], complete: bool, namespace: &str) -> u32 {
     let said = component.deployment.status.ready_replicas;
     match serving(pods, namespace, component.name) {
@@ -114,7 +115,8 @@ fn ready(component: &Component<'_>, pods: &[Pod], complete: bool, namespace: &st
     }
 }
 
-/// Pods beside those that are enough, which may still become ready: worth knowing, and what `linkerd check` waits for.
+/// Pods that may still become ready while enough others are: an info, and `linkerd check` waits for
+/// them.
 fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Option<Finding> {
     let starting: Vec<&&Pod> = pods.iter().filter(|pod| unhealthy(pod).is_some()).collect();
     let first = starting.first()?;
@@ -149,7 +151,8 @@ fn is_unready(pod: &Pod) -> bool {
     pod.condition("Ready").is_none_or(|condition| condition.status != "True") && !pod.is_finished()
 }
 
-/// Whether the pods that a component lacks are starting. Without any ready pod, those that find no node are trouble at once.
+/// Whether the missing pods of a component are starting. Without any ready pod, unschedulable pods
+/// are a failure at once.
 fn comes_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> bool {
     let starting: Vec<&Pod> = own.iter().copied().filter(|pod| is_unready(pod)).collect();
     let serves = ready > 0 || !starting.iter().any(|pod| is_unschedulable(pod));
@@ -164,7 +167,8 @@ fn is_unschedulable(pod: &Pod) -> bool {
     pod.status.conditions.iter().any(|condition| condition.reason == "Unschedulable")
 }
 
-/// A component whose missing pods are starting: not trouble yet, though `linkerd check` waits for them.
+/// A component whose missing pods are starting: not a failure yet, but `linkerd check` waits for
+/// them.
 fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> Finding {
     let meta = &component.deployment.metadata;
     let starting: Vec<&&Pod> = own.iter().filter(|pod| is_unready(pod)).collect();
@@ -260,11 +264,11 @@ fn finding(
         .evidence(replicas)
         .evidences(why)
         .remedy(remedy);
-    // Where none is ready, proxies get as little from it as if it were not there.
+    // If none is ready, proxies are affected as if the component were missing.
     if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }
 }
 
-/// Why there is no pod at all: the Deployment's own complaint, or that of its ReplicaSet.
+/// Why no pod exists: the condition of the Deployment, or that of its ReplicaSet.
 fn refused(component: &Component<'_>, events: &[Event]) -> Option<Evidence> {
     let meta = &component.deployment.metadata;
     if let Some(condition) = component.deployment.replica_failure() {

@@ -1,4 +1,5 @@
-//! `control-plane-on-one-node`: the loss of one node takes a whole component of the control plane along.
+//! `control-plane-on-one-node`: the loss of one node takes down a whole component of the control
+//! plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use crate::model::control_plane::{CORE, Component, components};
 use crate::model::installed::COMPONENT;
 use crate::objects::{Deployment, Node, Pod};
 
-/// The labels by which clouds and autoscalers mark nodes that they may take away at any time.
+/// The labels with which clouds and autoscalers mark nodes that they may reclaim at any time.
 const SPOT: [(&str, &str); 7] = [
     ("karpenter.sh/capacity-type", "spot"),
     ("eks.amazonaws.com/capacityType", "SPOT"),
@@ -59,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The label that says that a node may be taken away.
+/// The label that marks a node as reclaimable.
 fn spot(node: &Node) -> Option<(&'static str, &'static str)> {
     SPOT.into_iter().find(|(key, value)| node.metadata.label(key) == Some(value))
 }

@@ -1,4 +1,5 @@
-//! `control-plane-pods-refused`: the API server refuses pods of a ReplicaSet in the control plane's namespace.
+//! `control-plane-pods-refused`: the API server rejects pods of a ReplicaSet in the control plane's
+//! namespace.
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;

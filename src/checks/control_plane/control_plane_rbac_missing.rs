@@ -1,4 +1,5 @@
-//! `control-plane-rbac-missing`: accounts of the control plane lack rights that their release needs.
+//! `control-plane-rbac-missing`: ServiceAccounts of the control plane lack permissions that their
+//! release needs.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ type Rights<'a> = (&'a [AnyRole], &'a [AnyBinding]);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
-    // That a right is missing takes all of both.
+    // A permission is known to be missing only if both lists are complete.
     let rights = (ctx.every::<ClusterRole>()?, ctx.every::<ClusterRoleBinding>()?);
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
@@ -39,7 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.chain(roles.iter().flat_map(|role| unlabelled(ctx, role, rights))).collect::<Vec<_>>().into())
 }
 
-/// A role and its binding that are there without the label that `linkerd check` looks for; of these two accounts alone.
+/// A role and its binding without the label that `linkerd check` searches for, for these two
+/// accounts only.
 fn unlabelled(ctx: &Context<'_>, role: &GrantedRole<'_>, rights: Rights<'_>) -> Vec<Finding> {
     if !["linkerd-identity", "linkerd-proxy-injector"].contains(&role.account) {
         return Vec::new();
@@ -54,7 +56,7 @@ fn unlabelled(ctx: &Context<'_>, role: &GrantedRole<'_>, rights: Rights<'_>) -> 
     of(there, "ClusterRole", ROLES).into_iter().chain(of(binding, "ClusterRoleBinding", BINDINGS)).collect()
 }
 
-/// What is wrong with a role; `None` where it is there, or its account has all that it would give.
+/// The fault of a role; `None` if it exists, or its account has all its permissions.
 fn finding(
     ctx: &Context<'_>,
     role: &GrantedRole<'_>,

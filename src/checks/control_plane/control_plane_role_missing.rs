@@ -1,4 +1,5 @@
-//! `control-plane-role-missing`: a Role in the control plane's namespace is not there, not given, or allows too little.
+//! `control-plane-role-missing`: a Role in the control plane's namespace is missing, not bound, or
+//! grants too little.
 
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::upgrade::{self, Options};
@@ -14,7 +15,7 @@ use crate::objects::rbac::{
 const DESTINATION: &str = "linkerd-destination";
 const HEARTBEAT: &str = "linkerd-heartbeat";
 
-/// Everything that gives a right in a namespace.
+/// The kinds that grant permissions in a namespace.
 #[derive(Clone, Copy)]
 struct Given<'a> {
     roles: &'a [AnyRole],
@@ -25,7 +26,7 @@ struct Given<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
-    // That a right is missing takes all that could give it.
+    // A permission is known to be missing only if all these lists are complete.
     let given = Given {
         roles: ctx.every::<Role>()?,
         bindings: ctx.every::<RoleBinding>()?,
@@ -48,13 +49,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = table
         .namespaced_roles()
         .iter()
-        // Who turned the heartbeat off has neither it nor its Role.
+        // If the heartbeat is disabled, its Role is missing too.
         .filter(|role| role.account.as_deref() != Some(HEARTBEAT) || beats)
         .filter_map(|role| Some(finding(ctx, role, wrong(role, namespace, given)?).evidence(seen.clone())));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// What is wrong: the kind and the name of the object, and its state.
+/// The fault: kind and name of the object, and its state.
 struct Wrong<'a> {
     kind: &'static str,
     name: &'a str,
@@ -87,7 +88,7 @@ fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: Given<'_>) -> Opt
             .filter_map(|b| given.cluster_roles.iter().find(|known| known.metadata.name == b.role_ref.name));
         rules.extend(everywhere.flat_map(|role| &role.rules));
         let lacks = lacking(&rules);
-        // Whoever has the right has it, whatever gives it.
+        // A permission counts, whatever grants it.
         if lacks.is_empty() {
             return None;
         }

@@ -1,4 +1,5 @@
-//! `control-plane-service-missing`: a Service of the control plane is not there, or leads to none of the pods that are ready.
+//! `control-plane-service-missing`: a Service of the control plane is missing, or has none of the
+//! ready pods as endpoints.
 
 use jiff::SignedDuration;
 
@@ -11,7 +12,8 @@ use crate::knowledge::{ControlPlaneService, FoundBy};
 use crate::model::installed::COMPONENT;
 use crate::objects::{EndpointSlice, Pod, Service};
 
-/// How long a pod has been ready before its endpoint must be there, also where the lists were not read in one moment.
+/// The time a pod must have been ready before its endpoint is expected, with a margin for lists
+/// read at different times.
 const SETTLED: SignedDuration = SignedDuration::from_mins(2);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -55,7 +57,7 @@ fn ready<'a>(ctx: &Context<'_>, pods: &'a [Pod], component: &str) -> Vec<&'a Pod
         .collect()
 }
 
-/// Whether a Service has an endpoint that is ready. A missing condition counts as ready, by the rules of the API.
+/// Whether a Service has a ready endpoint. By the API's rules, a missing condition counts as ready.
 fn leads(slices: &[EndpointSlice], service: &Service) -> bool {
     let meta = &service.metadata;
     slices

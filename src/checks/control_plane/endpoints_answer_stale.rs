@@ -1,4 +1,5 @@
-//! `endpoints-answer-stale`: destination gave proxies addresses of pods that are gone, or that are another pod's by now.
+//! `endpoints-answer-stale`: destination returned addresses of pods that were deleted, or that
+//! another pod has now.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,7 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::diagnostic::{Answer, Endpoint};
 use crate::objects::{Kind, Pod};
 
-/// How many addresses of a Service are quoted.
+/// Maximum number of quoted addresses of a Service.
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -1,4 +1,4 @@
-//! `extension-command-missing`: an extension is in the cluster, and the command that checks it is not on this machine.
+//! `extension-command-missing`: the CLI of an installed extension is not on this machine.
 
 use crate::checks::extensions::labelled_namespaces;
 use crate::checks::{Context, Judgement, Unjudged};

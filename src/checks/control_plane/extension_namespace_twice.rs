@@ -1,4 +1,4 @@
-//! `extension-namespace-twice`: several namespaces carry the label of one extension.
+//! `extension-namespace-twice`: several namespaces have the label of one extension.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,8 @@ fn holders<'a>(ctx: &Context<'a>, extension: &str) -> BTreeSet<&'a str> {
     deployments.chain(pods).filter(of_it).map(|meta| meta.namespace.as_str()).collect()
 }
 
-/// The label goes where nothing of the extension runs; where that is not known, looking comes first.
+/// The label is removed from namespaces without parts of the extension; if these are unknown, a
+/// step to find them comes first.
 fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>, known_empty: bool) -> Remedy {
     let (full, empty): (Vec<&str>, Vec<&str>) =
         namespaces.iter().copied().partition(|namespace| holders.contains(namespace));

@@ -9,7 +9,7 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::installed::COMPONENT;
 use crate::objects::{CronJob, Job};
 
-/// How many failed Jobs are quoted.
+/// Maximum number of quoted failed Jobs.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -75,7 +75,7 @@ fn started(job: &Job) -> Option<Timestamp> {
     job.status.start_time.get().or(job.metadata.creation_timestamp.get())
 }
 
-/// Why a Job failed; `None` where it did not.
+/// Why a Job failed; `None` if it did not.
 fn failure(job: &Job) -> Option<(&str, &str)> {
     let failed = job.status.conditions.iter().find(|c| c.kind == "Failed" && c.status == "True")?;
     Some((&failed.reason, &failed.message))

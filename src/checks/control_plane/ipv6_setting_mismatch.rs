@@ -1,4 +1,5 @@
-//! `ipv6-setting-mismatch`: the chart value disableIPv6 does not fit the addresses of the cluster, or the kernels of its nodes.
+//! `ipv6-setting-mismatch`: the chart value disableIPv6 does not match the cluster's addresses or
+//! the kernels of its nodes.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -13,9 +14,9 @@ use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::ContainerStatus;
 use crate::objects::{Node, Pod, Service};
 
-/// What a proxy says that listens at an address of IPv6 where the kernel has none.
+/// The log message of a proxy that listens on IPv6 on a kernel without it.
 const NO_FAMILY: &str = "Address family not supported";
-/// How many pods or nodes are quoted.
+/// Maximum number of quoted pods or nodes.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -127,7 +128,7 @@ fn both(ctx: &Context<'_>, nodes: &[&Node], services: &[&Service]) -> Finding {
     .remedy(set(ctx, "To mesh both, enable IPv6 in the proxies", "false"))
 }
 
-/// Proxies that end because the kernel of their node has no IPv6.
+/// Proxies that exit because the kernel of their node has no IPv6.
 fn without_family(ctx: &Context<'_>, pods: &[Pod]) -> Vec<Finding> {
     let owners = ctx.owners();
     let mut groups: BTreeMap<Owner, Vec<(&Pod, String)>> = BTreeMap::new();
@@ -157,7 +158,7 @@ fn without_family(ctx: &Context<'_>, pods: &[Pod]) -> Vec<Finding> {
     groups.iter().map(of).collect()
 }
 
-/// The line in which a container that ended says that the kernel lacks the family.
+/// The log line of an exited container that reports the missing address family.
 fn family_missing(status: &ContainerStatus) -> Option<String> {
     let ended = [status.state.terminated(), status.last_state().terminated()].into_iter().flatten();
     let mut lines = ended.filter(|ended| ended.exit_code != 0).flat_map(|ended| ended.message.lines());

@@ -1,4 +1,5 @@
-//! `linkerd-config-missing`: the ConfigMap in which the charts leave their values is not there, or holds none.
+//! `linkerd-config-missing`: the ConfigMap in which the charts store their values is missing or
+//! empty.
 
 use crate::checks::control_plane::installation::{CONFIG, config, none_installed, present};
 use crate::checks::upgrade::{self, Options};
@@ -43,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
-/// What stands where the values should.
+/// The content found instead of the values.
 fn held(values: Option<&String>) -> &'static str {
     match values.map(|text| text.trim().is_empty()) {
         None => "no such key",

@@ -1,4 +1,4 @@
-//! `linkerd-config-unreadable`: a chart value is of a type that the injector cannot read.
+//! `linkerd-config-unreadable`: a chart value has a type that the injector cannot read.
 
 use crate::checks::control_plane::installation::{CONFIG, installed, values};
 use crate::checks::injection::unmeshed::{injector_webhook, once_it_answers};

@@ -1,4 +1,4 @@
-//! `linkerd-image-not-pulled`: nodes cannot pull an image of Linkerd's.
+//! `linkerd-image-not-pulled`: nodes cannot pull a Linkerd image.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use crate::model::owners::Owner;
 use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
 use crate::objects::{ContainerStatus, Event, Pod};
 
-/// What the kubelet waits for where it has no image.
+/// The waiting reasons of containers without an image.
 const REASONS: [&str; 5] =
     ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"];
-/// What the injector adds.
+/// The containers that the injector adds.
 const INJECTED: [&str; 4] = [INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER, DEBUG_CONTAINER];
-/// How many pods of a workload are quoted.
+/// Maximum number of quoted pods of a workload.
 const QUOTED: usize = 2;
 
-/// A pod, and what says that it waits.
+/// A pod, and the evidence that it waits.
 type Seen<'a> = (&'a Pod, Evidence);
 
-/// Why an image cannot be pulled, as far as the kubelet's words tell.
+/// Why an image cannot be pulled, according to the kubelet's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Cause {
     Certificate,
@@ -36,7 +36,7 @@ enum Cause {
 }
 
 impl Cause {
-    /// In the order in which they are looked for: a registry that is not trusted is not reached either.
+    /// In search order: an untrusted registry is also unreachable.
     fn of(words: &str) -> Cause {
         let words = words.to_ascii_lowercase();
         let says = |some: &[&str]| some.iter().any(|word| words.contains(word));
@@ -188,7 +188,7 @@ fn image(pod: &Pod, status: &ContainerStatus) -> String {
     asked.filter(|image| !image.is_empty()).unwrap_or(&status.image).to_owned()
 }
 
-/// Why, and what says so: the kubelet's own words, else its last event about that image.
+/// The cause and its source: the kubelet's own message, else its last event about that image.
 fn seen(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Event]) -> (Cause, Evidence) {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let (reason, message) =

@@ -1,5 +1,5 @@
-//! `network-policy-blocks-webhooks`: NetworkPolicies in the namespaces of the control plane and of viz don't let the API server in to
-//! the webhooks of Linkerd and to tap.
+//! `network-policy-blocks-webhooks`: NetworkPolicies in the namespaces of the control plane and of
+//! viz block the API server from Linkerd's webhooks and tap.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ const WEBHOOKS: [(&str, u16, &str); 3] = [
     ("destination", 9443, "policy-validator"),
 ];
 
-/// What the API server asks of viz: component of the pod, port, name.
+/// The API of viz that the API server calls: component of the pod, port, name.
 const OF_VIZ: [(&str, u16, &str); 1] = [("tap", 8089, "tap")];
 
-/// What a set of policies shuts.
+/// The webhooks that a set of policies blocks.
 #[derive(Default)]
 struct Shut<'a> {
     by: Vec<Decides<'a>>,
@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    // Whoever was injected under these policies shows that the network lets hosts in.
+    // Pods injected under these policies show that the network allows hosts.
     let injected = |policies: &[Policy<'_>]| {
         let newest =
             policies.iter().map(|policy| policy.meta().creation_timestamp.get()).collect::<Option<Vec<_>>>();

@@ -1,5 +1,5 @@
-//! `clusterNetworks`, the networks in which proxies discover what they talk to: reading them, and what to do when they do
-//! not hold everything.
+//! `clusterNetworks`, the networks in which proxies discover destinations: reads them, and builds
+//! the steps that complete them.
 
 use std::net::IpAddr;
 
@@ -11,13 +11,13 @@ use crate::model::control_plane::installed;
 use crate::model::networks::Network;
 use crate::objects::Deployment;
 
-/// What stands in linkerd-config, and what of it can be read.
+/// The value in linkerd-config, and its valid parts.
 pub(super) struct ClusterNetworks {
     written: String,
     networks: Vec<Network>,
-    /// Parts that are no network; an empty part where nothing at all is written.
+    /// Parts that are not a network; an empty part if the value is empty.
     pub(super) unreadable: Vec<String>,
-    /// Whether blanks or commas stand where proxies pass over them, and `linkerd check` does not.
+    /// Whether it has blanks or commas that proxies ignore and `linkerd check` does not.
     pub(super) loose: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<ClusterNetworks, Unj
     let values = values(ctx)?;
     let written = values.scalar("clusterNetworks").unwrap_or_default();
     let mut found = ClusterNetworks { networks: vec![], unreadable: vec![], loose: false, written };
-    // The proxy trims each part; the real command does not, and stops at a blank.
+    // The proxy trims each part; `linkerd check` does not, and stops at a blank.
     for part in found.written.split(',') {
         let trimmed = part.trim();
         found.loose |= trimmed.is_empty() || trimmed != part;
@@ -62,7 +62,7 @@ pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<ClusterNetworks, Unj
     Ok(found)
 }
 
-/// What is wrong with how they are written, whatever addresses there are; `None`: nothing.
+/// The syntax errors of the value, independent of addresses; `None` if there are none.
 pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Option<Finding> {
     let bad = networks.unreadable.iter().filter(|part| !part.is_empty());
     let bad: Vec<Evidence> = bad.map(|part| Evidence::other("no network", part)).collect();
@@ -79,20 +79,20 @@ pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Optio
     }
 }
 
-/// What is to be added to them.
+/// The networks to add.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Add<'a> {
     /// These.
     These(&'a [&'a str]),
     /// The networks of these addresses.
     Addresses(&'a [IpAddr]),
-    /// Something that only the operator knows.
+    /// Networks that only the user knows.
     Unknown,
-    /// Nothing: what cannot be read is to go.
+    /// None: invalid entries must be removed.
     Nothing,
 }
 
-/// A finding about them, with the values as they are written.
+/// A finding about the networks, with the value as written.
 pub(super) fn finding(
     ctx: &Context<'_>,
     networks: &ClusterNetworks,
@@ -141,8 +141,8 @@ pub(super) fn finding(
         .remedy(remedy)
 }
 
-/// The networks to set, and whether nothing is left for the operator to add: those of today and the default of the chart, and what
-/// is missing from both.
+/// The networks to set, and whether they are complete: the current ones, the chart's default, and
+/// the missing ones.
 fn wanted(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add<'_>) -> (Vec<String>, bool) {
     let own = networks.networks.iter().copied();
     let more: Vec<Network> = match add {

@@ -1,4 +1,5 @@
-//! `proxy-init-not-root`: nodes run Docker, on which linkerd-init has to be root and is not.
+//! `proxy-init-not-root`: nodes run Docker, which requires linkerd-init to run as root, but it does
+//! not.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
@@ -13,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         nodes?;
         return Ok(Verdict::fine());
     }
-    // Where linkerd-cni writes the rules, no pod has linkerd-init; and none of Linkerd's runs on Windows.
+    // If linkerd-cni writes the rules, no pod has linkerd-init; and no Linkerd pod runs on Windows.
     let by_cni = values.bool("cniEnabled") == Some(true);
     let harmless = |node: &Node| by_cni || node.status.node_info.operating_system == "windows";
     let on_docker = |node: &&Node| node.status.node_info.container_runtime_version.starts_with("docker:");

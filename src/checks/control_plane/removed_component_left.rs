@@ -1,4 +1,5 @@
-//! `removed-component-left`: a webhook or an API of something of Linkerd's that is gone, or a component of an older release.
+//! `removed-component-left`: a leftover webhook or API of a removed Linkerd component, or a
+//! component of an older release.
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -12,9 +13,9 @@ use crate::objects::{
     ValidatingWebhookConfiguration, Webhook,
 };
 
-/// The API of tap, which the checks of viz judge where viz is not installed.
+/// The API of tap, which a viz check covers if viz is not installed.
 const TAP: &str = "v1alpha1.tap.linkerd.io";
-/// What the control plane of today serves its own webhooks with: that one of these is gone is no leftover.
+/// The Services of the current control plane's webhooks: if one is missing, it is not a leftover.
 const OWN: [&str; 3] = ["linkerd-proxy-injector", "linkerd-sp-validator", "linkerd-policy-validator"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -68,7 +69,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether viz is installed: where it is not, its own check says what it left.
+/// Whether viz is installed: if not, its own check reports its leftovers.
 fn has_viz(ctx: &Context<'_>) -> bool {
     let namespaces = ctx.noted(ctx.every::<Namespace>()).unwrap_or_default();
     namespaces
@@ -82,7 +83,7 @@ fn is_linkerds(meta: &Meta) -> bool {
         || meta.name.starts_with("linkerd-")
 }
 
-/// How an object goes that nothing needs.
+/// The steps to delete an unused object.
 fn delete(kind: Kind, meta: &Meta, words: &str) -> Remedy {
     let git = ManagedBy::of(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     let call = kubectl();

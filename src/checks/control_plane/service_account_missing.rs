@@ -1,4 +1,4 @@
-//! `service-account-missing`: an account that pods of the control plane run as is not there.
+//! `service-account-missing`: a ServiceAccount of control-plane pods is missing.
 
 use crate::checks::control_plane::installation::{config, unmarked};
 use crate::checks::upgrade::{self, Options};
@@ -43,7 +43,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 continue;
             }
         }
-        // Perhaps none is wanted.
+        // The heartbeat may be disabled.
         if let (true, Err(missing)) = (is_heartbeat, &without_heartbeat) {
             ctx.gap(missing.clone());
             continue;

@@ -1,4 +1,4 @@
-//! `validator-webhook-missing`: a webhook through which the API server has Linkerd's own resources validated is not there.
+//! `validator-webhook-missing`: a webhook that validates Linkerd resources is missing.
 
 use crate::checks::control_plane::installation::{renamed, unmarked};
 use crate::checks::upgrade::{self, Options};
@@ -7,7 +7,8 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::{ValidatingWebhookConfiguration, WebhookConfiguration};
 
-/// The Service that a webhook calls, the configuration that registers it, what it validates, and the row that asks for it.
+/// The Service that a webhook calls, the configuration that registers it, the resources it
+/// validates, and its row in `linkerd check`.
 const VALIDATORS: [(&str, &str, &str, Option<&str>); 2] = [
     (
         "linkerd-sp-validator",

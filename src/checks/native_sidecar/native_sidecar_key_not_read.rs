@@ -1,4 +1,5 @@
-//! `native-sidecar-key-not-read`: an annotation that switches native sidecars, in other releases than the installed one.
+//! `native-sidecar-key-not-read`: an annotation that switches native sidecars in releases other
+//! than the installed one.
 
 use super::family::{Fault, Found, Sure, Survey};
 use super::wording;
@@ -47,7 +48,7 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, sure: bool
     wording::finding(ctx, survey, found, message, remedy)
 }
 
-/// What would have to be known to judge a key.
+/// The evidence that is missing to check a key.
 fn unsure(survey: &Survey<'_>, found: &Found<'_>) -> Missing {
     if let Reader::Unknown(missing) = &survey.switch.reader {
         return missing.clone();

@@ -1,4 +1,5 @@
-//! `native-sidecar-wait-refused`: pods ask for a native sidecar and for a wait before exit, and the injector refuses that.
+//! `native-sidecar-wait-refused`: pods request a native sidecar and a wait before exit, which the
+//! injector rejects.
 
 use super::family::Switch;
 use super::wording;
@@ -10,11 +11,11 @@ use crate::finding::{Evidence, StepKind};
 use crate::item::Kind;
 use crate::version::Contains;
 
-/// The annotation that has the proxy wait, and the chart's value for it.
+/// The annotation that makes the proxy wait, and its chart value.
 const WAIT: &str = "config.alpha.linkerd.io/proxy-wait-before-exit-seconds";
 const VALUE: &str = "proxy.waitBeforeExitSeconds";
 const INJECT: &str = "linkerd.io/inject";
-/// The row of the releases table that says from when to when.
+/// The row of the releases table with the first and last affected release.
 const DEFECT: &str = "native-sidecar-refuses-wait-before-exit";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -121,6 +122,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether a value makes the proxy wait.
 fn waits(value: &str) -> bool {
-    // What is no number is refused on its own.
+    // A value that is not a number is rejected on its own.
     value.trim().parse::<u64>().is_ok_and(|seconds| seconds > 0)
 }
