@@ -1,4 +1,5 @@
-//! `job-held-by-proxy`: the application has finished, and an ordinary proxy container keeps its pod running.
+//! `job-held-by-proxy`: the application has finished, but an ordinary proxy container keeps its pod
+//! running.
 
 use super::family::Switch;
 use super::native_sidecar_kubernetes_too_old::ASKED;
@@ -34,7 +35,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The application's containers with how they ended, if all of them have and the proxy alone keeps the pod running.
+/// The application's containers and how they ended, if all have ended and only the proxy keeps the
+/// pod running.
 fn ended(pod: &Pod, now: jiff::Timestamp, grace: jiff::SignedDuration) -> Option<Vec<(&str, &Terminated)>> {
     let of_job = pod.metadata.controller().is_some_and(|owner| owner.kind == "Job");
     let policy = pod.spec.restart_policy.as_str();
@@ -105,7 +107,8 @@ fn finding(
     finding
 }
 
-/// Whether the pod was meant to have a native sidecar, by a key that some release reads or by the default.
+/// Whether the pod should have a native sidecar, by a key that some release reads or by the
+/// default.
 fn asks(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
     let keys = ctx.knowledge.native_sidecar().all_keys();
     let said = keys.iter().find_map(|key| go_bool(pod.metadata.annotation(key)?));
@@ -145,7 +148,7 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     }
 }
 
-/// The step that annotates whatever makes the pod.
+/// The step that annotates the template of the pod.
 fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
     let meta =
         Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };

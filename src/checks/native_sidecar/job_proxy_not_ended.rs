@@ -1,4 +1,4 @@
-//! `job-proxy-not-ended`: a Job is about to get an ordinary proxy container, and nothing in it ends that.
+//! `job-proxy-not-ended`: a Job will get an ordinary proxy container that no command ends.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (cron_jobs, jobs) = (ctx.seen::<CronJob>()?, ctx.seen::<Job>()?);
     let rules = Rules::of(ctx)?;
     let written = Written::of(ctx, &[Kind::Namespace]);
-    // What has ended well once has a way to end its proxy that its command does not show, or none to end. Of what has begun, the
-    // Job itself shows whether its proxy holds it.
+    // A workload that once succeeded ends its proxy in a way that its command does not show, or has
+    // none. For a started Job, its own state shows whether its proxy holds it.
     let begun: BTreeSet<(&str, &str)> =
         jobs.iter().filter(|job| has_begun(job)).filter_map(made_by).collect();
     let untried = cron_jobs.iter().filter(|job| {
@@ -65,7 +65,8 @@ fn made_by(job: &Job) -> Option<(&str, &str)> {
     Some((&job.metadata.namespace, &owner.name))
 }
 
-/// Whether a container says that it ends the proxy, or makes the pods itself from a template with one.
+/// Whether a container's command ends the proxy, or the container creates the pods itself from a
+/// template that does.
 fn ends(template: &PodTemplate) -> bool {
     template.spec.proxy().is_some() || template.spec.all_containers().any(|container| container.ends_proxy)
 }
