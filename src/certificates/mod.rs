@@ -47,7 +47,6 @@ pub enum Validity {
 /// The certificates in a PEM text. Other blocks are skipped.
 ///
 /// # Errors
-///
 /// A block is labeled as a certificate but is not valid.
 pub fn from_pem(pem: &[u8]) -> Result<Vec<Certificate>, String> {
     pem_blocks(pem)
@@ -66,7 +65,6 @@ fn from_der(der: Vec<u8>) -> Result<Certificate, String> {
 /// The certificates in a PEM text that is base64-encoded, as in Secrets and `caBundle`.
 ///
 /// # Errors
-///
 /// It is not base64, or as [`from_pem`].
 pub fn from_base64_pem(text: &str) -> Result<Vec<Certificate>, String> {
     from_pem(&from_base64(text)?)
@@ -80,16 +78,12 @@ pub fn from_base64_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     from_bundle(&String::from_utf8_lossy(&from_base64(text)?))
 }
 
-/// What was read, where it is something.
+/// The certificates, if there are any.
 ///
 /// # Errors
-/// It is nothing.
+/// The list is empty.
 pub fn at_least_one(read: Vec<Certificate>) -> Result<Vec<Certificate>, String> {
-    if read.is_empty() {
-        Err("another block stands in front of the certificates".to_owned())
-    } else {
-        Ok(read)
-    }
+    if read.is_empty() { Err("another PEM block precedes the certificates".to_owned()) } else { Ok(read) }
 }
 
 fn from_base64(text: &str) -> Result<Vec<u8>, String> {

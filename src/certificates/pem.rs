@@ -7,7 +7,6 @@ use crate::redact::{Marker, pem_block};
 /// The certificates in a bundle of trust anchors.
 ///
 /// # Errors
-///
 /// Linkerd rejects the text; contains the reason.
 pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     let mut found = Vec::new();
@@ -37,7 +36,6 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
 /// The certificates that the API server reads from a `caBundle`; it ignores other text.
 ///
 /// # Errors
-///
 /// It is not base64.
 pub fn from_base64_pool(text: &str) -> Result<Vec<Certificate>, String> {
     let text = from_base64(text)?;

@@ -45,7 +45,6 @@ fn named(kind: Kind, name: &str) -> Item {
 /// Verifies that a control plane is installed, for checks that have not found one of its objects.
 ///
 /// # Errors
-///
 /// None is installed; or Deployments are unavailable or incomplete, and none of those listed
 /// belongs to a control plane.
 pub(super) fn need_control_plane(ctx: &Context<'_>) -> Result<(), Unjudged> {
@@ -118,7 +117,6 @@ pub(super) const DEFAULT_DOMAIN: &str = "cluster.local";
 /// `linkerd-config`; `None` if it is known not to exist.
 ///
 /// # Errors
-///
 /// It is unknown whether it exists.
 pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
     ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")
@@ -183,7 +181,6 @@ impl Issuer<'_> {
 /// The issuer in its Secret.
 ///
 /// # Errors
-///
 /// The issuer is missing, or it is unknown whether the Secret exists.
 pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Result<Issuer<'a>, Unjudged> {
     let secret = ctx.named::<Secret>(Scope::ControlPlane, ISSUER)?;
@@ -201,7 +198,6 @@ pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Result<Issuer<'a>, Unjudged> {
 /// The certificates in the issuer's Secret, its own first.
 ///
 /// # Errors
-///
 /// It has none, or they are unreadable; contains the reason.
 pub(super) fn chain(secret: &Secret, scheme: Scheme) -> Result<Vec<Certificate>, String> {
     let key = scheme.certificate();
@@ -247,7 +243,6 @@ impl Bundle {
 /// Secret. Records a gap for an unavailable one.
 ///
 /// # Errors
-///
 /// None exists, or it is unknown whether one exists.
 pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
     let namespace = ctx.namespaces().control_plane.as_str();
@@ -299,7 +294,6 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
 /// The issuer and the bundles that it may chain to.
 ///
 /// # Errors
-///
 /// The issuer or the bundle is missing, or it is unknown whether they exist.
 pub(super) fn issuer_and_bundles<'a>(ctx: &Context<'a>) -> Result<(Issuer<'a>, Vec<Bundle>), Unjudged> {
     Ok((issuer(ctx)?, bundles(ctx)?))

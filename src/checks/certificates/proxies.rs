@@ -62,7 +62,6 @@ pub(super) fn since<'a>(anchors: &[Moment], pods: impl IntoIterator<Item = &'a P
 /// Jobs if available.
 ///
 /// # Errors
-///
 /// Pods are unavailable.
 pub(super) fn holders<'a>(
     ctx: &Context<'a>,
@@ -98,7 +97,6 @@ pub(super) struct Hashed<'a> {
 /// hash of this text.
 ///
 /// # Errors
-///
 /// Pods are unavailable.
 pub(super) fn hashed<'a>(ctx: &Context<'a>, current: &str) -> Result<Vec<Hashed<'a>>, Missing> {
     let owners = ctx.owners();

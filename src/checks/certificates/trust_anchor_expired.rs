@@ -1,4 +1,4 @@
-//! `trust-anchor-expired`: a trust anchor is not within its validity period.
+//! `trust-anchor-expired`: a trust anchor is not valid now.
 
 use super::identity::{Anchor, anchor_tie, identity_deployment, issuer};
 use super::remedy;
@@ -11,7 +11,7 @@ use crate::finding::{Finding, Remedy, Severity, StepKind};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     of_each(ctx, |anchor, role| {
         let validity = anchor.certificate.validity(ctx.now());
-        // Without the issuer it is not known whether anything depends on the anchor.
+        // Without the issuer it is unknown whether it depends on the anchor.
         if let (true, Role::Unknown, Err(Unjudged::Missing(missing))) =
             (validity != Validity::Current, role, issuer(ctx))
         {
@@ -61,7 +61,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
         Role::OneOfSeveral | Role::Unused => remedy::restart_meshed(ctx, remedy::take_out(ctx, steps)),
     };
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
-    // Nothing fails by an anchor that is not needed, except `linkerd check`.
+    // An unused anchor breaks only `linkerd check`.
     let severity = match role {
         Role::Only | Role::Unknown => Severity::Error,
         Role::OneOfSeveral | Role::Unused => Severity::Warning,

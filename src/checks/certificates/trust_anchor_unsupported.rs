@@ -1,5 +1,5 @@
-//! `trust-anchor-unsupported`: a trust anchor has a key that proxies cannot verify by, or is no authority; or only
-//! `linkerd check` refuses it.
+//! `trust-anchor-unsupported`: proxies do not support a trust anchor's key, or it is not a CA, or
+//! only `linkerd check` rejects it.
 
 use super::algorithms::{self, Supported};
 use super::identity::{Anchor, anchor_tie, anchors, bundles};

@@ -1,4 +1,4 @@
-//! `trust-anchors-drifted`: the next upgrade puts other trust anchors in place than those in force.
+//! `trust-anchors-drifted`: the next upgrade replaces the current trust anchors with others.
 
 use super::identity::{IN_FORCE, TRUST_ROOTS, bundles, identity_deployment, issuer, values};
 use super::remedy;
@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::not_applicable("a tool other than the chart writes the trust anchors"));
     }
     let next = values.text("identityTrustAnchorsPEM").map(|pem| from_bundle(pem.trim())).and_then(Result::ok);
-    // Where one of both is missing or cannot be read, other checks say so.
+    // If either is missing or unreadable, other checks report it.
     let (Some(in_force), Some(next)) = (bundles.iter().find(|bundle| bundle.in_force), next) else {
         return Ok(Verdict::fine());
     };
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if goes.is_empty() && comes.is_empty() {
         return Ok(Verdict::fine());
     }
-    // Where the next ones do not even cover the issuer, `issuer-not-trusted` says so.
+    // If the next bundle does not cover the issuer, `issuer-not-trusted` reports it.
     let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
     let covered = match issuer(ctx) {
         Ok(issuer) => !reach(&issuer.chain, &next, &now).anchors.is_empty(),

@@ -1,4 +1,4 @@
-//! `trust-roots-missing`: the ConfigMap that holds the trust anchors is not there, or holds none.
+//! `trust-roots-missing`: the ConfigMap with the trust anchors is missing or holds none.
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, need_control_plane};
 use crate::certificates::from_bundle;

@@ -1,5 +1,5 @@
-//! `validator-ca-mismatch`: the API server does not trust the certificate of a validating webhook. The injector's is the
-//! matter of `injector-ca-mismatch`.
+//! `validator-ca-mismatch`: the API server does not trust the certificate of a validating webhook.
+//! `injector-ca-mismatch` covers the injector.
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::Certificate;
@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn one(ctx: &Context<'_>, pair: &Serving<'_>) -> Result<Option<Finding>, Missing> {
     let Some((configuration, webhook)) = pair.server.webhook(ctx)? else { return Ok(None) };
-    // A URL is served by something that is not in this cluster.
+    // A webhook with a URL is served outside this cluster.
     let Some(service) = &webhook.client_config.service else { return Ok(None) };
     let trusted = pair.server.trusted(ctx, webhook)?;
     let name = format!("{}.{}.svc", service.name, service.namespace);

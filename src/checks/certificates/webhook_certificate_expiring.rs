@@ -14,8 +14,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.flatten().collect::<Vec<_>>().into())
 }
 
-/// A finding about certificates that have ended and stand behind one that has not. Whether a way leads past them is for
-/// `webhook-certificate-expired`; `linkerd check` counts them among those that end soon.
+/// A finding about expired certificates that follow a valid one. `webhook-certificate-expired`
+/// checks whether a path needs them; `linkerd check` counts them as expiring.
 fn left_over(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     let over = |certificate: &&Certificate| certificate.validity(ctx.now()) == Validity::Over;
     let (own, behind) = pair.served.split_first()?;
@@ -65,9 +65,9 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
             ),
             see_renewal(ctx, pair, remedy),
         ),
-        // What is renewed in time is nobody's matter but the row's.
+        // A certificate that is renewed in time matters only for the row.
         Some((_, false)) if soon == Soon::AsSet => return None,
-        // What lives shorter than that is always within it.
+        // A shorter lifetime is always within the limit.
         Some((tool, false)) => (
             Severity::Info,
             format!(
@@ -86,7 +86,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         .remedy(remedy);
     let finding =
         if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
-    // What is overdue is so whenever it ends.
+    // An overdue renewal counts whatever the expiry date.
     Some(match (tool, soon) {
         (Some((_, true)), Soon::AsSet) => soon.graded(finding.likely()),
         (Some((_, true)), _) => finding.likely(),
@@ -95,7 +95,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     })
 }
 
-/// Where it is seen whether who renews the certificate will.
+/// The step that shows whether the certificate will be renewed.
 fn see_renewal(ctx: &Context<'_>, pair: &Serving<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     match pair.secret.metadata.annotation("cert-manager.io/certificate-name") {

@@ -1,4 +1,5 @@
-//! `webhook-secret-invalid`: the Secret with the certificate of a webhook is missing, or holds none that can be read.
+//! `webhook-secret-invalid`: the Secret with the certificate of a webhook is missing, or holds no
+//! readable one.
 
 use super::identity::need_control_plane;
 use super::webhooks::{SERVERS, Server};
@@ -16,7 +17,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for server in &SERVERS {
         match server.secret(ctx) {
             Err(missing) => ctx.gap(missing),
-            // Releases before 2.11 have no such webhook; where one is registered, it has to have its Secret.
+            // Releases before 2.11 have no such webhook; a registered one must have its Secret.
             Ok(None) if server.name == "policy-validator" && !is_registered(ctx, server) => {}
             Ok(None) => {
                 absent = true;
@@ -47,14 +48,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether the program behind the webhook reads a certificate where Go's programs do not: the policy controller looks for the
-/// certificates alone, whatever stands behind them.
+/// Whether the server of the webhook reads a certificate that Go programs do not: the policy
+/// controller ignores text after the certificates.
 fn is_read_by_rust(server: &Server, secret: &Secret) -> bool {
     let certificates = || secret.data.get("tls.crt").and_then(|text| from_base64_pem(text).ok());
     server.name == "policy-validator" && certificates().is_some_and(|found| !found.is_empty())
 }
 
-/// Whether the API server knows the webhook; where that is unknown, it is noted as a gap.
+/// Whether the webhook is registered; records a gap if that is unknown.
 fn is_registered(ctx: &Context<'_>, server: &Server) -> bool {
     server.webhook(ctx).map_or_else(
         |missing| {

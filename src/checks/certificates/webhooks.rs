@@ -87,7 +87,6 @@ impl Server {
     /// The Secret; `None` if it is known not to exist.
     ///
     /// # Errors
-    ///
     /// It is unknown whether it exists.
     pub(super) fn secret<'a>(&self, ctx: &Context<'a>) -> Result<Option<&'a Secret>, Missing> {
         ctx.named::<Secret>(Scope::ControlPlane, &self.secret_name())
@@ -96,7 +95,6 @@ impl Server {
     /// The configuration that Linkerd writes for it; `None` if it is known not to exist.
     ///
     /// # Errors
-    ///
     /// Configurations are unavailable or incomplete, and its own is not among those listed.
     pub(super) fn configuration<'a>(
         &self,
@@ -152,7 +150,6 @@ impl Server {
     /// The certificates that the API server verifies it with.
     ///
     /// # Errors
-    ///
     /// They are unreadable.
     pub(super) fn trusted(&self, ctx: &Context<'_>, webhook: &Webhook) -> Result<Vec<Certificate>, Missing> {
         from_base64_pool(&webhook.client_config.ca_bundle).map_err(|message| {
@@ -175,7 +172,6 @@ pub(super) struct Serving<'a> {
 /// The servers whose Secrets hold certificates; records gaps for unavailable ones.
 ///
 /// # Errors
-///
 /// None exists, or none is available.
 pub(super) fn serving<'a>(
     ctx: &Context<'a>,

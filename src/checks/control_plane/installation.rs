@@ -23,7 +23,6 @@ pub(in crate::checks) const CONFIG: &str = "linkerd-config";
 /// Whether a control plane is installed. Reads `deployments.apps`.
 ///
 /// # Errors
-///
 /// Deployments are unavailable or incomplete, and none of those listed belongs to the control
 /// plane.
 pub(in crate::checks) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
@@ -43,7 +42,6 @@ pub(in crate::checks) fn none_installed() -> Unjudged {
 /// `linkerd-config`; `None` if it is known not to exist.
 ///
 /// # Errors
-///
 /// It is unknown whether it exists.
 pub(in crate::checks) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
     ctx.named::<ConfigMap>(Scope::ControlPlane, CONFIG)
@@ -52,7 +50,6 @@ pub(in crate::checks) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a Conf
 /// The chart values. Reads `linkerd-config`, and if it does not exist, `deployments.apps`.
 ///
 /// # Errors
-///
 /// The values do not exist, or it is unknown whether `linkerd-config` or a control plane exists.
 pub(in crate::checks) fn values(ctx: &Context<'_>) -> Result<Values, Unjudged> {
     let found = config(ctx)?;
@@ -112,7 +109,6 @@ pub(in crate::checks) fn about_to_be(ctx: &Context<'_>) -> bool {
 /// Deployments, and `linkerd-config` if it exists.
 ///
 /// # Errors
-///
 /// Deployments are unavailable, or no object of the control plane states a version.
 pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
     let deployments = ctx.seen::<Deployment>()?;
@@ -137,7 +133,6 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
 /// same evidence as [`installed`].
 ///
 /// # Errors
-///
 /// As [`installed`].
 pub(in crate::checks) fn before_upgrade(ctx: &Context<'_>) -> Result<LinkerdVersion, Missing> {
     if let Some(from) = ctx.upgrade().and_then(|upgrade| upgrade.from.clone()) {

@@ -21,10 +21,10 @@ pub(super) struct ClusterNetworks {
     pub(super) loose: bool,
 }
 
-/// What proxies are given that is no network.
+/// The message for an invalid network, which proxies also read.
 pub(super) const UNREADABLE: &str =
     "clusterNetworks holds an invalid network: a proxy that reads it does not start";
-/// No network at all.
+/// The message for an empty value.
 pub(super) const EMPTY: &str = "clusterNetworks in linkerd-config is empty: proxies of new pods discover \
     nothing, so their traffic has no mTLS, policy or load balancing";
 
@@ -82,7 +82,7 @@ pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Optio
 /// The networks to add.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Add<'a> {
-    /// These.
+    /// These networks.
     These(&'a [&'a str]),
     /// The networks of these addresses.
     Addresses(&'a [IpAddr]),

@@ -267,7 +267,6 @@ impl<'a> Survey<'a> {
     /// The keys that users wrote, computed once per run.
     ///
     /// # Errors
-    ///
     /// Linkerd is not installed.
     pub(super) fn of(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
         match Reader::of(ctx) {
