@@ -69,10 +69,9 @@ fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certif
 fn first_steps(ctx: &Context<'_>) -> Remedy {
     let remedy = Remedy::new().step(
         StepKind::Note,
-        "First repair the other findings about the issuer, the trust anchors and the control plane: \
-            until then a restarted proxy gets no certificate. If you still have the old anchor, keep it \
-            in the bundle next to the current one until every workload is restarted, so that restarted \
-            and running proxies accept each other",
+        "First repair the other findings about the issuer, the trust anchors and the control \
+            plane: until then a restarted proxy gets no certificate. If you still have the old anchor, \
+            keep it in the bundle until every workload is restarted",
     );
     match control_plane_is_current(ctx) {
         true => remedy,

@@ -80,7 +80,7 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
             StepKind::Note,
             "Give the chart fixed certificates, from cert-manager or your own (proxyInjector, \
                 profileValidator and policyValidator: externalSecret and caBundle or injectCaFrom): \
-                without them each rendering makes new ones, and their checksums restart the pods",
+                each rendering makes new ones otherwise, and their checksums restart the pods",
         )
         .step(
             StepKind::Note,

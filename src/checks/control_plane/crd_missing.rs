@@ -44,8 +44,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "a CRD of the release is missing: objects of its kind cannot be created, and the controller \
                 that watches it does not become ready after its next restart"
         } else {
-            "a CRD is older than the release: it does not serve the version that the controller uses, \
-                which does not become ready after its next restart"
+            "a CRD is older than the release: it does not serve the version that its controller \
+                uses, and the controller does not become ready after its next restart"
         };
         let remedy = crds(ctx, Remedy::new(), "Apply the CRDs of the release", &version, !present);
         let component = if wanted.name == "serviceprofiles.linkerd.io" { "destination" } else { "policy" };
