@@ -1,16 +1,16 @@
-//! What a certificate allows those below it: how many authorities, which purposes, which names.
+//! What a certificate allows the certificates below it: number of authorities, purposes and names.
 
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, NameConstraints};
 
 use super::Certificate;
 
-/// What a certificate is shown for.
+/// The purpose that a certificate is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// To those who call.
+    /// Client: shown to the server.
     Server,
-    /// To those who are called.
+    /// Server: shown to the client.
     Client,
 }
 
@@ -26,12 +26,13 @@ impl Purpose {
 /// Any purpose at all.
 const ANY: &str = "2.5.29.37.0";
 
-/// The extensions that Go knows: those of RFC 5280 with these last numbers below 2.5.29, and none beside them that may be
-/// critical.
+/// The extensions that Go knows: those of RFC 5280 with these last numbers below 2.5.29. Go rejects
+/// any other if it is critical.
 const KNOWN: [u32; 12] = [14, 15, 17, 19, 30, 31, 32, 33, 35, 36, 37, 54];
 
 impl Certificate {
-    /// Whether an extension that Go does not know is critical, so that Go, and the proxies' own verifier, refuse it.
+    /// Whether an extension that Go does not know is critical, so that Go and the proxies' verifier
+    /// reject it.
     pub fn demands_the_unknown(&self) -> bool {
         let known = |oid: &str| {
             let last = oid.strip_prefix("2.5.29.").and_then(|last| last.parse().ok());
@@ -41,18 +42,19 @@ impl Certificate {
         extensions.into_iter().any(|extension| extension.critical && !known(&extension.extn_id.to_string()))
     }
 
-    /// How many authorities may stand below it, where it says.
+    /// The path length: how many authorities may be below it, if stated.
     pub fn path_length(&self) -> Option<u8> {
         let constraints = self.parsed.tbs_certificate().get_extension::<BasicConstraints>();
         constraints.ok().flatten()?.1.path_len_constraint
     }
 
-    /// Whether Go takes it, or what it signs, for a purpose: it names none, or this one (or all) among them.
+    /// Whether Go accepts it, and certificates below it, for a purpose: it names none, or this one
+    /// or "any".
     pub fn lets(&self, purpose: Purpose) -> bool {
         self.names_purpose(|named| named == purpose.oid() || named == ANY)
     }
 
-    /// Whether a proxy takes it for a purpose: as Go does, and "all" is no purpose there.
+    /// Whether a proxy accepts it for a purpose: as Go does, except that "any" does not count.
     pub fn lets_strictly(&self, purpose: Purpose) -> bool {
         self.names_purpose(|named| named == purpose.oid())
     }
@@ -67,7 +69,7 @@ impl Certificate {
         }
     }
 
-    /// Whether its name constraints let those below it have a DNS name.
+    /// Whether its name constraints allow a DNS name below it.
     pub fn permits(&self, name: &str) -> bool {
         let constraints = match self.parsed.tbs_certificate().get_extension::<NameConstraints>() {
             Ok(Some((_, constraints))) => constraints,
@@ -92,7 +94,8 @@ impl Certificate {
     }
 }
 
-/// Whether a name lies in a subtree: it is that name, or ends with its labels. With a dot in front only what lies below.
+/// Whether a name is in a subtree: it equals it or ends with its labels. A leading dot excludes the
+/// name itself.
 fn is_within(name: &str, tree: &str) -> bool {
     let (below_only, tree) = tree.strip_prefix('.').map_or((false, tree), |rest| (true, rest));
     if tree.is_empty() {

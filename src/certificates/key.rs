@@ -1,4 +1,4 @@
-//! Public keys and signature algorithms: which they are, in the words that Go uses for them.
+//! Kinds of public keys and signature algorithms, with the names that Go uses.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// The name of a signature algorithm; its object identifier where it has none here.
+/// The name of a signature algorithm, or its object identifier.
 pub(super) fn signature_name(oid: &str) -> String {
     let name = match oid {
         "1.2.840.113549.1.1.5" => "SHA1-RSA",

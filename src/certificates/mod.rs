@@ -1,5 +1,5 @@
-//! Certificates: what they say of themselves, and whether one is signed by another. Follows what Go's verifier does, since
-//! API server and identity are the ones that decide; knows nothing of private keys and judges nothing.
+//! Certificates: their fields, and whether one signed another. Follows Go's verifier, since the API
+//! server and identity use it. Does not handle private keys.
 
 mod allowed;
 mod key;
@@ -33,7 +33,7 @@ pub struct Certificate {
     der: Vec<u8>,
 }
 
-/// Where a moment lies in the lifetime of a certificate.
+/// The position of a moment in the lifetime of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validity {
     /// Before it.
@@ -44,10 +44,10 @@ pub enum Validity {
     Over,
 }
 
-/// The certificates in a PEM text. Blocks that are no certificates are left out.
+/// The certificates in a PEM text. Other blocks are skipped.
 ///
 /// # Errors
-/// A block says that it is a certificate and is none.
+/// A block is labeled as a certificate but is not valid.
 pub fn from_pem(pem: &[u8]) -> Result<Vec<Certificate>, String> {
     pem_blocks(pem)
         .into_iter()
@@ -62,7 +62,7 @@ fn from_der(der: Vec<u8>) -> Result<Certificate, String> {
     Ok(Certificate { parsed, der })
 }
 
-/// The certificates in a PEM text that is base64-encoded, as Secrets and `caBundle` hold it.
+/// The certificates in a PEM text that is base64-encoded, as in Secrets and `caBundle`.
 ///
 /// # Errors
 /// It is not base64, or as [`from_pem`].
@@ -78,16 +78,12 @@ pub fn from_base64_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     from_bundle(&String::from_utf8_lossy(&from_base64(text)?))
 }
 
-/// What was read, where it is something.
+/// The certificates, if there are any.
 ///
 /// # Errors
-/// It is nothing.
+/// The list is empty.
 pub fn at_least_one(read: Vec<Certificate>) -> Result<Vec<Certificate>, String> {
-    if read.is_empty() {
-        Err("another block stands in front of the certificates".to_owned())
-    } else {
-        Ok(read)
-    }
+    if read.is_empty() { Err("another PEM block precedes the certificates".to_owned()) } else { Ok(read) }
 }
 
 fn from_base64(text: &str) -> Result<Vec<u8>, String> {
@@ -95,7 +91,7 @@ fn from_base64(text: &str) -> Result<Vec<u8>, String> {
     STANDARD.decode(compact).map_err(|error| format!("not base64: {error}"))
 }
 
-/// Two are the same when every byte is.
+/// Two certificates are equal if all bytes are.
 impl PartialEq for Certificate {
     fn eq(&self, other: &Certificate) -> bool {
         self.der == other.der
@@ -105,22 +101,22 @@ impl PartialEq for Certificate {
 impl Eq for Certificate {}
 
 impl Certificate {
-    /// Subject and a short fingerprint: enough to tell two certificates of the same name apart.
+    /// Subject and a short fingerprint, to distinguish certificates of the same name.
     pub fn summary(&self) -> String {
         format!("{} (sha256 {}...)", self.parsed.tbs_certificate().subject(), &self.print()[..8])
     }
 
-    /// Whose it is, by name.
+    /// The subject.
     pub fn subject(&self) -> String {
         self.parsed.tbs_certificate().subject().to_string()
     }
 
-    /// Who signed it, by name.
+    /// The issuer's name.
     pub fn issuer(&self) -> String {
         self.parsed.tbs_certificate().issuer().to_string()
     }
 
-    /// Whether it names itself as its issuer, as a root does.
+    /// Whether issuer and subject are equal, as in a root.
     pub fn is_self_issued(&self) -> bool {
         self.parsed.tbs_certificate().issuer() == self.parsed.tbs_certificate().subject()
     }
@@ -130,17 +126,17 @@ impl Certificate {
         format!("{:016x}", print::of(&self.der))
     }
 
-    /// From when on it is valid.
+    /// Start of the validity.
     pub fn not_before(&self) -> Timestamp {
         moment(self.parsed.tbs_certificate().validity().not_before)
     }
 
-    /// Until when it is valid.
+    /// End of the validity.
     pub fn not_after(&self) -> Timestamp {
         moment(self.parsed.tbs_certificate().validity().not_after)
     }
 
-    /// Where `at` lies in its lifetime.
+    /// The position of `at` in its lifetime.
     pub fn validity(&self, at: Timestamp) -> Validity {
         if at < self.not_before() {
             Validity::NotYet
@@ -161,7 +157,7 @@ impl Certificate {
         key::signature_name(&self.parsed.signature_algorithm().oid.to_string())
     }
 
-    /// Whether it is good for a DNS name. Names are only looked for where Go looks: among the alternative names.
+    /// Whether it is valid for a DNS name. As in Go, only the alternative names count.
     pub fn covers(&self, name: &str) -> bool {
         self.names().iter().any(|dns| {
             let by_wildcard = || {
@@ -183,7 +179,7 @@ impl Certificate {
         dns.collect()
     }
 
-    /// Whether it may sign others. Certificates older than version 3 cannot say, and may.
+    /// Whether it may sign others. Certificates older than version 3 have no such field, and may.
     pub fn is_authority(&self) -> bool {
         match self.parsed.tbs_certificate().get_extension::<BasicConstraints>() {
             Ok(Some((_, constraints))) => constraints.ca,
@@ -192,7 +188,7 @@ impl Certificate {
         }
     }
 
-    /// Whether its key usage, where it states one, lets it sign certificates.
+    /// Whether its key usage, if stated, includes signing certificates.
     pub fn signs_certificates(&self) -> bool {
         match self.parsed.tbs_certificate().get_extension::<KeyUsage>() {
             Ok(Some((_, usage))) => usage.key_cert_sign(),

@@ -1,5 +1,5 @@
-//! Bundles of certificates as identity and `linkerd check` read them: around Go's reader of PEM, Linkerd's stops at a block
-//! that is no certificate and refuses a text that goes on after its last block.
+//! Bundles of certificates as identity and `linkerd check` read them. Linkerd's reader uses Go's
+//! PEM reader; it stops at a block that is not a certificate and rejects text after the last block.
 
 use super::{Certificate, from_base64, from_der};
 use crate::redact::{Marker, pem_block};
@@ -7,7 +7,7 @@ use crate::redact::{Marker, pem_block};
 /// The certificates in a bundle of trust anchors.
 ///
 /// # Errors
-/// Linkerd refuses the text; says why.
+/// Linkerd rejects the text; contains the reason.
 pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     let mut found = Vec::new();
     let key = redacted_key(text);
@@ -18,11 +18,12 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
                 (Some(_), _) => Ok(found),
                 (None, true) => Err("no certificate in it".to_owned()),
                 (None, false) => {
-                    Err("after the last certificate the text goes on, if only with an empty line".to_owned())
+                    Err("the text continues after the last certificate, even if only with an empty line"
+                        .to_owned())
                 }
             };
         };
-        // What comes after another kind of block is not looked at.
+        // Text after a block of another kind is ignored.
         if label != "CERTIFICATE" {
             break;
         }
@@ -32,7 +33,7 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     Ok(found)
 }
 
-/// The certificates that the API server takes from a `caBundle`, which leaves what else stands in it.
+/// The certificates that the API server reads from a `caBundle`; it ignores other text.
 ///
 /// # Errors
 /// It is not base64.
@@ -44,8 +45,8 @@ pub fn from_base64_pool(text: &str) -> Result<Vec<Certificate>, String> {
     Ok(certificates.filter_map(|(_, der, _)| from_der(der).ok()).collect())
 }
 
-/// Where a private key begins, of which redacting left the lengths of its lines. Its last line is shorter than its first by
-/// what `END` is shorter than `BEGIN`.
+/// The beginning of a private key whose lines were redacted to their lengths. The last line is
+/// shorter than the first by the difference between `END` and `BEGIN`.
 fn redacted_key(text: &str) -> Option<usize> {
     const SHORTER: usize = "BEGIN".len() - "END".len();
     let mut at = 0;
@@ -102,7 +103,7 @@ mod tests {
             ),
         ] {
             assert_eq!(count(&text), found, "{what}");
-            // A ConfigMap is read after its keys were taken out.
+            // A ConfigMap is read after its keys were redacted.
             assert_eq!(count(&crate::redact::text(&text)), found, "redacted: {what}");
         }
     }

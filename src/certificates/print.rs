@@ -1,5 +1,6 @@
-//! What is kept of a bundle of trust anchors that stands in the environment of every proxy: enough to say whether it is
-//! the current text, and which anchors two bundles have in common. A thousand pods would hold a megabyte of the same PEM.
+//! Compact form of a bundle of trust anchors from a proxy's environment: enough to compare it with
+//! the current text, and to find anchors that two bundles share. In a thousand pods the PEM itself
+//! would take a megabyte.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -18,7 +19,7 @@ pub struct BundlePrint {
 }
 
 impl BundlePrint {
-    /// The prints of a PEM text. Blanks around the text do not count, as they do not for `linkerd check`.
+    /// The prints of a PEM text. Surrounding blanks are ignored, as in `linkerd check`.
     pub fn of(pem: &str) -> BundlePrint {
         let certificates =
             pem_blocks(pem.as_bytes()).into_iter().filter(|block| block.label == "CERTIFICATE");
@@ -28,8 +29,8 @@ impl BundlePrint {
         }
     }
 
-    /// The prints of a PEM text, as they are written down, of what `sanitize` leaves of it. Those of the last text are remembered: a list of pods brings the
-    /// same one thousands of times.
+    /// The written form of the prints of a PEM text after `sanitize`. Caches the last text: a list
+    /// of pods repeats the same one thousands of times.
     pub fn kept(pem: &str, sanitize: impl FnOnce(&str) -> Cow<'_, str>) -> String {
         thread_local! {
             static LAST: RefCell<(String, String)> = const { RefCell::new((String::new(), String::new())) };
@@ -43,22 +44,22 @@ impl BundlePrint {
         })
     }
 
-    /// Whether both are of one text.
+    /// Whether both have the same text.
     pub fn same_text(&self, other: &BundlePrint) -> bool {
         self.text == other.text
     }
 
-    /// Whether both hold the same certificates, in whatever order.
+    /// Whether both hold the same certificates, in any order.
     pub fn same_anchors(&self, other: &BundlePrint) -> bool {
         self.anchors == other.anchors
     }
 
-    /// Whether a certificate is in both.
+    /// Whether both share a certificate.
     pub fn overlaps(&self, other: &BundlePrint) -> bool {
         !self.anchors.is_disjoint(&other.anchors)
     }
 
-    /// Whether it holds no certificate.
+    /// Whether it holds no certificates.
     pub fn is_empty(&self) -> bool {
         self.anchors.is_empty()
     }

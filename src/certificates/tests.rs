@@ -1,4 +1,4 @@
-//! Chains, keys and prints of certificates that are made for the test.
+//! Chains, keys and prints of certificates that the tests generate.
 
 use super::*;
 use rcgen::{
@@ -117,14 +117,15 @@ fn the_prints_of_a_bundle_say_what_it_has_in_common_with_another() {
     assert_eq!(BundlePrint::of("").to_string().parse(), Ok(BundlePrint::of("")));
 }
 
-/// The chain of an issuer, its own certificate first, and the anchor that it leads to; and a certificate that it signed.
+/// The chain of an issuer, its own certificate first, the anchor it chains to, and a certificate
+/// that it signed.
 struct Mesh {
     issuer: Vec<Certificate>,
     anchor: Vec<Certificate>,
     proxy: Certificate,
 }
 
-/// A root, an intermediate and an issuer, each as `bend` leaves it; 0 is the root.
+/// A root, an intermediate and an issuer, each changed by `bend`; 0 is the root.
 fn mesh(bend: &dyn Fn(usize, &mut CertificateParams)) -> Mesh {
     let bent = |place, name: &str| {
         let mut params = params(name, true);
@@ -148,7 +149,8 @@ fn mesh(bend: &dyn Fn(usize, &mut CertificateParams)) -> Mesh {
     }
 }
 
-/// What rustls, with which proxies verify each other, says of what the issuer signed: to a caller, and to who is called.
+/// The result of rustls, which proxies use, for the certificate that the issuer signed: as a server
+/// and as a client.
 fn rustls_takes(mesh: &Mesh) -> [bool; 2] {
     let der = |certificate: &Certificate| rustls::pki_types::CertificateDer::from(certificate.der.clone());
     let mut roots = rustls::RootCertStore::empty();
@@ -172,7 +174,8 @@ fn length(allowed: u8) -> IsCa {
     IsCa::Ca(BasicConstraints::Constrained(allowed))
 }
 
-/// Who takes which chain. Identity is Go, which sees the issuer as the end of the chain; what proxies take is asked of rustls.
+/// Which verifier accepts which chain. Identity uses Go and treats the issuer as the end of the
+/// chain; proxies use rustls.
 #[test]
 fn identity_and_proxies_take_different_chains() {
     use ExtendedKeyUsagePurpose::{Any, ClientAuth, ServerAuth};
@@ -194,7 +197,8 @@ fn identity_and_proxies_take_different_chains() {
         ("root demands the unknown", bend(0, demanding), Some(Obstacle::Extension), [true, true]),
         ("intermediate demands the unknown", bend(1, demanding), Some(Obstacle::Extension), [false, false]),
         ("issuer demands the unknown", bend(2, demanding), Some(Obstacle::Extension), [false, false]),
-        // The intermediate is an authority below the root for Go; rustls asks nothing of an anchor.
+        // Go treats the intermediate as an authority below the root; rustls checks nothing on an
+        // anchor.
         ("root allows none", bend(0, |p| p.is_ca = length(0)), Some(Obstacle::PathLength), [true, true]),
         ("root allows one", bend(0, |p| p.is_ca = length(1)), None, [true, true]),
         ("intermediate allows none", bend(1, |p| p.is_ca = length(0)), None, [false, false]),

@@ -1,5 +1,5 @@
-//! Whether a chain leads to a trusted certificate: names, signatures and what each certificate allows those below it.
-//! Follows Go's verifier, which looks for a server. Time is the caller's business, who says which certificates may be used.
+//! Whether a chain leads to a trusted certificate: names, signatures and constraints. Follows Go's
+//! verifier for a server. The caller checks validity periods and selects the usable certificates.
 
 use ring::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
 use x509_cert::der::asn1::AnyRef;
@@ -8,7 +8,7 @@ use x509_cert::der::{Decode, Reader, SliceReader};
 use super::key::Key;
 use super::{Certificate, Purpose};
 
-/// As many signatures as Go's verifier looks at before it gives up.
+/// The number of signatures that Go's verifier checks before it stops.
 const MAX_SIGNATURES: usize = 100;
 
 /// Whether a chain leads to a trusted certificate.
@@ -18,55 +18,56 @@ pub enum Trust {
     Yes,
     /// It does not.
     No,
-    /// The signatures lead to one; something on the way forbids it.
+    /// The signatures lead to one, but a certificate on the path forbids it.
     Barred(Obstacle),
-    /// A signature on the way uses an algorithm that is not understood here; says which.
+    /// A signature on the path uses this unsupported algorithm.
     Unknown(String),
 }
 
-/// What forbids a way whose signatures are good.
+/// What forbids a path with valid signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
-    /// A certificate has a critical extension that Go does not know, and so refuses.
+    /// A certificate has a critical extension that Go does not know and therefore rejects.
     Extension,
     /// An authority allows fewer authorities below itself.
     PathLength,
-    /// A certificate names purposes, and serving TLS is not among them.
+    /// A certificate has extended key usages without TLS server.
     Purpose,
-    /// An authority is not allowed to sign one of the names below it.
+    /// The name constraints of an authority exclude a name below it.
     Names,
 }
 
-/// A way from the first of the served certificates to a trusted one.
+/// A path from the first of the served certificates to a trusted one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {
-    /// The places, among the served ones, of the certificates between: the one that signed the first comes first.
+    /// The indices of the intermediates in `served`, starting with the one that signed the first
+    /// certificate.
     pub between: Vec<usize>,
-    /// The place of the trusted one.
+    /// The index of the trusted certificate.
     pub anchor: usize,
-    /// What forbids it, if anything does.
+    /// What forbids the path, if anything.
     pub obstacle: Option<Obstacle>,
 }
 
 /// The trusted certificates that a chain leads to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reached {
-    /// Their places among the trusted ones, in order.
+    /// Their indices in `trusted`, in order.
     pub anchors: Vec<usize>,
-    /// Every way whose signatures are good, also where something forbids it.
+    /// Every path with valid signatures, including forbidden ones.
     pub paths: Vec<Path>,
-    /// A signature algorithm met on the way that is not understood here: there may be more.
+    /// An unsupported signature algorithm on the way: there may be more paths.
     pub unknown: Option<String>,
 }
 
 impl Reached {
-    /// What forbids the ways, where something forbids each of them.
+    /// What forbids the paths, if all are forbidden.
     pub fn obstacle(&self) -> Option<Obstacle> {
         if self.anchors.is_empty() { self.paths.iter().filter_map(|path| path.obstacle).min() } else { None }
     }
 }
 
-/// Whether the first certificate of `served`, by way of the others, leads to one of `trusted`.
+/// Whether the first certificate of `served` chains to one of `trusted`, through the others.
 pub fn trust(served: &[Certificate], trusted: &[Certificate]) -> Trust {
     let reached = reach(served, trusted, &|_| true);
     match (reached.anchors.is_empty(), reached.obstacle(), reached.unknown) {
@@ -77,8 +78,8 @@ pub fn trust(served: &[Certificate], trusted: &[Certificate]) -> Trust {
     }
 }
 
-/// Which of `trusted` the first certificate of `served` leads to, by way of the others. Only certificates that `usable`
-/// takes are used above the first.
+/// Which of `trusted` the first certificate of `served` chains to, through the others. Above the
+/// first, only certificates that `usable` accepts are used.
 pub fn reach(
     served: &[Certificate],
     trusted: &[Certificate],
@@ -96,18 +97,19 @@ pub fn reach(
     found
 }
 
-/// A search for ways, depth first.
+/// A depth-first search for paths.
 struct Walk<'a> {
     served: &'a [Certificate],
     trusted: &'a [Certificate],
     usable: &'a dyn Fn(&Certificate) -> bool,
-    /// Signatures that may still be looked at: chains are hostile input.
+    /// Remaining signature checks: chains are hostile input.
     left: usize,
     found: Reached,
 }
 
 impl Walk<'_> {
-    /// Goes on from the last of `between`, which are places in `served`; from the first certificate, where there is none.
+    /// Continues from the last of `between` (indices in `served`), or from the first certificate if
+    /// it is empty.
     fn up(&mut self, between: &mut Vec<usize>) {
         let at = &self.served[between.last().copied().unwrap_or(0)];
         for (anchor, root) in self.trusted.iter().enumerate() {
@@ -152,7 +154,7 @@ impl Walk<'_> {
             if authority.demands_the_unknown() {
                 return Some(Obstacle::Extension);
             }
-            // The first one counts as an end, as it does for whoever verifies it.
+            // The first certificate is treated as an end certificate, as the verifier does.
             if authority.path_length().is_some_and(|allowed| usize::from(allowed) < below.len() - 1) {
                 return Some(Obstacle::PathLength);
             }
@@ -168,7 +170,8 @@ impl Walk<'_> {
 }
 
 impl Certificate {
-    /// Whether `issuer`, whose name is that of its issuer, signed it; the error names an algorithm that is not understood.
+    /// Whether `issuer`, whose subject matches, signed it; the error names an unsupported
+    /// algorithm.
     fn signed_by(&self, issuer: &Certificate) -> Result<bool, String> {
         if !issuer.is_authority() || !issuer.signs_certificates() {
             return Ok(false);
@@ -190,7 +193,7 @@ impl Certificate {
     }
 }
 
-/// Whether a key of that kind can have made a signature of that kind. What is not known may.
+/// Whether a key of that kind can make a signature of that kind; true if unknown.
 fn fits(signed_with: &str, key: &Key) -> bool {
     match key {
         Key::Rsa(_) => !signed_with.starts_with("ECDSA") && signed_with != "Ed25519",
@@ -200,10 +203,10 @@ fn fits(signed_with: &str, key: &Key) -> bool {
     }
 }
 
-/// What ring calls the algorithm of a signature by a key of that kind.
+/// The ring algorithm for a signature by a key of that kind.
 fn algorithm(signed_with: &str, key: &Key) -> Option<&'static dyn VerificationAlgorithm> {
     Some(match (signed_with, key) {
-        // Go takes short keys as well; whether they are a good idea is another question.
+        // Go also accepts short keys.
         ("SHA256-RSA", Key::Rsa(_)) => &signature::RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
         ("SHA384-RSA", Key::Rsa(_)) => &signature::RSA_PKCS1_2048_8192_SHA384,
         ("SHA512-RSA", Key::Rsa(_)) => &signature::RSA_PKCS1_1024_8192_SHA512_FOR_LEGACY_USE_ONLY,
@@ -216,7 +219,7 @@ fn algorithm(signed_with: &str, key: &Key) -> Option<&'static dyn VerificationAl
     })
 }
 
-/// The bytes that a certificate's signature covers, as they stand: the first element of its sequence.
+/// The bytes that a certificate's signature covers, unchanged: the first element of its sequence.
 fn signed_part(der: &[u8]) -> Option<&[u8]> {
     let certificate = AnyRef::from_der(der).ok()?;
     SliceReader::new(certificate.value()).ok()?.tlv_bytes().ok()

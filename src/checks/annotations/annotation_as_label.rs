@@ -24,9 +24,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Labels that only running pods have: somebody put them there by hand, or their workload has changed since.
+/// Labels that only running pods have: they were added by hand, or the workload has changed since.
 fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
-    // What makes pods reports it for them; a Namespace or a Service with the label stands for itself alone.
+    // Workloads are reported for their pods; a Namespace or a Service with the label is reported
+    // itself.
     let makes_pods =
         |found: &Found<'_>| !matches!(found.object.kind, item::Kind::Namespace | item::Kind::Service);
     let reported = |key: &str| {
@@ -40,7 +41,8 @@ fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
         for key in meta.labels.keys().filter(|key| wording::configures(key) && !reported(key)) {
             let (namespace, name) = (&meta.namespace, &meta.name);
             let message = format!(
-                "{key} is a label of a running pod, not of its template: Linkerd does not read it, and linkerd check warns of it"
+                "{key} is a label of a running pod, not of its template: Linkerd does not read it, and \
+                    linkerd check warns about it"
             );
             let value = meta.label(key).unwrap_or_default();
             let finding = ctx
@@ -57,7 +59,8 @@ fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
                 .remedy(
                     wording::remedy().run(
                         StepKind::Command,
-                        "Remove the label; if it is wanted, set it as an annotation of the pod template",
+                        "Remove the label; to keep the setting, set it as an annotation of the pod \
+                            template",
                         kubectl()
                             .namespace(namespace)
                             .words("label pod")

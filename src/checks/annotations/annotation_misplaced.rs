@@ -1,4 +1,4 @@
-//! `annotation-misplaced`: an annotation or label that Linkerd reads from one kind of object is on another.
+//! `annotation-misplaced`: an annotation or label that Linkerd reads on another kind of object.
 
 use super::fault::Fault;
 use super::wording;

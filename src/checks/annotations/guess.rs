@@ -1,9 +1,9 @@
-//! What a value that does not parse was probably meant to be.
+//! Guesses the intended form of a value that does not parse.
 
 use crate::knowledge::Key;
 use crate::version::{LinkerdVersion, MinorTable};
 
-/// A value that is accepted and means the same, if there is one.
+/// An accepted value with the same meaning, if there is one.
 pub(super) fn guess(
     key: &Key,
     value: &str,
@@ -20,7 +20,7 @@ pub(super) fn guess(
     };
     let unspaced: String = value.chars().filter(|c| !c.is_whitespace()).collect();
     let trimmed = unspaced.trim_matches(',').to_owned();
-    // A bare number where a duration is wanted was meant in seconds.
+    // A bare number instead of a duration is taken as seconds.
     let seconds = value.trim().parse::<u32>().ok().map(|number| format!("{number}s"));
     let accepted = |candidate: &String| key.check_value(candidate, version, minors).is_ok();
     words

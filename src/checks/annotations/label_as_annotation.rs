@@ -22,11 +22,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn remedy(ctx: &Context<'_>, found: &Found<'_>, row: &Key) -> Remedy {
     let key = found.key;
-    // As a label it would take effect, and take pods out of the mesh that are in it today.
+    // As a label it would take effect, and remove pods from the mesh that are in it now.
     if key == WEBHOOKS_LABEL && found.object.kind == Kind::Namespace && found.injected {
-        return wording::remove(wording::remedy(), "If the namespace is to stay in the mesh, remove it", found).step(
+        return wording::remove(
+            wording::remedy(),
+            "If the namespace should stay in the mesh, remove it",
+            found,
+        )
+        .step(
             StepKind::Note,
-            format!("If it is to leave the mesh instead, remove {INJECT} from it: pods created from then on get no proxy"),
+            format!(
+                "If it should leave the mesh, remove {INJECT} from it: pods created from then on get \
+                no proxy"
+            ),
         );
     }
     wording::replace(ctx, wording::remedy(), &format!("Set {key} as a label"), found, row, found.value)

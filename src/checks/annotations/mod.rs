@@ -1,5 +1,5 @@
-//! Checks of what people write: annotations and labels that Linkerd would read if they were spelled, placed and valued as
-//! it reads them. Linkerd silently ignores all others.
+//! Checks of annotations and labels with a wrong name, place or value. Linkerd silently ignores
+//! them.
 
 use super::{Check, row};
 

@@ -1,22 +1,23 @@
-//! Who takes a certificate's key and signature. Proxies verify more than `linkerd check` allows, and identity asks for no
-//! algorithm; what only the command refuses is worth knowing and breaks nothing.
+//! Which components accept a certificate's key and signature. Proxies support more than `linkerd
+//! check` allows, and identity requires no particular algorithm; a certificate that only the
+//! command rejects still works.
 
 use crate::certificates::{Certificate, Key};
 use crate::checks::Context;
 use crate::checks::control_plane::installation::installed;
 
-/// Who takes a key or a signature.
+/// Which components accept a key or a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Supported {
-    /// Everybody.
+    /// All components.
     Everywhere,
-    /// Identity and the proxies of the installed release; not `linkerd check`.
+    /// Identity and the proxies of the installed release, but not `linkerd check`.
     InMesh,
-    /// Proxies of this release do not verify it, or identity does not.
+    /// Proxies of this release, or identity, do not support it.
     Nowhere,
 }
 
-/// Who takes a trust anchor. Its own signature is looked at by `linkerd check` alone.
+/// Which components accept a trust anchor. Only `linkerd check` looks at its own signature.
 pub(super) fn anchor(ctx: &Context<'_>, anchor: &Certificate) -> Supported {
     let signed_with = anchor.signed_with();
     let by_linkerd_check = match anchor.key() {
@@ -32,7 +33,7 @@ pub(super) fn anchor(ctx: &Context<'_>, anchor: &Certificate) -> Supported {
     taken(by_linkerd_check, by_proxies)
 }
 
-/// Who takes the issuer's signature, which its anchor made.
+/// Which components accept the issuer's signature, which its anchor made.
 pub(super) fn signature(ctx: &Context<'_>, issuer: &Certificate) -> Supported {
     let signed_with = issuer.signed_with();
     let by_linkerd_check = matches!(signed_with.as_str(), "ECDSA-SHA256" | "SHA256-RSA");
@@ -43,7 +44,8 @@ pub(super) fn signature(ctx: &Context<'_>, issuer: &Certificate) -> Supported {
     taken(by_linkerd_check, by_proxies)
 }
 
-/// Who takes the issuer's key. Identity signs with ECDSA and SHA-256 alone, whatever the key, and proxies verify that.
+/// Which components accept the issuer's key. Identity signs only with ECDSA and SHA-256, whatever
+/// the key, and proxies verify that.
 pub(super) fn issuer_key(ctx: &Context<'_>, issuer: &Certificate) -> Supported {
     match issuer.key() {
         Key::Ecdsa(256) => Supported::Everywhere,
@@ -61,7 +63,8 @@ fn taken(by_linkerd_check: bool, by_proxies: bool) -> Supported {
     }
 }
 
-/// Whether the proxies of the installed release verify what those of others do not. Where it is not known, they do not.
+/// Whether the proxies of the installed release support algorithms that others do not; `false` if
+/// the release is unknown.
 fn verifies_late(ctx: &Context<'_>, algorithm: &str) -> bool {
     let installed = installed(ctx).ok().flatten();
     installed.is_some_and(|(version, _)| {

@@ -1,4 +1,5 @@
-//! `control-plane-anchors-stale`: pods of the control plane were created for another bundle of trust anchors than the current one.
+//! `control-plane-anchors-stale`: control-plane pods were created with another bundle of trust
+//! anchors than the current one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,9 +17,9 @@ use crate::model::moments;
 use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, Pod};
 
-/// The containers that read the bundle, as they start.
+/// The containers that read the bundle when they start.
 const READERS: [&str; 2] = ["identity", "linkerd-proxy"];
-/// How many containers of a workload are quoted.
+/// Maximum number of quoted containers of a workload.
 const QUOTED: usize = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -26,13 +27,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS)?;
     if config(ctx)?.is_none() {
         need_control_plane(ctx)?;
-        return Err(Unjudged::blocked("linkerd-config-missing", "there is no linkerd-config"));
+        return Err(Unjudged::blocked("linkerd-config-missing", "linkerd-config is missing"));
     }
     let values = values(ctx);
     let in_force = roots.and_then(|roots| roots.data.get(BUNDLE)).map(String::as_str);
     let installed = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM"));
     let Some(current) = in_force else {
-        return Err(Unjudged::blocked("trust-roots-missing", "there are no trust anchors"));
+        return Err(Unjudged::blocked("trust-roots-missing", "the trust anchors are missing"));
     };
     let sure = older(ctx, pods, current);
     let external = values.as_ref().and_then(|values| values.bool("identity.externalCA")) == Some(true);
@@ -60,12 +61,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let names: Vec<String> = pods.iter().map(|pod| pod.metadata.name.clone()).collect();
         let of_pods = pods.iter().flat_map(|pod| moments::of_pod(pod, "created", |_| false));
         let mut remedy = Remedy::new();
-        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "what starts reads the current bundle"));
+        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "new pods read the current bundle"));
         let pod = format!("Pod {namespace}/{}", names[0]);
         ctx.finding(
             owner.subject(names),
-            "a pod of the control plane was created with another bundle of trust anchors than the current one: it reads the \
-             anchors only at startup, and may still use the old ones",
+            "a control-plane pod was created with a bundle of trust anchors other than the current one: \
+                it reads the anchors only at startup and may still use the old ones",
         )
         .severity(Severity::Info)
         .likely()
@@ -83,7 +84,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The names of the pods that a finding is about.
+/// The names of the pods of a finding.
 fn pods_of(subject: &Subject) -> impl Iterator<Item = &str> {
     let (name, pods) = match subject {
         Subject::Object { name, pods, .. } => (Some(name.as_str()), pods.as_slice()),
@@ -92,7 +93,7 @@ fn pods_of(subject: &Subject) -> impl Iterator<Item = &str> {
     name.into_iter().chain(pods.iter().map(String::as_str))
 }
 
-/// Containers that started before an anchor of the bundle was made: what reads it only then cannot have that one.
+/// Containers that started before an anchor of the bundle was made, and so cannot have read it.
 fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
     let namespace = &ctx.namespaces().control_plane;
     let Some(newest) =
@@ -119,11 +120,11 @@ fn older(ctx: &Context<'_>, pods: &[Pod], bundle: &str) -> Vec<Finding> {
     let findings = found.into_iter().map(|(owner, containers)| {
         let names: Vec<String> = containers.iter().map(|(pod, ..)| pod.metadata.name.clone()).collect();
         let mut remedy = Remedy::new();
-        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "what starts reads the current bundle"));
+        remedy.steps.push(renew(ctx, &owner, &names, Needs::NewPods, "new pods read the current bundle"));
         ctx.finding(
             owner.subject(names),
-            "a container of the control plane started before a trust anchor of the current bundle was made, so it does not have that \
-             anchor: it refuses what chains to it alone, an issuer or the certificate of a proxy",
+            "a control-plane container started before a current trust anchor was made, so it does not \
+                have it: it rejects issuers and proxy certificates that chain only to this anchor",
         )
         .parameter("older")
         .evidences(containers.iter().take(QUOTED).map(|(pod, name, at)| {

@@ -1,4 +1,4 @@
-//! `data-plane-anchors-disjoint`: proxies do not hold the trust anchor that the issuer leads to.
+//! `data-plane-anchors-disjoint`: proxies do not have the trust anchor that the issuer chains to.
 
 use super::identity::{BUNDLE, Bundle, Issuer, TRUST_ROOTS, bundles, issuer};
 use super::proxies::{Holders, anchors_since, holders, since};
@@ -14,11 +14,11 @@ use crate::objects::{ConfigMap, Pod};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = bundles(ctx)?;
-    // The bundle in force comes first; without it the one of the installation is what there is to go by.
+    // The current bundle comes first; without it, use that of the installation.
     let bundle = &bundles[0];
     let issuer = match issuer(ctx) {
         Ok(issuer) => Some(issuer),
-        // Another check says so.
+        // Another check reports it.
         Err(Unjudged::NotApplicable(_) | Unjudged::Blocked { .. }) => None,
         Err(Unjudged::Missing(missing)) => {
             ctx.gap(missing);
@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if without.is_empty() {
         return Ok(Vec::new().into());
     }
-    // The same for all of them, and it takes a look at every pod.
+    // Computed once, since it reads every pod.
     let first = first_steps(ctx);
     let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
     let mut since_then = anchors_since(ctx, roots);
@@ -40,7 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Whether every pod of the control plane was created for the current bundle, as annotations of its pods say.
+/// Whether every control-plane pod was created with the current bundle, according to the
+/// annotations of its pods.
 fn control_plane_is_current(ctx: &Context<'_>) -> bool {
     let namespace = &ctx.namespaces().control_plane;
     let roots = ctx.named::<ConfigMap>(Scope::ControlPlane, TRUST_ROOTS).ok().flatten();
@@ -52,7 +53,8 @@ fn control_plane_is_current(ctx: &Context<'_>) -> bool {
     own.all(|pod| pod.metadata.annotation(TRUST_ROOT_HASH).is_some_and(|hash| is_hash_of(hash, current)))
 }
 
-/// The anchors of which a proxy must hold one: those that the issuer leads to; where it leads to none, all.
+/// The anchors of which a proxy must have one: those that the issuer chains to; if it chains to
+/// none, all.
 fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certificate> {
     let reached = issuer.map(|issuer| reach(&issuer.chain, &bundle.anchors, &|_| true).anchors);
     match reached {
@@ -63,14 +65,13 @@ fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certif
     }
 }
 
-/// What comes before any workload is restarted.
+/// Adds the steps before the restart of any workload.
 fn first_steps(ctx: &Context<'_>) -> Remedy {
     let remedy = Remedy::new().step(
         StepKind::Note,
-        "Fix what else is reported about the issuer, the trust anchors and the control plane first: until then a restarted \
-         proxy \
-         gets no certificate. If you still have the old anchor, keep it in the bundle next to the current one until every workload \
-         is restarted, so that restarted and running proxies accept each other",
+        "First repair the other findings about the issuer, the trust anchors and the control \
+            plane: until then a restarted proxy gets no certificate. If you still have the old anchor, \
+            keep it in the bundle until every workload is restarted",
     );
     match control_plane_is_current(ctx) {
         true => remedy,
@@ -93,12 +94,12 @@ fn finding(
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
     let message = match issuer {
         Some(_) => {
-            "the proxy does not have the trust anchor that the issuer chains to: it refuses every proxy that got its \
-             certificate since, identity among them, so it cannot renew its own"
+            "the proxy does not trust the anchor of the current issuer: it rejects proxies certified \
+                since, including identity, so it cannot renew its own certificate"
         }
         None => {
-            "the proxy has none of the current trust anchors: it refuses every proxy that gets its certificate under one of \
-             them, identity among them, so it cannot renew its own"
+            "the proxy has none of the current trust anchors: it rejects proxies certified under them, \
+                including identity, so it cannot renew its own certificate"
         }
     };
     let finding = ctx

@@ -1,4 +1,4 @@
-//! `data-plane-anchors-stale`: proxies hold other trust anchors than the current bundle.
+//! `data-plane-anchors-stale`: proxies have other trust anchors than the current bundle.
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, need_control_plane};
 use super::proxies::{Hashed, Holders, anchors_since, hashed, holders, since};
@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = ctx.namespaces().control_plane.as_str();
     let roots = in_force(ctx)?;
     let (path, said) = match &roots {
-        None => ("metadata.name", "there is no such ConfigMap".to_owned()),
+        None => ("metadata.name", "the ConfigMap does not exist".to_owned()),
         Some(roots) => (IN_FORCE, roots.shown()),
     };
     let Some(current) = roots.filter(|roots| !roots.is_empty()) else {
@@ -23,7 +23,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(
                 Subject::object("ConfigMap", namespace, TRUST_ROOTS),
-                "there is no current bundle of trust anchors that the proxies' could be compared with",
+                "the current bundle of trust anchors is missing, so the proxies' anchors cannot be \
+                    compared",
             )
             .evidence(Evidence::field(object, path, said))
             .remedy(Remedy::new().step(StepKind::Note, "Restore the ConfigMap first"));
@@ -49,8 +50,8 @@ fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint, since_th
     remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, "new pods get the current bundle"));
     ctx.finding(
         held.owner.subject(names),
-        "the proxy was created with other trust anchors than the current ones, as an annotation of its pod says: which ones \
-         it has is not visible here",
+        "the proxy was created with trust anchors other than the current ones, according to an \
+            annotation of its pod: its anchors are not visible here",
     )
     .likely()
     .evidence(Evidence::field(pod, format!("metadata.annotations[{TRUST_ROOT_HASH}]"), &held.hash))
@@ -66,11 +67,11 @@ fn by_hash(ctx: &Context<'_>, held: &Hashed<'_>, current: &BundlePrint, since_th
 
 fn finding(ctx: &Context<'_>, held: &Holders<'_>, current: &BundlePrint, since_then: &[Moment]) -> Finding {
     let message = if held.bundle.overlaps(current) {
-        "the proxy has an outdated bundle of trust anchors that shares some with the current one: it works as long as other \
-         proxies' certificates chain to one of those"
+        "the proxy has an outdated bundle of trust anchors that shares some with the current one: it \
+            works while other proxies' certificates chain to a shared anchor"
     } else {
-        "the proxy has an outdated bundle of trust anchors that shares none with the current one: it refuses certificates \
-         under the current one, and its own is refused"
+        "the proxy has an outdated bundle of trust anchors that shares none with the current one: it \
+            rejects certificates under the current one, and its own is rejected"
     };
     let names = held.names();
     let because = "new pods get the current bundle";

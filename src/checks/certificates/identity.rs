@@ -1,5 +1,5 @@
-//! What the checks of the mesh's own certificates start from: the trust anchors, wherever they are written, and the issuer
-//! in its Secret. Reads and parses; judges nothing.
+//! Inputs of the checks of the mesh's own certificates: the trust anchors, from all their sources,
+//! and the issuer in its Secret. Reads and parses only.
 
 use jiff::Timestamp;
 
@@ -18,9 +18,9 @@ use crate::objects::{ConfigMap, Deployment, Secret};
 
 /// The Secret that holds the issuer's certificate and key.
 pub(super) const ISSUER: &str = "linkerd-identity-issuer";
-/// The check that finds a Secret of the issuer that is missing or cannot be used.
+/// The check that reports a missing or unusable Secret of the issuer.
 pub(super) const ISSUER_CHECK: &str = "issuer-secret-invalid";
-/// The check that finds trust anchors that are missing or cannot be read.
+/// The check that reports missing or unreadable trust anchors.
 pub(super) const ROOTS_CHECK: &str = "trust-roots-missing";
 
 /// The item of the ConfigMap [`TRUST_ROOTS`].
@@ -42,10 +42,11 @@ fn named(kind: Kind, name: &str) -> Item {
     Item::Named { kind, scope: Scope::ControlPlane, name: name.to_owned() }
 }
 
-/// That a control plane is installed, for who has not found what belongs to one.
+/// Verifies that a control plane is installed, for checks that have not found one of its objects.
 ///
 /// # Errors
-/// None is; or Deployments could not be had, or not all, and none of a control plane is among those that are there.
+/// None is installed; or Deployments are unavailable or incomplete, and none of those listed
+/// belongs to a control plane.
 pub(super) fn need_control_plane(ctx: &Context<'_>) -> Result<(), Unjudged> {
     let namespace = &ctx.namespaces().control_plane;
     if !components(ctx.hints::<Deployment>(), namespace).is_empty() {
@@ -55,7 +56,8 @@ pub(super) fn need_control_plane(ctx: &Context<'_>) -> Result<(), Unjudged> {
     Err(none_installed())
 }
 
-/// What ties a finding about the identity of the mesh to the Deployment that needs it.
+/// The correlation key of findings about the identity of the mesh, shared with the Deployment that
+/// needs it.
 pub(super) fn identity_deployment(ctx: &Context<'_>) -> Tie {
     Tie::Workload(
         "Deployment".to_owned(),
@@ -64,22 +66,23 @@ pub(super) fn identity_deployment(ctx: &Context<'_>) -> Tie {
     )
 }
 
-/// What ties findings about one trust anchor.
+/// The correlation key of findings about one trust anchor.
 pub(super) fn anchor_tie(anchor: &Certificate) -> Tie {
     Tie::Fact(format!("trust-anchor:{}", anchor.print()))
 }
 
-/// How the issuer's Secret is laid out.
+/// The layout of the issuer's Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scheme {
-    /// `linkerd.io/tls`: the chart writes `crt.pem` and `key.pem`; the trust anchors stand in `linkerd-config`.
+    /// `linkerd.io/tls`: the chart writes `crt.pem` and `key.pem`; the trust anchors are in
+    /// `linkerd-config`.
     Linkerd,
-    /// `kubernetes.io/tls`: something else writes `tls.crt`, `tls.key` and `ca.crt`.
+    /// `kubernetes.io/tls`: another tool writes `tls.crt`, `tls.key` and `ca.crt`.
     External,
 }
 
 impl Scheme {
-    /// The key under which the certificate stands.
+    /// The key of the certificate.
     pub(super) fn certificate(self) -> &'static str {
         match self {
             Scheme::Linkerd => "crt.pem",
@@ -96,30 +99,31 @@ impl Scheme {
     }
 }
 
-/// The values in `linkerd-config`, where it can be had.
+/// The values in `linkerd-config`, if available.
 pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
     config(ctx).ok().flatten().and_then(ConfigMap::chart_values)
 }
 
-/// The domain in which proxies have their names, as the chart works it out; `None` where the values cannot be had.
+/// The trust domain of proxy names, as the chart computes it; `None` if the values are unavailable.
 pub(super) fn trust_domain(ctx: &Context<'_>) -> Option<String> {
     let values = values(ctx)?;
     let domain = values.text("identityTrustDomain").or_else(|| values.text("clusterDomain"));
     Some(domain.unwrap_or(DEFAULT_DOMAIN).to_owned())
 }
 
-/// The domain where the values say nothing else.
+/// The default trust domain of the chart.
 pub(super) const DEFAULT_DOMAIN: &str = "cluster.local";
 
-/// `linkerd-config`; `None` when it is known not to exist.
+/// `linkerd-config`; `None` if it is known not to exist.
 ///
 /// # Errors
-/// It is not known whether it exists.
+/// It is unknown whether it exists.
 pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
     ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")
 }
 
-/// The layout that the values ask for. Where no values are known, that of the Secret; without either the usual one.
+/// The layout that the values set. Without values, that of the Secret; without either, the usual
+/// one.
 pub(super) fn scheme(values: Option<&Values>, secret: Option<&Secret>) -> Scheme {
     match values.map(|values| values.text("identity.issuer.scheme")) {
         Some(None | Some("linkerd.io/tls")) => Scheme::Linkerd,
@@ -135,7 +139,7 @@ pub(super) struct Issuer<'a> {
     pub(super) secret: &'a Secret,
     /// Its layout.
     pub(super) scheme: Scheme,
-    /// Its certificate, and those above it that come with it.
+    /// Its certificate, followed by those above it from the Secret.
     pub(super) chain: Vec<Certificate>,
 }
 
@@ -150,13 +154,13 @@ impl Issuer<'_> {
         Subject::object("Secret", &self.secret.metadata.namespace, ISSUER)
     }
 
-    /// Something about the certificate as evidence.
+    /// Evidence about the certificate.
     pub(super) fn quoted(&self, said: String) -> Evidence {
         let object = format!("Secret {}/{ISSUER}", self.secret.metadata.namespace);
         Evidence::field(object, format!("data[{}]", self.scheme.certificate()), said)
     }
 
-    /// From when on its certificate is valid, and when it expired.
+    /// The start of its certificate's validity, and its expiry if past.
     pub(super) fn moments(&self, now: Timestamp) -> Vec<Moment> {
         let object = format!("Secret {}/{ISSUER}", self.secret.metadata.namespace);
         moments::of_certificate(
@@ -167,22 +171,22 @@ impl Issuer<'_> {
         )
     }
 
-    /// Who renews it, if that is known: the tool that owns the Secret.
+    /// The tool that renews it, if known: the owner of the Secret.
     pub(super) fn renewed_by(&self) -> Option<&'static str> {
         let tool = dates::renewed_by(&self.secret.metadata, self.certificate());
         tool.filter(|tool| self.scheme == Scheme::External || *tool == "cert-manager")
     }
 }
 
-/// The issuer, as its Secret holds it.
+/// The issuer in its Secret.
 ///
 /// # Errors
-/// There is none to speak of, or it is not known whether the Secret exists.
+/// The issuer is missing, or it is unknown whether the Secret exists.
 pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Result<Issuer<'a>, Unjudged> {
     let secret = ctx.named::<Secret>(Scope::ControlPlane, ISSUER)?;
     let Some(secret) = secret else {
         need_control_plane(ctx)?;
-        return Err(Unjudged::blocked(ISSUER_CHECK, "there is no issuer"));
+        return Err(Unjudged::blocked(ISSUER_CHECK, "the issuer is missing"));
     };
     let scheme = scheme(values(ctx).as_ref(), Some(secret));
     match chain(secret, scheme) {
@@ -194,7 +198,7 @@ pub(super) fn issuer<'a>(ctx: &Context<'a>) -> Result<Issuer<'a>, Unjudged> {
 /// The certificates in the issuer's Secret, its own first.
 ///
 /// # Errors
-/// There is none, or it cannot be read; says why.
+/// It has none, or they are unreadable; contains the reason.
 pub(super) fn chain(secret: &Secret, scheme: Scheme) -> Result<Vec<Certificate>, String> {
     let key = scheme.certificate();
     let text = secret.data.get(key).ok_or_else(|| format!("no certificate under {key}"))?;
@@ -202,11 +206,11 @@ pub(super) fn chain(secret: &Secret, scheme: Scheme) -> Result<Vec<Certificate>,
     if chain.is_empty() { Err(format!("no certificate under {key}")) } else { Ok(chain) }
 }
 
-/// A place in which trust anchors are written.
+/// A source of trust anchors.
 pub(super) struct Bundle {
-    /// Whose it is.
+    /// The object that holds them.
     pub(super) subject: Subject,
-    /// The field in which it stands.
+    /// Its field.
     pub(super) path: &'static str,
     /// Whether identity and proxies use it, rather than the next upgrade.
     pub(super) in_force: bool,
@@ -215,12 +219,12 @@ pub(super) struct Bundle {
 }
 
 impl Bundle {
-    /// Something about it as evidence.
+    /// Evidence about it.
     pub(super) fn evidence(&self, said: impl Into<String>) -> Evidence {
         Evidence::field(&self.subject, self.path, said)
     }
 
-    /// From when on some of its anchors are valid, and when they expired.
+    /// The start of the validity of some of its anchors, and their expiry if past.
     pub(super) fn moments<'a>(
         &self,
         anchors: impl IntoIterator<Item = &'a Certificate>,
@@ -234,12 +238,12 @@ impl Bundle {
     }
 }
 
-/// The bundles of the mesh: that of the ConfigMap [`TRUST_ROOTS`], and the one that `linkerd check` reads: of
-/// `linkerd-config`, or of the issuer's Secret where something else than Linkerd writes that. What could not be had of them
-/// is noted as a gap.
+/// The bundles of the mesh: that of the ConfigMap [`TRUST_ROOTS`], and the one that `linkerd check`
+/// reads, from `linkerd-config` or, if a tool other than Linkerd writes it, from the issuer's
+/// Secret. Records a gap for an unavailable one.
 ///
 /// # Errors
-/// There are none, or it is not known whether there are any.
+/// None exists, or it is unknown whether one exists.
 pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
     let namespace = ctx.namespaces().control_plane.as_str();
     let mut bundles = Vec::new();
@@ -262,7 +266,7 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
         Scheme::Linkerd => {
             if let Some(pem) = values.as_ref().and_then(|values| values.text("identityTrustAnchorsPEM")) {
                 let subject = Subject::object("ConfigMap", namespace, "linkerd-config");
-                // The chart trims what it puts in place.
+                // The chart trims the text that it writes.
                 let anchors = from_bundle(pem.trim());
                 add(config_item(), subject, "data.values: identityTrustAnchorsPEM", anchors);
             }
@@ -281,16 +285,16 @@ pub(super) fn bundles(ctx: &Context<'_>) -> Result<Vec<Bundle>, Unjudged> {
     if bundles.is_empty() {
         known.into_iter().collect::<Result<Vec<()>, Missing>>()?;
         need_control_plane(ctx)?;
-        return Err(Unjudged::blocked(ROOTS_CHECK, "there are no trust anchors that can be read"));
+        return Err(Unjudged::blocked(ROOTS_CHECK, "the trust anchors are missing or unreadable"));
     }
     known.into_iter().filter_map(Result::err).for_each(|missing| ctx.gap(missing));
     Ok(bundles)
 }
 
-/// The issuer and the bundles that it may lead to.
+/// The issuer and the bundles that it may chain to.
 ///
 /// # Errors
-/// There is no issuer, or no bundle; or nobody knows.
+/// The issuer or the bundle is missing, or it is unknown whether they exist.
 pub(super) fn issuer_and_bundles<'a>(ctx: &Context<'a>) -> Result<(Issuer<'a>, Vec<Bundle>), Unjudged> {
     Ok((issuer(ctx)?, bundles(ctx)?))
 }
@@ -298,38 +302,38 @@ pub(super) fn issuer_and_bundles<'a>(ctx: &Context<'a>) -> Result<(Issuer<'a>, V
 /// The field of the ConfigMap [`TRUST_ROOTS`].
 pub(super) const IN_FORCE: &str = "data[ca-bundle.crt]";
 
-/// A trust anchor and every place in which it is written.
+/// A trust anchor and all its sources.
 pub(super) struct Anchor<'a> {
     /// Its certificate.
     pub(super) certificate: &'a Certificate,
-    /// Where it stands; the place that is in force first.
+    /// Its sources, the current bundle first.
     pub(super) places: Vec<&'a Bundle>,
 }
 
 impl Anchor<'_> {
-    /// The object to name.
+    /// The object to report.
     pub(super) fn subject(&self) -> Subject {
         self.places[0].subject.clone()
     }
 
-    /// From when on it is valid, and when it expired.
+    /// The start of its validity, and its expiry if past.
     pub(super) fn moments(&self, now: Timestamp) -> Vec<Moment> {
         self.places[0].moments([self.certificate], now)
     }
 
-    /// What is said of it, wherever it stands.
+    /// Evidence from each of its sources.
     pub(super) fn evidence(&self, said: &str) -> impl Iterator<Item = Evidence> {
         self.places.iter().map(move |place| place.evidence(said))
     }
 }
 
-/// Each anchor once, in the order in which they are written.
+/// Each anchor once, in the order of the sources.
 pub(super) fn anchors(bundles: &[Bundle]) -> Vec<Anchor<'_>> {
     let mut anchors: Vec<Anchor<'_>> = Vec::new();
     for bundle in bundles {
         for certificate in &bundle.anchors {
             match anchors.iter_mut().find(|anchor| anchor.certificate == certificate) {
-                // One that is written twice in one place counts once.
+                // A duplicate within one source counts once.
                 Some(anchor) if anchor.places.iter().any(|place| std::ptr::eq(*place, bundle)) => {}
                 Some(anchor) => anchor.places.push(bundle),
                 None => anchors.push(Anchor { certificate, places: vec![bundle] }),

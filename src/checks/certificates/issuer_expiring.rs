@@ -1,4 +1,5 @@
-//! `issuer-expiring`: the issuer's certificate expires soon and nobody renews it, or who renews it is overdue.
+//! `issuer-expiring`: the issuer's certificate expires soon and is not renewed, or its renewal is
+//! overdue.
 
 use super::identity::{Issuer, identity_deployment, issuer};
 use super::remedy;
@@ -10,7 +11,7 @@ use crate::finding::{Finding, Remedy};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let issuer = issuer(ctx)?;
     if issuer.certificate().validity(ctx.now()) != Validity::Current {
-        // Another check says so.
+        // Another check reports it.
         return Ok(Verdict::fine());
     }
     let findings = match issuer.renewed_by() {
@@ -28,8 +29,8 @@ fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
     let message = soon.message(ctx, "the issuer's certificate", |days| {
         format!(
-            "the issuer's certificate expires within {days} and nothing is known to renew it: from then on identity issues no \
-             certificates, and the mesh stops within a day"
+            "the issuer's certificate expires within {days} and is not known to be renewed: after that, \
+                identity issues no certificates, and the mesh stops within a day"
         )
     });
     soon.graded(finding(ctx, issuer, &message, remedy::see_it_taken(ctx, steps)))
@@ -37,9 +38,8 @@ fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
 
 fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {
     let message = format!(
-        "five sixths of the lifetime of the issuer's certificate are over and {tool} has not renewed it: when it ends, \
-         identity \
-         issues no certificates, and the mesh stops within a day"
+        "{tool} has not renewed the issuer's certificate after five sixths of its lifetime: when it \
+            expires, identity issues no certificates, and the mesh stops within a day"
     );
     let steps = Remedy::new();
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));

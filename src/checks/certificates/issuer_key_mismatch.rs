@@ -14,11 +14,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(key_not_known(ctx, issuer_item()).into());
     }
     let Some((trouble, said)) = key_trouble(matches) else { return Ok(Verdict::fine()) };
-    // The first certificate has to be the issuer's own.
+    // The first certificate must be the issuer's own.
     let root_first = matches == KeyMatches::False
         && issuer.chain.get(1).is_some_and(|next| next.issuer() == issuer.certificate().subject());
     let said = if root_first {
-        "the next one is signed by it, so the chain is in the wrong order: the issuer's own has to come first"
+        "it is signed by the next one, so the chain is in the wrong order: the issuer's own must come \
+            first"
     } else {
         said
     };
@@ -28,7 +29,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .finding(
             issuer.subject(),
             format!(
-                "the private key in the issuer's Secret {trouble}: identity does not take the pair, and does not start with it"
+                "the private key in the issuer's Secret {trouble}: identity rejects the pair and does \
+                    not start with it"
             ),
         )
         .evidence(issuer.quoted(format!("{}: {said}", issuer.certificate().summary())))

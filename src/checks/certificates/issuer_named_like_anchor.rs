@@ -11,22 +11,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (certificate, bundle) = (issuer.certificate(), &bundles[0]);
     let reached = reach(&issuer.chain, &bundle.anchors, &|_| true).anchors;
     let alike = reached.iter().filter_map(|place| bundle.anchors.get(*place)).find(|anchor| {
-        // Its own certificate among the anchors is another matter.
+        // The issuer's own certificate among the anchors is reported by another check.
         *anchor != certificate && anchor.subject() == certificate.subject()
     });
     let Some(anchor) = alike else { return Ok(Verdict::fine()) };
     let steps = Remedy::new().step(
         StepKind::Note,
-        "Names that cannot be mistaken are root.linkerd.TRUST-DOMAIN for the trust anchor and identity.linkerd.TRUST-DOMAIN for the issuer: a new \
-         issuer under the same anchor will do",
+        "Use distinct names, root.linkerd.TRUST-DOMAIN for the trust anchor and \
+            identity.linkerd.TRUST-DOMAIN for the issuer; a new issuer under the same anchor is enough",
     );
     let steps = remedy::new_issuer(ctx, steps);
     let steps = remedy::see_it_taken(ctx, remedy::put_issuer(ctx, steps, Some(&issuer)));
     let finding = ctx
         .finding(
             issuer.subject(),
-            "the issuer's certificate has the same subject as the trust anchor that signed it: who verifies a proxy's certificate takes the issuer \
-             for its own root and refuses the connection, while every date and signature is fine",
+            "the issuer's certificate has the same subject as the trust anchor that signed it: proxies \
+                take the issuer for its own root and reject connections, although all dates and \
+                signatures are valid",
         )
         .evidence(issuer.quoted(certificate.summary()))
         .evidence(bundle.evidence(anchor.summary()))

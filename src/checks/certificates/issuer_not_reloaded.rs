@@ -1,4 +1,5 @@
-//! `issuer-not-reloaded`: the issuer is newer than the pods of identity, and nothing says that they took it.
+//! `issuer-not-reloaded`: the issuer is newer than the pods of identity, and no event shows that
+//! they loaded it.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -9,11 +10,11 @@ use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::model::installed::COMPONENT;
 use crate::objects::{Event, Pod};
 
-/// What identity says when it takes a new issuer, and when it does not, which another check finds.
+/// The events of identity for a loaded and for a rejected issuer; another check reports the latter.
 const SAID: [&str; 2] = ["IssuerUpdated", "IssuerUpdateSkipped"];
-/// Until when a kubelet has brought a changed Secret into a pod, with room to spare.
+/// The time after which a kubelet has updated a changed Secret in a pod, with a margin.
 const DELIVERED: SignedDuration = SignedDuration::from_mins(5);
-/// For how long API servers keep events unless they are told otherwise.
+/// The default lifetime of events in API servers.
 const KEPT: SignedDuration = SignedDuration::from_mins(60);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -43,22 +44,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if told {
         return Ok(Verdict::fine());
     }
-    // What was said longer ago is forgotten, and silence says nothing.
+    // Older events have expired, so their absence proves nothing.
     let silent = age < KEPT && events.is_some();
     let remedy = Remedy::new().run(
         StepKind::Command,
-        "Restart identity: it reads the issuer as it starts",
+        "Restart identity: it reads the issuer when it starts",
         Command::lines([
             kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
             kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
         ]),
     );
     let message = if silent {
-        "the issuer was replaced, and identity has not said that it took the new one: certificates may still come from the old one, and \
-         fail when that expires"
+        "the issuer was replaced, but no event shows that identity loaded the new one: certificates may \
+            still come from the old issuer and fail when it expires"
     } else {
-        "the issuer is newer than the pods of identity, which read it again when it changes: that they did is not seen any more, as events \
-         are kept for an hour"
+        "the issuer is newer than the pods of identity: whether they have loaded it is unknown, as \
+            events are kept for an hour"
     };
     let finding = ctx
         .finding(Subject::object("Secret", namespace, ISSUER), message)
@@ -80,7 +81,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
-/// When the container that holds the issuer started.
+/// The start of the container that holds the issuer.
 fn started(pod: &Pod) -> Option<Timestamp> {
     pod.container_status("identity")?.state.running()?.started_at.get()
 }

@@ -1,4 +1,4 @@
-//! `issuer-not-trusted`: the issuer's certificate does not lead to a trust anchor that is in force.
+//! `issuer-not-trusted`: the issuer's certificate does not chain to a current trust anchor.
 
 use super::beyond_identity::refused_by_proxies;
 use super::identity::{Bundle, Issuer, anchor_tie, identity_deployment, issuer_and_bundles, issuer_item};
@@ -9,17 +9,17 @@ use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Finding, Remedy};
 
-/// How the issuer stands to a bundle.
+/// The relation of the issuer to a bundle.
 enum Standing {
-    /// It leads to one of its anchors, in these ways.
+    /// It chains to one of its anchors, by these paths.
     Trusted(Vec<Path>),
-    /// It leads to these, and none of them, or of what lies between, is valid now.
+    /// It chains to these, but no anchor or intermediate path is valid now.
     OutOfForce(Vec<usize>),
-    /// It leads to none.
+    /// It chains to none.
     Foreign,
-    /// The signatures lead to one, and something on the way forbids it.
+    /// The signatures chain to one, but a certificate on the path forbids it.
     Barred(Obstacle),
-    /// An algorithm that is not understood.
+    /// An unsupported algorithm.
     Unknown(String),
 }
 
@@ -28,19 +28,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let mut findings = Vec::new();
     let in_force = bundles.iter().find(|bundle| bundle.in_force);
     for (place, bundle) in bundles.iter().enumerate() {
-        // The same anchors again say nothing new.
+        // A bundle with the same anchors adds nothing.
         if !bundle.in_force && in_force.is_some_and(|other| other.anchors == bundle.anchors) {
             continue;
         }
         match standing(ctx, &issuer, bundle) {
-            // Proxies hold the bundle in force, which comes first.
+            // Proxies use the current bundle, which comes first.
             Standing::Trusted(paths) if place == 0 => {
                 findings.extend(refused_by_proxies(ctx, &issuer, bundle, &paths));
             }
             Standing::Trusted(_) => {}
             Standing::Unknown(algorithm) => {
                 let why = Why::Malformed { message: algorithm };
-                ctx.gap(ctx.lacking(issuer_item(), why, "who signed the issuer's certificate"));
+                ctx.gap(ctx.lacking(issuer_item(), why, "the signer of the issuer's certificate"));
             }
             standing => findings.push(finding(ctx, &issuer, bundle, &standing)),
         }
@@ -66,35 +66,32 @@ fn standing(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle) -> Standing
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &Standing) -> Finding {
     let message = match (standing, bundle.in_force) {
         (Standing::Barred(Obstacle::Extension), _) => {
-            "the issuer's certificate, or one above it, has a critical extension that nothing of Linkerd knows: identity \
-             refuses \
-             it and issues no certificates"
+            "the issuer's certificate, or one above it, has a critical extension that Linkerd does not \
+                support: identity rejects it and issues no certificates"
         }
         (Standing::Barred(Obstacle::Purpose), _) => {
-            "the issuer's certificate, or one above it, is limited to purposes that leave out TLS servers: identity refuses it \
-             and issues no certificates"
+            "the issuer's certificate, or one above it, has extended key usages without TLS server: \
+                identity rejects it and issues no certificates"
         }
         (Standing::Barred(Obstacle::PathLength), _) => {
-            "a certificate above the issuer allows fewer CAs below itself than there are: identity refuses the issuer \
-             and issues no certificates"
+            "a certificate above the issuer allows fewer CAs below it than there are: identity rejects \
+                the issuer and issues no certificates"
         }
         (Standing::Barred(Obstacle::Names), _) => {
-            "the name constraints of a certificate above the issuer leave out the issuer's own name: identity refuses the \
-             issuer \
-             and issues no certificates"
+            "the name constraints of a certificate above the issuer exclude the issuer's own name: \
+                identity rejects the issuer and issues no certificates"
         }
         (Standing::OutOfForce(_), true) => {
-            "the issuer's certificate chains to no trust anchor that is valid now: identity refuses it and issues no \
-             certificates"
+            "the issuer's certificate chains to no trust anchor that is valid now: identity rejects it \
+                and issues no certificates"
         }
         (_, true) => {
-            "none of the current trust anchors signed the issuer's certificate: identity refuses it and issues no certificates \
-             as soon as it starts or reads it"
+            "none of the current trust anchors signed the issuer's certificate: once identity starts or \
+                reads it, it rejects it and issues no certificates"
         }
         (_, false) => {
-            "the trust anchors that the next upgrade puts in place do not cover the issuer's certificate: `linkerd check` \
-             fails, \
-             and after that upgrade identity refuses the issuer"
+            "the trust anchors of the next upgrade do not cover the issuer's certificate: `linkerd \
+                check` fails, and after that upgrade identity rejects the issuer"
         }
     };
     let seen: Vec<String> = bundle
@@ -126,12 +123,13 @@ fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, standing: &S
     finding.remedy(steps)
 }
 
-/// The bundle in force covers the issuer, as a rule: it only has to survive the next upgrade, and be known to the installation.
+/// The current bundle usually covers the issuer: it must only be stored in the installation to
+/// survive the next upgrade.
 fn keep_what_is_in_force(ctx: &Context<'_>) -> Remedy {
     let steps = remedy::read_bundle(
         ctx,
         Remedy::new(),
-        "Write the current bundle to a file, and make sure that it is the right one",
+        "Write the current bundle to a file, and check that its content is correct",
         remedy::IN_FORCE_FILE,
     );
     remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", remedy::IN_FORCE_FILE)

@@ -1,4 +1,4 @@
-//! `issuer-outlives-anchor`: what the issuer leads to ends before the issuer does.
+//! `issuer-outlives-anchor`: a certificate that the issuer chains to expires before the issuer.
 
 use jiff::Timestamp;
 
@@ -15,16 +15,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if issuer.certificate().validity(ctx.now()) != Validity::Current {
         return Err(Unjudged::blocked("issuer-expired", "the issuer's certificate is not valid"));
     }
-    // The bundle in force comes first.
+    // The current bundle comes first.
     let bundle = &bundles[0];
     let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
     let reached = reach(&issuer.chain, &bundle.anchors, &now);
     let open = reached.paths.iter().filter(|path| path.obstacle.is_none());
-    // Of several ways the one that stays open for longest counts.
+    // Of several paths, the one that stays valid longest counts.
     let Some(first) = open.filter_map(|path| first_end(path, &issuer, bundle)).max_by_key(First::end) else {
         return match reached.unknown {
             Some(message) => Err(ctx
-                .lacking(issuer_item(), Why::Malformed { message }, "who signed the issuer's certificate")
+                .lacking(
+                    issuer_item(),
+                    Why::Malformed { message },
+                    "the signer of the issuer's \
+                    certificate",
+                )
                 .into()),
             None => Err(Unjudged::blocked("issuer-not-trusted", "the issuer chains to no trust anchor")),
         };
@@ -35,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding(ctx, &issuer, bundle, &first)].into())
 }
 
-/// The certificate of a way that ends first.
+/// The certificate of a path that expires first.
 struct First<'a> {
     certificate: &'a Certificate,
     is_anchor: bool,
@@ -56,22 +61,23 @@ fn first_end<'a>(path: &Path, issuer: &'a Issuer<'_>, bundle: &'a Bundle) -> Opt
 
 fn finding(ctx: &Context<'_>, issuer: &Issuer<'_>, bundle: &Bundle, first: &First<'_>) -> Finding {
     let steps = Remedy::new();
-    // Anchors that end soon are the matter of `trust-anchor-expiring`.
+    // `trust-anchor-expiring` reports anchors that expire soon.
     let soon = !first.is_anchor && ends_within(first.certificate, ctx.now(), ctx.span_of("days"));
     let (severity, message) = if soon {
         (
             Severity::Warning,
             format!(
-                "a certificate above the issuer expires within {}, before the issuer does: from then on identity refuses the issuer \
-                 and issues no certificates, and the mesh stops within a day",
+                "a certificate above the issuer expires within {}, before the issuer does: after that, \
+                    identity rejects the issuer and issues no certificates, and the mesh stops within a \
+                    day",
                 ctx.said_of("days")
             ),
         )
     } else {
         (
             Severity::Info,
-            "the issuer's certificate is valid for longer than one that it chains to: the mesh stops with that one, and the \
-             issuer's own dates do not show it"
+            "the issuer's certificate outlives one that it chains to: the mesh stops when that one \
+                expires, and the issuer's own dates do not show it"
                 .to_owned(),
         )
     };

@@ -13,19 +13,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let reached = reach(&issuer.chain, &bundle.anchors, &now).anchors;
     let pinned = !reached.is_empty()
         && reached.iter().all(|place| bundle.anchors.get(*place).is_some_and(|anchor| anchor == certificate));
-    // The command-line tool makes one root that signs for itself; whoever replaces that by hand replaces both at once.
+    // The CLI makes one self-signed root; a manual rotation replaces both at once.
     let on_purpose = certificate.is_self_issued() && issuer.renewed_by().is_none();
     if !pinned || on_purpose {
         return Ok(Verdict::fine());
     }
     let message = match issuer.renewed_by() {
         Some(_) => {
-            "the issuer is trusted only because its own certificate is among the trust anchors, and it is renewed by itself: \
-             after the next renewal identity refuses it and issues no certificates"
+            "the issuer is trusted only because its own certificate is a trust anchor, and it is renewed \
+                automatically: after the next renewal identity rejects it and issues no certificates"
         }
         None => {
-            "the issuer is trusted only because its own certificate is among the trust anchors: a new one under the same root \
-             is not, so every change of the issuer is a rotation of the trust anchor"
+            "the issuer is trusted only because its own certificate is a trust anchor: a new issuer \
+                under the same root is not trusted, so every issuer change requires a trust anchor \
+                rotation"
         }
     };
     let finding = ctx
@@ -43,11 +44,15 @@ fn steps(ctx: &Context<'_>, certificate: &Certificate) -> Remedy {
     let steps = if certificate.is_self_issued() {
         steps.step(
             StepKind::Note,
-            "Let a root of its own sign the issuer, which lives longer (with cert-manager, an Issuer of kind CA), and put the \
-             certificate of that root in a file root.crt",
+            "Sign the issuer with a separate, longer-lived root (with cert-manager, an Issuer of kind \
+                CA), and put the certificate of that root into a file root.crt",
         )
     } else {
-        steps.step(StepKind::Note, "Put the certificate of the CA that signed the issuer in a file root.crt")
+        steps.step(
+            StepKind::Note,
+            "Put the certificate of the CA that signed the issuer into a file \
+            root.crt",
+        )
     };
     let steps = remedy::add_to_bundle(
         ctx,
@@ -58,5 +63,5 @@ fn steps(ctx: &Context<'_>, certificate: &Certificate) -> Remedy {
     );
     let steps = remedy::put_bundle(ctx, steps, "Put the bundle in place", remedy::WITH_ROOT);
     let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
-    steps.step(StepKind::Note, "Remove the issuer's own certificate from the bundle afterwards")
+    steps.step(StepKind::Note, "Then remove the issuer's own certificate from the bundle")
 }

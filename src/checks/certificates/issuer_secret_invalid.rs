@@ -1,4 +1,5 @@
-//! `issuer-secret-invalid`: the Secret of the issuer is missing, or does not hold what identity is set to read.
+//! `issuer-secret-invalid`: the Secret of the issuer is missing, or does not hold the configured
+//! certificate.
 
 use super::identity::{
     ISSUER, Scheme, chain, config, identity_deployment, need_control_plane, scheme, values,
@@ -12,7 +13,8 @@ use crate::item::Scope;
 use crate::model::managed_by::Installer;
 use crate::objects::Secret;
 
-/// What this is asked about, and what comes of trust anchors that are not there.
+/// The rows of `linkerd check` for this check, including the one that fails on missing trust
+/// anchors.
 const VALID: &str = "certificate config is valid";
 const ISSUED: &str = "issuer cert is issued by the trust anchor";
 
@@ -26,18 +28,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(secret) = secret else {
         need_control_plane(ctx)?;
         let message = "the Secret that holds the issuer's certificate and key is missing: identity does not start without it, and no new proxy gets a certificate";
-        let seen = secret_says(ctx, "metadata.name", "there is no such Secret".to_owned());
+        let seen = secret_says(ctx, "metadata.name", "the Secret does not exist".to_owned());
         return Ok(vec![finding(ctx, message, seen, scheme, "missing")].into());
     };
     let mut findings = Vec::new();
     if let Err(error) = chain(secret, scheme) {
         let held: Vec<&str> = secret.data.keys().map(String::as_str).collect();
         let held = if held.is_empty() { "nothing".to_owned() } else { held.join(", ") };
-        let said = format!(
-            "{error}; certificates stand under: {held} (identity.issuer.scheme is {})",
-            scheme.name()
-        );
-        let message = "the issuer's Secret does not hold the certificate that identity reads: identity does not start with it";
+        let said =
+            format!("{error}; keys with certificates: {held} (identity.issuer.scheme is {})", scheme.name());
+        let message = "the issuer's Secret does not hold the certificate that identity reads: identity \
+            does not start";
         findings.push(finding(ctx, message, secret_says(ctx, "data", said), scheme, "certificate"));
     }
     if scheme == Scheme::External {
@@ -46,10 +47,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some(Err(error)) => Some(format!("ca.crt: {error}")),
             Some(Ok(_)) => None,
         };
-        let message = "the issuer's Secret has no ca.crt that can be read: `linkerd check` and other commands that take the \
-                       trust \
-                       anchors from there fail";
-        // One that is there and empty passes the first row, and is kept no more than none.
+        let message = "the issuer's Secret has no readable ca.crt: `linkerd check` and other commands \
+            that take the trust anchors from it fail";
+        // An empty `ca.crt` passes the first row; it is stored like a missing one.
         findings.extend(said.map(|said| {
             let seen = secret_says(ctx, "data", said);
             finding(ctx, message, seen, scheme, "ca.crt").fails_rows([VALID, ISSUED])
@@ -63,7 +63,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// What is wrong with the trust anchors that stand in the values, which count where the chart writes the Secret.
+/// Faults of the trust anchors in the values, which count if the chart writes the Secret.
 fn anchors(ctx: &Context<'_>, values: &Values) -> Option<Finding> {
     let namespace = &ctx.namespaces().control_plane;
     let says = |said: String| {
@@ -72,27 +72,28 @@ fn anchors(ctx: &Context<'_>, values: &Values) -> Option<Finding> {
     };
     let scheme = Scheme::Linkerd;
     let Some(pem) = values.text("identityTrustAnchorsPEM") else {
-        // With an external authority there are none by design, and the real row cannot be met.
+        // With an external authority they are missing by design, and the real row always fails.
         if values.bool("identity.externalCA") == Some(true) {
             return None;
         }
-        let message = "linkerd-config names no trust anchors, so that `linkerd check` and `linkerd multicluster check` find \
-                       that nothing here is signed by one; the mesh itself goes by those in linkerd-identity-trust-roots";
+        let message = "linkerd-config holds no trust anchors: `linkerd check` and `linkerd multicluster \
+            check` report the issuer as unsigned. The mesh itself uses those in \
+            linkerd-identity-trust-roots";
         let finding = finding(ctx, message, says("there is none".to_owned()), scheme, "none");
         let finding = finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing();
         return Some(finding.fails_rows([ISSUED]));
     };
     let error = from_bundle(pem).err()?;
     let seen = says(error);
-    // The chart trims the text, so that blanks at its end reach nobody but `linkerd check`.
+    // The chart trims the text, so only `linkerd check` reads the blanks at its end.
     let found = if from_bundle(pem.trim()).is_ok() {
-        let message = "the trust anchors in linkerd-config end with blanks: `linkerd check` cannot read them and ends there; \
-                       nothing else does";
+        let message = "the trust anchors in linkerd-config end with blanks: `linkerd check` cannot read \
+            them and stops there; nothing else is affected";
         let finding = finding(ctx, message, seen, scheme, "blanks");
         finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing()
     } else {
-        let message = "the trust anchors that the mesh was installed with cannot be read: the next upgrade gives them to every \
-                       proxy";
+        let message = "the trust anchors of the installation are unreadable: the next upgrade gives them \
+            to every proxy";
         finding(ctx, message, seen, scheme, "anchors")
     };
     Some(found)
@@ -120,8 +121,9 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
             let steps = remedy::see_it_taken(ctx, remedy::restore_issuer(ctx, steps));
             steps.step(
                 StepKind::Note,
-                "If the installation does not keep it any more, make a new issuer under the trust anchor, and put it in place the same \
-                 way (step certificate create; identity.issuer.tls.crtPEM and keyPEM)",
+                "If the installation no longer keeps it, make a new issuer under the trust anchor, and \
+                    put it in place the same way (step certificate create; identity.issuer.tls.crtPEM \
+                    and keyPEM)",
             )
         }
         Scheme::Linkerd => remedy::put_issuer(ctx, remedy::new_issuer(ctx, steps), None),
@@ -135,7 +137,7 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
         .tie(identity_deployment(ctx))
 }
 
-/// Whether the tool that installed the control plane keeps the issuer that it was given or made.
+/// Whether the tool that installed the control plane stores the issuer.
 fn is_kept(ctx: &Context<'_>) -> bool {
     let by = upgrade::managed_by(ctx);
     by.gitops.is_none() && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))

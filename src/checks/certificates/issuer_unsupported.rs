@@ -1,5 +1,5 @@
-//! `issuer-unsupported`: the issuer's certificate has a key with which identity cannot sign, a signature that proxies do not
-//! verify, or may not sign; or only `linkerd check` refuses it.
+//! `issuer-unsupported`: identity cannot sign with the issuer's key, proxies do not support its
+//! signature, it may not sign, or only `linkerd check` rejects it.
 
 use super::algorithms::{self, Supported};
 use super::identity::{Issuer, identity_deployment, issuer};
@@ -20,26 +20,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         (Supported::Nowhere, _) => {
             let message = match certificate.key() {
                 Key::Ecdsa(_) => {
-                    "the issuer's key is on a curve that proxies of this release do not verify: they refuse every certificate \
-                     that it signs. It must be ECDSA P-256"
+                    "proxies of this release do not support the curve of the issuer's key: they reject \
+                        every certificate that it signs. It must be ECDSA P-256"
                 }
                 Key::Rsa(_) | Key::Ed25519 | Key::Other(_) => {
-                    "identity cannot sign with the issuer's key, since it signs with ECDSA only: no proxy gets a certificate. \
-                     The \
-                     key must be ECDSA P-256"
+                    "identity cannot sign with the issuer's key, since it supports only ECDSA: no proxy \
+                        gets a certificate. The key must be ECDSA P-256"
                 }
             };
             findings.push(finding(ctx, &issuer, "algorithm", message, &said));
         }
         (_, Supported::Nowhere) => {
-            let message = "the issuer's certificate is signed in a way that proxies of this release do not verify: they refuse \
-                           every certificate below it. Use ECDSA or RSA with SHA-256";
+            let message = "proxies of this release do not support the signature of the issuer's \
+                certificate: they reject every certificate below it. Use ECDSA or RSA with SHA-256";
             findings.push(finding(ctx, &issuer, "algorithm", message, &said));
         }
         (Supported::Everywhere | Supported::InMesh, Supported::Everywhere | Supported::InMesh) => {
-            let message = "linkerd check does not accept the key or the signature of the issuer's certificate, which identity \
-                           and \
-                           proxies do: the mesh works";
+            let message = "linkerd check rejects the key or the signature of the issuer's certificate, \
+                but identity and proxies accept them: the mesh works";
             let found = ctx
                 .finding(issuer.subject(), message)
                 .severity(Severity::Info)
@@ -49,18 +47,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .parameter("command")
                 .remedy(Remedy::new().step(
                     StepKind::Note,
-                    "With the next renewal choose ECDSA P-256, signed with SHA-256, if linkerd check has to pass",
+                    "If linkerd check must pass, use ECDSA P-256, signed with SHA-256, at the next \
+                        renewal",
                 ));
             findings.push(found);
         }
     }
     if !certificate.is_authority() {
-        let message = "the issuer's certificate is not a CA: identity refuses it and does not start with it";
+        let message = "the issuer's certificate is not a CA: identity rejects it and does not start";
         findings.push(finding(ctx, &issuer, "no-authority", message, "CA:FALSE").fails_rows([]));
     } else if !certificate.signs_certificates() {
-        let message = "the key usage of the issuer's certificate does not include signing certificates: verifiers that look \
-                       at it accept none that it signed";
-        let finding = finding(ctx, &issuer, "key-usage", message, "no Certificate Sign in its key usage");
+        let message = "the key usage of the issuer's certificate does not include signing certificates: \
+            verifiers that enforce it reject every certificate it signed";
+        let finding = finding(ctx, &issuer, "key-usage", message, "its key usage lacks Certificate Sign");
         findings.push(finding.severity(Severity::Warning).fails_rows([]));
     }
     Ok(findings.into())

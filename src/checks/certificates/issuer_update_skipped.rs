@@ -1,4 +1,4 @@
-//! `issuer-update-skipped`: identity was given a new issuer, refused it, and goes on with the one that it started with.
+//! `issuer-update-skipped`: identity rejected a new issuer and uses the one that it started with.
 
 use super::identity::{ISSUER, identity_deployment};
 use crate::checks::{Context, Judgement, Verdict};
@@ -9,7 +9,7 @@ use crate::model::installed::COMPONENT;
 use crate::model::moments;
 use crate::objects::{Event, Pod};
 
-/// What identity says when it does not take what it is given, and when it does.
+/// The events of identity for a rejected and for a loaded issuer.
 const SKIPPED: &str = "IssuerUpdateSkipped";
 const UPDATED: &str = "IssuerUpdated";
 
@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let own = meta.label(COMPONENT) == Some("identity");
         own && meta.namespace == *namespace && !pod.is_finished()
     });
-    // Whoever started since has read what there is.
+    // A container that has started since has read the current issuer.
     let older: Vec<&Pod> =
         running.filter(|pod| started(pod).is_none_or(|started| Some(started) < skipped.last.get())).collect();
     if older.is_empty() {
@@ -42,32 +42,39 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = Remedy::new()
         .step(
             StepKind::Note,
-            "Fix what else is reported about the issuer and the trust anchors first: they have to belong together",
+            "First repair the other findings about the issuer and the trust anchors: they must belong \
+                together",
         )
         .run(
             StepKind::Command,
-            "If they do, identity still has the old trust anchors: restart it, so that it reads both again. A pod that \
-             refuses them again does not become ready, and the old one keeps running",
+            "If they belong together, identity still has the old trust anchors: restart it, so that it \
+                reads both again. A pod that rejects them again does not become ready, and the old one \
+                keeps running",
             Command::lines([
                 kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
-                kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
+                kubectl()
+                    .namespace(namespace)
+                    .words("rollout status deployment/linkerd-identity --timeout=120s"),
             ]),
         );
     let finding = ctx
         .finding(
             Subject::object("Secret", namespace, ISSUER),
-            "identity refused the new issuer and still uses the old one: certificates come from that one until it expires or \
-             identity restarts",
+            "identity rejected the new issuer and still uses the old one: certificates come from the old \
+                issuer until it expires or identity restarts",
         )
-        .evidence(events::quoted(format!("{} {namespace}/{}", skipped.about.kind, skipped.about.name), skipped))
-        .evidence(Evidence::other("identity pods that started before", names.join(", ")))
+        .evidence(events::quoted(
+            format!("{} {namespace}/{}", skipped.about.kind, skipped.about.name),
+            skipped,
+        ))
+        .evidence(Evidence::other("identity pods that started earlier", names.join(", ")))
         .timeline(events.chain(starts))
         .remedy(remedy)
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())
 }
 
-/// When the container that holds the issuer started.
+/// The start of the container that holds the issuer.
 fn started(pod: &Pod) -> Option<jiff::Timestamp> {
     pod.container_status("identity")?.state.running()?.started_at.get()
 }

@@ -1,4 +1,5 @@
-//! Checks of certificates: the trust anchors, the issuer, what the webhooks serve, and what each proxy trusts.
+//! Checks of certificates: trust anchors, the issuer, webhook certificates, and the trust anchors
+//! of each proxy.
 
 use super::{Check, row};
 

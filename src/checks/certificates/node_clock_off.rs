@@ -1,4 +1,5 @@
-//! `node-clock-off`: the clock of a node differs from those of the others, by what its kubelet writes into its Lease.
+//! `node-clock-off`: the clock of a node differs from those of the others, according to the Lease
+//! of its kubelet.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +10,10 @@ use crate::command::{Command, Line, program};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::objects::{Lease, Node, OF_NODES};
 
-/// A kubelet renews every ten seconds, and a node is ready for forty more where it does not; the rest is to be sure.
+/// A kubelet renews every ten seconds, and a node stays ready for forty more without a renewal; the
+/// rest is a margin.
 const ALLOWED: SignedDuration = SignedDuration::from_secs(60);
-/// From here on fresh certificates are refused for minutes.
+/// From this difference on, new certificates are rejected for minutes.
 const MUCH: SignedDuration = SignedDuration::from_mins(5);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -45,8 +47,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             return Ok(Verdict::fine());
         }
         let message = format!(
-            "the clocks of nodes {first} and {last} are {} apart: one of them is wrong, and certificates that are signed by the one are not \
-             believed by the other",
+            "the clocks of nodes {first} and {last} are {} apart: one of them is wrong, and peers reject \
+                certificates signed under the other clock",
             words(apart)
         );
         let finding = ctx.finding(Subject::node(last), message).severity(severity(apart)).likely();
@@ -60,9 +62,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             return None;
         }
         let (side, then) = if away.is_negative() {
-            ("behind", "fresh certificates are not valid there yet")
+            ("behind", "new certificates are not valid there yet")
         } else {
-            ("ahead", "what is signed there is not valid yet elsewhere, and certificates end early there")
+            (
+                "ahead",
+                "certificates signed there are not valid elsewhere yet, and certificates expire \
+                early there",
+            )
         };
         let message =
             format!("the node's clock is {} {side} those of the other nodes: {then}", words(away.abs()));
@@ -97,7 +103,7 @@ fn evidence((name, time): &(&str, Timestamp)) -> Evidence {
 fn remedy() -> Remedy {
     Remedy::new().run(
         StepKind::Command,
-        "On the node, see whether its clock is synchronized, and have it be",
+        "Check on the node whether its clock is synchronized, and synchronize it",
         Command::in_node_shell([Line::from(program("chronyc").words("tracking"))
             .and_shell("||")
             .call(program("timedatectl"))]),

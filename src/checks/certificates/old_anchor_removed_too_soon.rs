@@ -1,4 +1,5 @@
-//! `old-anchor-removed-too-soon`: a trust anchor went while certificates under it may still be in use.
+//! `old-anchor-removed-too-soon`: a trust anchor was removed while certificates under it may still
+//! be in use.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -10,15 +11,15 @@ use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::objects::Pod;
 
-/// How long the chart has identity issue certificates for.
+/// The default lifetime of certificates that identity issues.
 const USUAL: SignedDuration = SignedDuration::from_hours(24);
-/// How many workloads are quoted.
+/// Maximum number of quoted workloads.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(current) = in_force(ctx)? else {
         need_control_plane(ctx)?;
-        return Err(Unjudged::blocked("trust-roots-missing", "there are no trust anchors"));
+        return Err(Unjudged::blocked("trust-roots-missing", "the trust anchors are missing"));
     };
     let issuer = issuer(ctx)?;
     let made = issuer.certificate().not_before();
@@ -26,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .and_then(|values| seconds(values.text("identity.issuer.issuanceLifetime")?))
         .unwrap_or(USUAL);
     let over = made.checked_add(lifetime).unwrap_or(Timestamp::MAX);
-    // Bundles with an anchor that is not there any more, beside those that are.
+    // Bundles with an anchor that was removed from the current one, and with current ones.
     let wider = holders(ctx, &|held| held.overlaps(&current) && held.exceeds(&current))?;
     let older: Vec<_> = wider
         .iter()
@@ -43,26 +44,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = Remedy::new().step(
         StepKind::Note,
         format!(
-            "Put the old trust anchor back beside the new one, the way it was added, and take it out after {over}, when the last \
-             certificate under it is over"
+            "Put the old trust anchor back next to the new one, in the way it was added, and remove it \
+                after {over}, when the last certificate under it has expired"
         ),
     );
     let remedy = restart::all_meshed(
         ctx,
         remedy,
         restart::Needs::NewPods,
-        "Or restart what is meshed now: new pods have certificates of the new issuer",
+        "Or restart the meshed workloads now: new pods have certificates of the new issuer",
     );
     let finding = ctx
         .finding(
             Subject::object("ConfigMap", namespace, TRUST_ROOTS),
-            "a trust anchor was taken out of the bundle while proxies may still hold certificates of the issuer before this one: whoever has \
-             the new bundle alone refuses them until they are renewed",
+            "a trust anchor was removed while proxies may still have certificates of the previous \
+                issuer: proxies that have only the new bundle reject these until they are renewed",
         )
         .likely()
         .evidence(Evidence::field(&object, IN_FORCE, current.shown()))
         .evidences(older.iter().take(QUOTED).filter_map(|(held, _)| held.evidence()))
-        .evidence(issuer.quoted(format!("not before {made}; certificates of the one before it end by {over}")))
+        .evidence(issuer.quoted(format!(
+            "not before {made}; certificates of the previous issuer expire \
+            by {over}"
+        )))
         .remedy(remedy);
     let finding = older.iter().fold(finding, |finding, (held, _)| {
         held.pods.iter().fold(finding, |finding, pod| {
@@ -76,7 +80,7 @@ fn started(pod: &Pod) -> Option<Timestamp> {
     pod.status.start_time.get().or(pod.metadata.creation_timestamp.get())
 }
 
-/// A duration as the chart has it: `24h0m0s`, `86400s`.
+/// A duration in the format of the chart: `24h0m0s`, `86400s`.
 fn seconds(text: &str) -> Option<SignedDuration> {
     text.parse::<SignedDuration>().ok().filter(|lifetime| lifetime.is_positive())
 }

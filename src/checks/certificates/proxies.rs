@@ -1,5 +1,6 @@
-//! The trust anchors that each proxy was created with. The injector writes them into the pod, as text, and no proxy looks
-//! again; the control plane's own proxies take them from the ConfigMap whenever they start, and are left out.
+//! The trust anchors that each proxy was created with. The injector writes them into the pod as
+//! text, and proxies do not read them again. The control plane's own proxies read the ConfigMap
+//! when they start, and are left out.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +16,11 @@ use crate::model::owners::Owner;
 use crate::objects::container::TRUST_ANCHORS;
 use crate::objects::{ConfigMap, Pod};
 
-/// Pods of one workload that hold the same bundle.
+/// Pods of one workload that have the same bundle.
 pub(super) struct Holders<'a> {
-    /// What they belong to.
+    /// Their owner.
     pub(super) owner: Owner,
-    /// What they hold.
+    /// Their bundle.
     pub(super) bundle: BundlePrint,
     /// The pods.
     pub(super) pods: Vec<&'a Pod>,
@@ -31,7 +32,7 @@ impl Holders<'_> {
         self.pods.iter().map(|pod| pod.metadata.name.clone()).collect()
     }
 
-    /// What the first of them holds, as evidence: the others hold the same.
+    /// The bundle of the first pod as evidence; the others have the same.
     pub(super) fn evidence(&self) -> Option<Evidence> {
         let meta = &self.pods.first()?.metadata;
         let path = format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]");
@@ -39,7 +40,7 @@ impl Holders<'_> {
     }
 }
 
-/// When the ConfigMap of the anchors was made, and from when on each anchor in it is valid.
+/// The creation of the anchors' ConfigMap, and the start of each anchor's validity.
 pub(super) fn anchors_since(ctx: &Context<'_>, roots: Option<&ConfigMap>) -> Vec<Moment> {
     let Some(roots) = roots else { return Vec::new() };
     let made = moments::created("ConfigMap", &roots.metadata, "created");
@@ -50,24 +51,25 @@ pub(super) fn anchors_since(ctx: &Context<'_>, roots: Option<&ConfigMap>) -> Vec
     made.into_iter().chain(valid).collect()
 }
 
-/// When the pods of a workload were created, and the anchors came that they lack.
+/// The creation of a workload's pods, and of the anchors that they lack.
 pub(super) fn since<'a>(anchors: &[Moment], pods: impl IntoIterator<Item = &'a Pod>) -> Vec<Moment> {
     let mut moments = moments::pods_created(pods, "created with its anchors");
     moments.extend(anchors.iter().cloned());
     moments
 }
 
-/// The pods whose proxies hold a bundle that `wanted` picks, by workload. Reads ReplicaSets and Jobs where they are there.
+/// The pods whose proxies have a bundle that `wanted` selects, by workload. Reads ReplicaSets and
+/// Jobs if available.
 ///
 /// # Errors
-/// Pods could not be had.
+/// Pods are unavailable.
 pub(super) fn holders<'a>(
     ctx: &Context<'a>,
     wanted: &dyn Fn(&BundlePrint) -> bool,
 ) -> Result<Vec<Holders<'a>>, Missing> {
     let pods = injected(ctx)?;
     let owners = ctx.owners();
-    // Few bundles stand in many pods.
+    // Many pods share few bundles.
     let mut known: BTreeMap<&str, Option<BundlePrint>> = BTreeMap::new();
     let mut found: BTreeMap<(Owner, BundlePrint), Vec<&Pod>> = BTreeMap::new();
     for pod in pods {
@@ -81,21 +83,21 @@ pub(super) fn holders<'a>(
     Ok(found.into_iter().map(|((owner, bundle), pods)| Holders { owner, bundle, pods }).collect())
 }
 
-/// Pods of one workload that do not show their bundle, and whose annotation is not the hash of the current one.
+/// Pods of one workload with a hidden bundle whose annotation is not the hash of the current one.
 pub(super) struct Hashed<'a> {
-    /// What they belong to.
+    /// Their owner.
     pub(super) owner: Owner,
-    /// What their annotation says.
+    /// The value of their annotation.
     pub(super) hash: String,
     /// The pods.
     pub(super) pods: Vec<&'a Pod>,
 }
 
-/// The pods whose proxies' environment hides which bundle they hold, and whose annotation says that it is not the one
-/// with this text.
+/// The pods whose proxies' environment hides their bundle, and whose annotation differs from the
+/// hash of this text.
 ///
 /// # Errors
-/// Pods could not be had.
+/// Pods are unavailable.
 pub(super) fn hashed<'a>(ctx: &Context<'a>, current: &str) -> Result<Vec<Hashed<'a>>, Missing> {
     let owners = ctx.owners();
     let mut found: BTreeMap<(Owner, &str), Vec<&Pod>> = BTreeMap::new();
@@ -110,7 +112,7 @@ pub(super) fn hashed<'a>(ctx: &Context<'a>, current: &str) -> Result<Vec<Hashed<
     Ok(found.map(|((owner, hash), pods)| Hashed { owner, hash: hash.to_owned(), pods }).collect())
 }
 
-/// The pods of this mesh outside its control plane that are judged.
+/// The pods of this mesh outside its control plane that are checked.
 fn injected<'a>(ctx: &Context<'a>) -> Result<impl Iterator<Item = &'a Pod> + use<'a>, Missing> {
     let pods = ctx.seen::<Pod>()?;
     let home = ctx.namespaces().control_plane.clone();

@@ -1,4 +1,5 @@
-//! `proxy-certificate-expired`: a proxy's own metrics say that its certificate has expired, or that it never had one.
+//! `proxy-certificate-expired`: a proxy's own metrics show that its certificate has expired, or
+//! that it never had one.
 
 use jiff::Timestamp;
 
@@ -12,7 +13,7 @@ use crate::item::diagnostic::ProxyMetrics;
 use crate::objects::Pod;
 use crate::objects::container::PROXY_CONTAINER;
 
-/// The time in which a proxy has its first certificate, in seconds.
+/// The time within which a proxy gets its first certificate, in seconds.
 const FIRST: i64 = 60;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -34,7 +35,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ));
             }
         } else if expires <= read {
-            let message = "the proxy's certificate has expired and was not renewed: other proxies refuse it";
+            let message = "the proxy's certificate has expired and was not renewed: other proxies reject \
+                it";
             findings.push(finding(ctx, pod, metrics, message));
         }
     }
@@ -60,12 +62,13 @@ fn finding(ctx: &Context<'_>, pod: &Pod, metrics: &ProxyMetrics, message: &str) 
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    "See what the proxy says of identity",
+                    "Read the proxy's log lines about identity",
                     logs.option("-c", PROXY_CONTAINER).words("--tail=50"),
                 )
                 .step(
                     StepKind::Note,
-                    "Fix what else is reported about identity, the issuer and the trust anchors; then restart the workload",
+                    "Repair the other findings about identity, the issuer and the trust anchors; then \
+                        restart the workload",
                 ),
         )
 }

@@ -1,4 +1,4 @@
-//! `proxy-trust-domain-differs`: proxies have their names in another trust domain than the mesh.
+//! `proxy-trust-domain-differs`: the names of proxies are in another trust domain than the mesh.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     if config(ctx)?.is_none() {
         need_control_plane(ctx)?;
-        return Err(Unjudged::blocked("linkerd-config-missing", "there is no linkerd-config"));
+        return Err(Unjudged::blocked("linkerd-config-missing", "linkerd-config is missing"));
     }
     let Some(domain) = trust_domain(ctx) else {
         return Err(Unjudged::blocked("linkerd-config-unreadable", "linkerd-config holds no chart values"));
@@ -36,12 +36,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let findings = found.into_iter().map(|((owner, name), pods)| {
         let mut remedy = Remedy::new();
-        remedy.steps.push(renew(ctx, &owner, &pods, Needs::NewProxy, "new pods get the trust domain of today"));
+        remedy.steps.push(renew(
+            ctx,
+            &owner,
+            &pods,
+            Needs::NewProxy,
+            "new pods get the current trust \
+            domain",
+        ));
         let pod = format!("Pod {}/{}", owner.namespace, pods[0]);
         ctx.finding(
             owner.subject(pods),
-            "the proxy has its name in another trust domain than the control plane: identity refuses to certify it, and policies that \
-             name identities do not match it",
+            "the proxy's name is in another trust domain than the control plane: identity does not \
+                certify it, and policies that name identities do not match it",
         )
         .evidence(Evidence::field(pod, format!("containers[linkerd-proxy].env[{LOCAL_NAME}]"), name))
         .evidence(Evidence::field(
@@ -54,7 +61,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The trust domain in the name of a proxy of the control plane in a namespace.
+/// The trust domain in a proxy's name, for the control plane in a namespace.
 fn domain_of<'n>(name: &'n str, home: &str) -> Option<&'n str> {
     let (_, rest) = name.split_once(".serviceaccount.identity.")?;
     rest.strip_prefix(home)?.strip_prefix('.').filter(|domain| !domain.is_empty())

@@ -1,6 +1,7 @@
-//! How the certificates of the mesh are replaced: by whom they are written, and in which order. The steps follow Linkerd's
-//! own procedures; which of them fits is for the checks. Files of different purpose have different names, so that the steps
-//! of two findings do not overwrite each other's.
+//! Steps that replace the certificates of the mesh, with the tool that writes them, in the right
+//! order. They follow Linkerd's own procedures; each check selects the one that fits. Files of
+//! different purpose have different names, so that the steps of two findings do not overwrite each
+//! other's.
 
 use super::identity::{DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, trust_domain};
 use crate::certificates::BundlePrint;
@@ -15,8 +16,8 @@ use crate::model::owners::Owner;
 use crate::objects::{Deployment, Pod};
 
 const NEW_ISSUER: &str =
-    "Put the new issuer in place (if cert-manager or another tool writes its Secret, there)";
-/// The certificate of a trust anchor that is made anew; `ca.crt` is that of the current one.
+    "Put the new issuer in place (if cert-manager or another tool writes its Secret, in that tool)";
+/// The certificate of a new trust anchor; `ca.crt` is that of the current one.
 pub(super) const NEW_ROOT: &str = "ca-new.crt";
 /// The current bundle with a new anchor.
 pub(super) const WITH_NEW: &str = "bundle-with-new.crt";
@@ -44,12 +45,12 @@ fn create() -> Call {
     program("step").words("certificate create")
 }
 
-/// Without a password, since Linkerd reads none.
+/// Without a password, since Linkerd supports none.
 fn insecurely(call: Call) -> Call {
     call.words("--no-password --insecure")
 }
 
-/// Adds the command that makes a new issuer under the trust anchor that is there.
+/// Adds the command that makes a new issuer under the current trust anchor.
 pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let issuer =
         create().arg(names(ctx, "identity")).words("issuer.crt issuer.key --profile intermediate-ca");
@@ -67,12 +68,12 @@ fn names(ctx: &Context<'_>, what: &str) -> String {
     format!("{what}.{}.{domain}", ctx.namespaces().control_plane)
 }
 
-/// Makes another issuer, and puts it in the place of one that cannot stay.
+/// Makes a new issuer and puts it in place of one that must be replaced.
 pub(super) fn another_issuer(ctx: &Context<'_>, issuer: &Issuer<'_>) -> Remedy {
     see_it_taken(ctx, put_issuer(ctx, new_issuer(ctx, Remedy::new()), Some(issuer)))
 }
 
-/// Adds the step that puts a new issuer in place, by whom the Secret is written.
+/// Adds the step that puts a new issuer in place, with the tool that writes the Secret.
 pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issuer<'_>>) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     match issuer.map(|issuer| (issuer, issuer.scheme, issuer.renewed_by())) {
@@ -81,7 +82,7 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
             let certificate = certificate.unwrap_or(ISSUER);
             remedy.run(
                 StepKind::Command,
-                "See why cert-manager does not renew it, and have it renewed",
+                "Find out why cert-manager does not renew it, and renew it",
                 Command::lines([
                     kubectl().namespace(namespace).words("describe certificate").operand(certificate),
                     program("cmctl").words("renew").option("-n", namespace).operand(certificate),
@@ -105,7 +106,7 @@ fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &
     unguarded(ctx, remedy, NEW_ISSUER, options)
 }
 
-/// Adds the step that restores an issuer that is kept in the values of the installation.
+/// Adds the step that restores an issuer that is stored in the values of the installation.
 pub(super) fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let act = "Restore the Secret from the installation, which keeps the issuer (the CLI in the Secret linkerd-config-overrides, \
                Helm in its release)";
@@ -170,12 +171,13 @@ fn anchors<'a>(file: &'static str) -> Options<'a> {
 
 /// Adds the step that puts a new trust anchor and issuer in place at once.
 pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let act = "Put both in place (if trust-manager or cert-manager writes the bundle and the Secret, there)";
+    let act = "Put both in place (if trust-manager or cert-manager writes the bundle and the Secret, in \
+        that tool)";
     let options = pair(anchors(NEW_ROOT), "issuer-new.crt", "issuer-new.key").cli_only("--force");
     upgrade::step(ctx, remedy, StepKind::Command, act, options)
 }
 
-/// Adds the restart of the control plane, which reads the trust anchors only at its start.
+/// Adds the restart of the control plane, which reads the trust anchors only when it starts.
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     remedy.run(
@@ -185,13 +187,13 @@ pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy
     )
 }
 
-/// Adds the restart of what is meshed: proxies keep the bundle that they were created with.
+/// Adds the restart of the meshed workloads: proxies keep the bundle they were created with.
 pub(in crate::checks) fn restart_meshed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let act = "Then restart every meshed workload: a proxy keeps the trust anchors that it was created with";
+    let act = "Then restart every meshed workload: a proxy keeps the trust anchors it was created with";
     restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, act)
 }
 
-/// Adds the steps that take an anchor out of the bundle.
+/// Adds the steps that remove an anchor from the bundle.
 pub(super) fn take_out(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let remedy =
         read_bundle(ctx, remedy, "Write the bundle to a file, and remove that anchor from it", EDITED);
@@ -234,13 +236,13 @@ pub(in crate::checks) fn put_bundle(
     act: &str,
     file: &'static str,
 ) -> Remedy {
-    let act = format!("{act} (if trust-manager writes it, there)");
+    let act = format!("{act} (if trust-manager writes it, in that tool)");
     unguarded(ctx, remedy, &act, anchors(file))
 }
 
 /// As [`put_bundle`], once every proxy has the anchor that the issuer chains to.
 pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
-    let act = format!("{act} (if trust-manager writes it, there)");
+    let act = format!("{act} (if trust-manager writes it, in that tool)");
     upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file))
 }
 
@@ -254,7 +256,8 @@ pub(super) fn by_owner(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         .words("--from-file ca.crt=ca.crt --dry-run=client -o yaml");
     remedy.run(
         StepKind::Command,
-        "Have the tool that owns the Secret write it again (cert-manager, or what is used in its place); by hand",
+        "Have the tool that owns the Secret write it again (cert-manager or the tool used instead); by \
+            hand",
         create.pipe(kubectl().words("apply -f -")),
     )
 }

@@ -1,4 +1,5 @@
-//! What a trust anchor is for at present: whether the issuer depends on it; and the round of all anchors with that.
+//! The current role of a trust anchor: whether the issuer depends on it. Iterates over all anchors
+//! with their roles.
 
 use jiff::Timestamp;
 
@@ -7,20 +8,20 @@ use crate::certificates::{Certificate, Validity, reach};
 use crate::checks::{Context, Judgement};
 use crate::finding::Finding;
 
-/// What hangs on a trust anchor.
+/// Whether the issuer depends on a trust anchor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The issuer leads to it and to no other that is valid now.
+    /// The issuer chains to it and to no other that is valid now.
     Only,
-    /// The issuer leads to it, and to another that is valid now.
+    /// The issuer chains to it, and to another that is valid now.
     OneOfSeveral,
-    /// The issuer does not lead to it.
+    /// The issuer does not chain to it.
     Unused,
-    /// There is no issuer that could be read.
+    /// The issuer is missing or unreadable.
     Unknown,
 }
 
-/// Asks `judge` of every trust anchor in turn.
+/// Calls `judge` for every trust anchor.
 pub(super) fn of_each(ctx: &Context<'_>, judge: impl Fn(&Anchor<'_>, Role) -> Option<Finding>) -> Judgement {
     let bundles = bundles(ctx)?;
     let issuer = issuer(ctx).ok();
@@ -32,7 +33,7 @@ pub(super) fn of_each(ctx: &Context<'_>, judge: impl Fn(&Anchor<'_>, Role) -> Op
 }
 
 impl Role {
-    /// The role of `anchor` among those in force.
+    /// The role of `anchor` among the current ones.
     pub(super) fn of(
         anchor: &Certificate,
         issuer: Option<&Issuer<'_>>,
@@ -46,7 +47,7 @@ impl Role {
         if !leads_to(std::slice::from_ref(anchor), &|_| true) {
             return Role::Unused;
         }
-        // Without the bundle in force, the other one is what there is to go by.
+        // Without the current bundle, use the other one.
         let in_force = bundles.iter().filter(|bundle| bundle.in_force);
         let in_force: Vec<&Bundle> =
             if in_force.clone().next().is_some() { in_force.collect() } else { bundles.iter().collect() };

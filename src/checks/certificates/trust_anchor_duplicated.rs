@@ -9,7 +9,7 @@ use crate::finding::{Finding, Remedy};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let bundles = bundles(ctx)?;
     let in_force = bundles.iter().find(|bundle| bundle.in_force);
-    // The same anchors again say nothing new.
+    // A bundle with the same anchors adds nothing.
     let differ = |bundle: &&Bundle| {
         bundle.in_force || in_force.is_none_or(|in_force| in_force.anchors != bundle.anchors)
     };

@@ -1,4 +1,4 @@
-//! `trust-anchor-expired`: a trust anchor is not within its validity period.
+//! `trust-anchor-expired`: a trust anchor is not valid now.
 
 use super::identity::{Anchor, anchor_tie, identity_deployment, issuer};
 use super::remedy;
@@ -11,7 +11,7 @@ use crate::finding::{Finding, Remedy, Severity, StepKind};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     of_each(ctx, |anchor, role| {
         let validity = anchor.certificate.validity(ctx.now());
-        // Without the issuer it is not known whether anything depends on the anchor.
+        // Without the issuer it is unknown whether it depends on the anchor.
         if let (true, Role::Unknown, Err(Unjudged::Missing(missing))) =
             (validity != Validity::Current, role, issuer(ctx))
         {
@@ -27,22 +27,25 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
             "a trust anchor is not valid yet: if the issuer chains to it, identity issues no certificates until then"
         }
         (_, Role::Unknown) => {
-            "a trust anchor has expired: if the issuer chains to it, identity issues no certificates any more"
+            "a trust anchor has expired: if the issuer chains to it, identity no longer issues \
+                certificates"
         }
         (Validity::NotYet, Role::Only) => {
             "the trust anchor of the mesh is not valid yet: until then identity issues no certificates under it, so no proxy \
              becomes ready"
         }
         (_, Role::Only) => {
-            "the trust anchor of the mesh has expired: identity issues no certificates under it any more, so no new proxy \
-             becomes ready, and running ones lose theirs within its lifetime (24 hours unless set otherwise)"
+            "the trust anchor of the mesh has expired: identity issues no certificates, so no new proxy \
+                becomes ready, and the certificates of running proxies expire (within 24 hours by \
+                default)"
         }
         (Validity::NotYet, Role::OneOfSeveral | Role::Unused) => {
-            "a trust anchor in the bundle is not valid yet: nothing depends on it, but `linkerd check` fails until then"
+            "a trust anchor in the bundle is not valid yet: it is unused, but `linkerd check` fails \
+                until then"
         }
         (_, Role::OneOfSeveral | Role::Unused) => {
-            "a trust anchor in the bundle has expired: nothing depends on it any more, but `linkerd check` fails until it is \
-             removed"
+            "a trust anchor in the bundle has expired: it is unused, but `linkerd check` fails until it \
+                is removed"
         }
     };
     let steps = Remedy::new();
@@ -58,7 +61,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
         Role::OneOfSeveral | Role::Unused => remedy::restart_meshed(ctx, remedy::take_out(ctx, steps)),
     };
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
-    // Nothing fails by an anchor that is not needed, except `linkerd check`.
+    // An unused anchor breaks only `linkerd check`.
     let severity = match role {
         Role::Only | Role::Unknown => Severity::Error,
         Role::OneOfSeveral | Role::Unused => Severity::Warning,

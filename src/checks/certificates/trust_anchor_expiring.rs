@@ -46,7 +46,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: Soon) -> Fi
     }
 }
 
-/// Without a moment in which two proxies share no anchor: first the new one beside the old, then the issuer under it.
+/// Two proxies always share an anchor: the new one is added first, then the issuer under it.
 fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
     let steps = remedy::new_root(ctx, steps);
     let steps = remedy::add_to_bundle(
@@ -66,6 +66,6 @@ fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
          anchor from it",
         remedy::EDITED,
     );
-    let steps = remedy::put_known_bundle(ctx, steps, "Put that bundle in place as well", remedy::EDITED);
+    let steps = remedy::put_known_bundle(ctx, steps, "Put that bundle in place too", remedy::EDITED);
     remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
 }

@@ -1,5 +1,5 @@
-//! `trust-anchor-unsupported`: a trust anchor has a key that proxies cannot verify by, or is no authority; or only
-//! `linkerd check` refuses it.
+//! `trust-anchor-unsupported`: proxies do not support a trust anchor's key, or it is not a CA, or
+//! only `linkerd check` rejects it.
 
 use super::algorithms::{self, Supported};
 use super::identity::{Anchor, anchor_tie, anchors, bundles};
@@ -30,8 +30,8 @@ fn said(anchor: &Anchor<'_>) -> String {
 fn refused_by_linkerd_check(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     ctx.finding(
         anchor.subject(),
-        "linkerd check does not accept the key or the signature of a trust anchor, which identity and proxies do: the mesh \
-         works",
+        "linkerd check rejects the key or the signature of a trust anchor, but identity and proxies \
+            accept them: the mesh works",
     )
     .severity(Severity::Info)
     .rows_as(Severity::Error)
@@ -39,10 +39,10 @@ fn refused_by_linkerd_check(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     .evidences(anchor.evidence(&said(anchor)))
     .parameter(anchor.certificate.print())
     .parameter("command")
-    .remedy(Remedy::new().step(
-        StepKind::Note,
-        "With the next rotation choose ECDSA P-256, if linkerd check has to pass",
-    ))
+    .remedy(
+        Remedy::new()
+            .step(StepKind::Note, "If linkerd check must pass, use ECDSA P-256 at the next rotation"),
+    )
 }
 
 fn unsupported(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
@@ -51,8 +51,8 @@ fn unsupported(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     let steps = remedy::put_root(ctx, remedy::new_root(ctx, steps));
     ctx.finding(
         anchor.subject(),
-        "a trust anchor has a key by which proxies of this release cannot verify: they refuse every certificate that chains to \
-         it. Use ECDSA P-256",
+        "proxies of this release do not support the key of a trust anchor: they reject every certificate \
+            that chains to it. Use ECDSA P-256",
     )
     .evidences(anchor.evidence(&said(anchor)))
     .parameter(certificate.print())
@@ -65,7 +65,7 @@ fn no_authority(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     let steps = remedy::take_out(ctx, Remedy::new());
     ctx.finding(
         anchor.subject(),
-        "a certificate among the trust anchors is not a CA: nothing that it signed is accepted",
+        "a certificate among the trust anchors is not a CA: certificates that it signed are rejected",
     )
     .severity(Severity::Warning)
     .evidences(anchor.evidence(&said))

@@ -1,4 +1,4 @@
-//! `trust-anchors-drifted`: the next upgrade puts other trust anchors in place than those in force.
+//! `trust-anchors-drifted`: the next upgrade replaces the current trust anchors with others.
 
 use super::identity::{IN_FORCE, TRUST_ROOTS, bundles, identity_deployment, issuer, values};
 use super::remedy;
@@ -11,10 +11,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = &ctx.namespaces().control_plane;
     let Some(values) = values(ctx) else { return Ok(Verdict::fine()) };
     if values.bool("identity.externalCA") == Some(true) {
-        return Err(Unjudged::not_applicable("something else than the chart writes the trust anchors"));
+        return Err(Unjudged::not_applicable("a tool other than the chart writes the trust anchors"));
     }
     let next = values.text("identityTrustAnchorsPEM").map(|pem| from_bundle(pem.trim())).and_then(Result::ok);
-    // Where one of both is missing or cannot be read, other checks say so.
+    // If either is missing or unreadable, other checks report it.
     let (Some(in_force), Some(next)) = (bundles.iter().find(|bundle| bundle.in_force), next) else {
         return Ok(Verdict::fine());
     };
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if goes.is_empty() && comes.is_empty() {
         return Ok(Verdict::fine());
     }
-    // Where the next ones do not even cover the issuer, `issuer-not-trusted` says so.
+    // If the next bundle does not cover the issuer, `issuer-not-trusted` reports it.
     let now = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Current;
     let covered = match issuer(ctx) {
         Ok(issuer) => !reach(&issuer.chain, &next, &now).anchors.is_empty(),
@@ -40,19 +40,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let message = match (goes.is_empty(), comes.is_empty()) {
         (false, _) => {
-            "the next upgrade removes trust anchors from the bundle: somebody changed the current bundle outside of the \
-             installation, and proxies created afterwards refuse what chains to those alone"
+            "the next upgrade removes trust anchors from the bundle, which was changed outside the \
+                installation: proxies created after it reject certificates under the removed anchors"
         }
         (true, _) => {
-            "the next upgrade brings trust anchors that the current bundle does not have: somebody changed the current bundle \
-             outside of the installation, and what was removed comes back"
+            "the next upgrade adds trust anchors that the current bundle does not have, since it was \
+                changed outside the installation: removed anchors return"
         }
     };
     let list = |anchors: &[String]| if anchors.is_empty() { "none".to_owned() } else { anchors.join(", ") };
     let steps = remedy::read_bundle(
         ctx,
         Remedy::new(),
-        "Write the current bundle to a file, and make sure that it is the right one",
+        "Write the current bundle to a file, and check that its content is correct",
         remedy::IN_FORCE_FILE,
     );
     let finding = ctx

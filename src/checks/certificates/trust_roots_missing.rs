@@ -1,4 +1,4 @@
-//! `trust-roots-missing`: the ConfigMap that holds the trust anchors is not there, or holds none.
+//! `trust-roots-missing`: the ConfigMap with the trust anchors is missing or holds none.
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, need_control_plane};
 use crate::certificates::from_bundle;
@@ -13,23 +13,26 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pem = roots.map(|roots| roots.data.get(BUNDLE));
     let (message, path, said) = match pem.map(|pem| pem.map(|pem| from_bundle(pem))) {
         None => (
-            "the ConfigMap that holds the trust anchors is missing: no pod of the control plane starts without it, and the \
-             injector has none to give to proxies",
+            "the ConfigMap with the trust anchors is missing: no control-plane pod starts without it, \
+                and the injector has no anchors for new proxies",
             "metadata.name",
-            "there is no such ConfigMap".to_owned(),
+            "the ConfigMap does not exist".to_owned(),
         ),
         Some(Some(Ok(anchors))) if !anchors.is_empty() => return Ok(Verdict::fine()),
         Some(Some(Err(error))) => (
-            "the trust anchors cannot be read: identity does not start with them, and neither does any proxy",
+            "the trust anchors are unreadable: identity does not start with them, and neither does any \
+                proxy",
             IN_FORCE,
             error,
         ),
         Some(pem) => (
-            "the ConfigMap that holds the trust anchors holds none: identity does not start without one, and neither does any \
-             proxy",
+            "the ConfigMap with the trust anchors holds none: identity does not start without one, and \
+                neither does any proxy",
             IN_FORCE,
             match (pem, roots.map(|roots| roots.data.keys().map(String::as_str).collect::<Vec<_>>())) {
-                (None, Some(keys)) if !keys.is_empty() => format!("not there; its keys: {}", keys.join(", ")),
+                (None, Some(keys)) if !keys.is_empty() => {
+                    format!("missing; existing keys: {}", keys.join(", "))
+                }
                 _ => "no certificate".to_owned(),
             },
         ),
@@ -40,8 +43,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx,
         Remedy::new(),
         StepKind::Command,
-        "Have it written again (if identity.externalCA is set, trust-manager or a similar tool writes it, as a ConfigMap with the key \
-         ca-bundle.crt, not as a Secret: see why it does not)",
+        "Have it written again (if identity.externalCA is set, trust-manager or a similar tool writes \
+            it, as a ConfigMap with the key ca-bundle.crt, not as a Secret: find out why it does not)",
         Options::none(),
     );
     let finding = ctx

@@ -1,5 +1,5 @@
-//! `validator-ca-mismatch`: the API server does not trust the certificate of a validating webhook. The injector's is the
-//! matter of `injector-ca-mismatch`.
+//! `validator-ca-mismatch`: the API server does not trust the certificate of a validating webhook.
+//! `injector-ca-mismatch` covers the injector.
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::Certificate;
@@ -24,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn one(ctx: &Context<'_>, pair: &Serving<'_>) -> Result<Option<Finding>, Missing> {
     let Some((configuration, webhook)) = pair.server.webhook(ctx)? else { return Ok(None) };
-    // A URL is served by something that is not in this cluster.
+    // A webhook with a URL is served outside this cluster.
     let Some(service) = &webhook.client_config.service else { return Ok(None) };
     let trusted = pair.server.trusted(ctx, webhook)?;
     let name = format!("{}.{}.svc", service.name, service.namespace);
@@ -44,10 +44,10 @@ fn finding(
 ) -> Finding {
     let why = match refusal {
         Refusal::WrongName => {
-            "the certificate of a validating webhook is not good for the name of its Service"
+            "the certificate of a validating webhook is not valid for the name of its Service"
         }
         Refusal::WrongPurpose => {
-            "the certificate of a validating webhook is limited to purposes that leave out TLS servers"
+            "the certificate of a validating webhook has extended key usages without TLS server"
         }
         Refusal::NoBundle => "a validating webhook has no caBundle, so its certificate is not trusted",
         Refusal::NotTrusted => {
@@ -55,7 +55,7 @@ fn finding(
         }
     };
     let message =
-        format!("{why}: the API server refuses to talk to it; {}", pair.server.effect(Some(webhook)));
+        format!("{why}: the API server does not connect to it; {}", pair.server.effect(Some(webhook)));
     let namespace = &ctx.namespaces().control_plane;
     let name = &configuration.metadata.name;
     let remedy = Remedy::new();

@@ -1,5 +1,5 @@
-//! `webhook-certificate-expired`: the certificate of a webhook, or the bundle by which the API server judges it, is not
-//! within its validity period.
+//! `webhook-certificate-expired`: the certificate of a webhook, or a certificate in its caBundle,
+//! is not valid now.
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
@@ -16,7 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let serving = serving(ctx, &SERVERS)?;
     let mut findings = Vec::new();
     for pair in &serving {
-        // The certificate itself is judged even where the bundle cannot be had.
+        // The certificate is checked even if the bundle is unavailable.
         let webhook = pair.server.webhook(ctx).unwrap_or_else(|missing| {
             ctx.gap(missing);
             None
@@ -48,11 +48,14 @@ fn finding(
                 Validity::NotYet => "is not valid yet",
                 Validity::Over | Validity::Current => "has expired",
             };
-            format!("the certificate of a webhook {state}: the API server refuses to talk to it; {effect}")
+            format!(
+                "the certificate of a webhook {state}: the API server does not connect to it; \
+                {effect}"
+            )
         }
         (None, Some(_)) => format!(
-            "the caBundle of a webhook holds a certificate that is out of date: if the webhook's own chains to no other, the \
-             API server refuses to talk to it; {effect}"
+            "the caBundle of a webhook holds a certificate that is not valid now: if the webhook's own \
+                certificate chains to no other, the API server does not connect to it; {effect}"
         ),
     };
     let list = |certificates: &[&Certificate]| {

@@ -14,8 +14,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.flatten().collect::<Vec<_>>().into())
 }
 
-/// A finding about certificates that have ended and stand behind one that has not. Whether a way leads past them is for
-/// `webhook-certificate-expired`; `linkerd check` counts them among those that end soon.
+/// A finding about expired certificates that follow a valid one. `webhook-certificate-expired`
+/// checks whether a path needs them; `linkerd check` counts them as expiring.
 fn left_over(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     let over = |certificate: &&Certificate| certificate.validity(ctx.now()) == Validity::Over;
     let (own, behind) = pair.served.split_first()?;
@@ -51,8 +51,8 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
             Severity::Warning,
             soon.message(ctx, "the certificate of a webhook", |days| {
                 format!(
-                    "the certificate of a webhook expires within {days} and nothing is known to renew it: from then on the API \
-                     server refuses to talk to the webhook"
+                    "the certificate of a webhook expires within {days} and is not known to be renewed: \
+                        after that, the API server does not connect to the webhook"
                 )
             }),
             bring_together(ctx, remedy, pair.server.values, pair.server.name),
@@ -60,14 +60,14 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         Some((tool, true)) => (
             Severity::Warning,
             format!(
-                "five sixths of the lifetime of a webhook's certificate are over and {tool} has not renewed it: when it \
-                 expires, the API server refuses to talk to the webhook"
+                "{tool} has not renewed a webhook's certificate after five sixths of its lifetime: when \
+                    it expires, the API server does not connect to the webhook"
             ),
             see_renewal(ctx, pair, remedy),
         ),
-        // What is renewed in time is nobody's matter but the row's.
+        // A certificate that is renewed in time matters only for the row.
         Some((_, false)) if soon == Soon::AsSet => return None,
-        // What lives shorter than that is always within it.
+        // A shorter lifetime is always within the limit.
         Some((tool, false)) => (
             Severity::Info,
             format!(
@@ -86,7 +86,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         .remedy(remedy);
     let finding =
         if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
-    // What is overdue is so whenever it ends.
+    // An overdue renewal counts whatever the expiry date.
     Some(match (tool, soon) {
         (Some((_, true)), Soon::AsSet) => soon.graded(finding.likely()),
         (Some((_, true)), _) => finding.likely(),
@@ -95,15 +95,15 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     })
 }
 
-/// Where it is seen whether who renews the certificate will.
+/// The step that shows whether the certificate will be renewed.
 fn see_renewal(ctx: &Context<'_>, pair: &Serving<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
     match pair.secret.metadata.annotation("cert-manager.io/certificate-name") {
         Some(certificate) => remedy.run(
             StepKind::Command,
-            "See when cert-manager renews it",
+            "Check when cert-manager renews it",
             kubectl().namespace(namespace).words("get certificate").operand(certificate).words("-o wide"),
         ),
-        None => remedy.step(StepKind::Note, "See when the tool that writes the Secret renews it"),
+        None => remedy.step(StepKind::Note, "Check when the tool that writes the Secret renews it"),
     }
 }

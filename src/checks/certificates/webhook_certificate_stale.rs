@@ -1,4 +1,5 @@
-//! `webhook-certificate-stale`: a pod of a webhook serves another certificate than the one in its Secret.
+//! `webhook-certificate-stale`: a pod of a webhook serves a certificate other than the one in its
+//! Secret.
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity, from_pem};
@@ -24,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         };
         if pods.is_empty() {
-            let why = Why::Failed { message: "no pod of it runs".to_owned() };
+            let why = Why::Failed { message: "it has no running pod".to_owned() };
             ctx.gap(ctx.lacking(Item::Served(pair.server.asked), why, "what it serves"));
         }
         for pod in pods {
@@ -38,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// What a pod showed; at least one certificate.
+/// The certificates that a pod served; at least one.
 fn shown(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy) -> Result<Vec<Certificate>, Missing> {
     let lacking = |why| ctx.lacking(Item::Served(pair.server.asked), why, format!("pod {}", pod.name));
     if !pod.error.is_empty() {
@@ -66,17 +67,15 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy, chain: &[Certi
         (
             Severity::Error,
             format!(
-                "a pod of the webhook serves another certificate than its Secret holds, and the API server refuses that one: \
-                 it has \
-                 not read the Secret since it changed; {effect}"
+                "a pod of the webhook serves a certificate other than the one in its Secret, and the API \
+                    server rejects it: the pod has not read the Secret since it changed; {effect}"
             ),
         )
     } else {
         (
             Severity::Warning,
-            "a pod of the webhook serves another certificate than its Secret holds: it has not read the Secret since it \
-             changed, and \
-             fails when the one that it serves ends or is not trusted any more"
+            "a pod of the webhook serves a certificate other than the one in its Secret: it has not read \
+                the changed Secret, and fails when its certificate expires or is no longer trusted"
                 .to_owned(),
         )
     };
@@ -95,7 +94,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>, pod: &ServedBy, chain: &[Certi
         .remedy(
             Remedy::new().run(
                 StepKind::Command,
-                "Restart what serves the webhook, so that it reads the Secret",
+                "Restart the workload that serves the webhook, so that it reads the Secret",
                 kubectl()
                     .namespace(namespace)
                     .words("rollout restart")

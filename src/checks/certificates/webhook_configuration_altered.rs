@@ -1,5 +1,5 @@
-//! `webhook-configuration-altered`: the configuration of one of Linkerd's webhooks holds none, or several, or a caBundle with
-//! something else in it.
+//! `webhook-configuration-altered`: the configuration of one of Linkerd's webhooks holds no
+//! webhook, several, or a caBundle with other text.
 
 use super::webhooks::{SERVERS, Server};
 use crate::certificates::{at_least_one, from_base64_bundle, from_base64_pool};
@@ -32,15 +32,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// A finding about a caBundle of which the API server takes the certificates, and which `linkerd check` refuses as a whole.
+/// A finding about a caBundle whose certificates the API server accepts and which `linkerd check`
+/// rejects as a whole.
 fn unread(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfiguration) -> Option<Finding> {
     let bundle = &configuration.webhooks.first()?.client_config.ca_bundle;
     let taken = from_base64_pool(bundle).is_ok_and(|certificates| !certificates.is_empty());
     let error = from_base64_bundle(bundle).and_then(at_least_one).err().filter(|_| taken)?;
     let name = &configuration.metadata.name;
-    let message = "the caBundle of a webhook holds more than certificates: the API server reads those and ignores the rest, \
-                   but \
-                   `linkerd check` cannot read it";
+    let message = "the caBundle of a webhook holds more than certificates: the API server ignores the \
+        rest, but `linkerd check` cannot read it";
     let finding = ctx.finding(Subject::object(server.kind(), "", name), message).severity(Severity::Info);
     let finding = finding.rows_as(Severity::Error).fails_rows([server.valid]).parameter("bundle");
     let seen =
@@ -56,23 +56,24 @@ fn finding(ctx: &Context<'_>, server: &Server, configuration: &WebhookConfigurat
     let (severity, message, said) = if names.is_empty() {
         let message = match server.name {
             "proxy-injector" => {
-                "the configuration of the injector's webhook holds no webhook: no pod that is created from now on gets a proxy"
+                "the configuration of the injector's webhook holds no webhook: new pods get no proxy"
             }
             _ => {
-                "the configuration of a validating webhook holds no webhook: what it should validate is accepted unchecked"
+                "the configuration of a validating webhook holds no webhook: the resources it should \
+                    validate are accepted unchecked"
             }
         };
         (Severity::Error, message, "empty".to_owned())
     } else {
-        let message = "one of Linkerd's webhook configurations holds several webhooks, where Linkerd writes one: the API \
-                       server calls each of them, and `linkerd check` fails on it";
+        let message = "one of Linkerd's webhook configurations holds several webhooks instead of one: \
+            the API server calls each of them, and `linkerd check` fails on it";
         (Severity::Warning, message, names.join(", "))
     };
     let remedy = upgrade::step(
         ctx,
         Remedy::new(),
         StepKind::Command,
-        "Have it written again, and see what changes it (a policy engine, a tool of the platform)",
+        "Have it written again, and find out what changes it (a policy engine, a tool of the platform)",
         Options::none(),
     );
     let finding = ctx

@@ -27,9 +27,8 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>, (trouble, said): (&str, &str))
         .finding(
             pair.server.secret_subject(ctx),
             format!(
-                "the private key of a webhook {trouble}: the webhook cannot serve the pair, and the API server gets no answer \
-                 from \
-                 it once it is restarted"
+                "the private key of a webhook {trouble}: the webhook cannot serve the pair, and fails \
+                    after its next restart"
             ),
         )
         .evidence(Evidence::field(object, "data: certificate", said))

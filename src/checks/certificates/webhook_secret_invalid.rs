@@ -1,4 +1,5 @@
-//! `webhook-secret-invalid`: the Secret with the certificate of a webhook is missing, or holds none that can be read.
+//! `webhook-secret-invalid`: the Secret with the certificate of a webhook is missing, or holds no
+//! readable one.
 
 use super::identity::need_control_plane;
 use super::webhooks::{SERVERS, Server};
@@ -16,26 +17,26 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for server in &SERVERS {
         match server.secret(ctx) {
             Err(missing) => ctx.gap(missing),
-            // Releases before 2.11 have no such webhook; where one is registered, it has to have its Secret.
+            // Releases before 2.11 have no such webhook; a registered one must have its Secret.
             Ok(None) if server.name == "policy-validator" && !is_registered(ctx, server) => {}
             Ok(None) => {
                 absent = true;
-                let message = "the Secret with the certificate of a webhook is missing: its pods do not start without it, and \
-                               what runs cannot be restarted";
-                findings.push(finding(ctx, server, message, "metadata.name", "there is no such Secret"));
+                let message = "the Secret with the certificate of a webhook is missing: its pods do not \
+                    start without it, and running pods cannot be restarted";
+                findings.push(finding(ctx, server, message, "metadata.name", "the Secret does not exist"));
             }
             Ok(Some(secret)) => {
                 let Err(error) = served(secret) else { continue };
                 if is_read_by_rust(server, secret) {
-                    let message = "the Secret with the certificate of a webhook holds text that Linkerd's commands do not \
-                                   read: the \
-                                   webhook serves the certificate all the same, and `linkerd check` fails";
+                    let message = "the Secret with the certificate of a webhook holds text that \
+                        Linkerd's commands cannot read: the webhook serves the certificate anyway, but \
+                        `linkerd check` fails";
                     let finding = finding(ctx, server, message, "data", &error);
                     findings
                         .push(finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing());
                 } else {
-                    let message = "the Secret of a webhook's certificate holds none that Linkerd can read: the webhook has \
-                                   nothing to serve when it starts";
+                    let message = "the Secret with the certificate of a webhook holds none that Linkerd \
+                        can read: the webhook has no certificate to serve when it starts";
                     findings.push(finding(ctx, server, message, "data", &error));
                 }
             }
@@ -47,14 +48,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether the program behind the webhook reads a certificate where Go's programs do not: the policy controller looks for the
-/// certificates alone, whatever stands behind them.
+/// Whether the server of the webhook reads a certificate that Go programs do not: the policy
+/// controller ignores text after the certificates.
 fn is_read_by_rust(server: &Server, secret: &Secret) -> bool {
     let certificates = || secret.data.get("tls.crt").and_then(|text| from_base64_pem(text).ok());
     server.name == "policy-validator" && certificates().is_some_and(|found| !found.is_empty())
 }
 
-/// Whether the API server knows the webhook; where that is unknown, it is noted as a gap.
+/// Whether the webhook is registered; records a gap if that is unknown.
 fn is_registered(ctx: &Context<'_>, server: &Server) -> bool {
     server.webhook(ctx).map_or_else(
         |missing| {
@@ -71,13 +72,13 @@ fn finding(ctx: &Context<'_>, server: &Server, message: &str, path: &str, said: 
         ctx,
         Remedy::new(),
         StepKind::Command,
-        "Have it written again (if the chart's externalSecret is set, cert-manager or a similar tool writes it: see why it \
-         does not)",
+        "Have it written again (if the chart's externalSecret is set, cert-manager or a similar tool \
+            writes it: find out why it does not)",
         Options::none(),
     );
     let remedy = remedy.run(
         StepKind::Command,
-        "Restart what serves it",
+        "Restart the workload that serves it",
         kubectl()
             .namespace(namespace)
             .words("rollout restart")

@@ -1,5 +1,5 @@
-//! Linkerd's webhooks, and the certificate that each serves: where it stands, by which bundle the API server judges it, and
-//! what it means when that goes wrong. Reads and parses; judges nothing.
+//! Linkerd's webhooks and their certificates: where a certificate is stored, which bundle the API
+//! server verifies it with, and the effect of a failure. Reads and parses only.
 
 use super::identity::need_control_plane;
 use crate::certificates::{Certificate, from_base64_pool};
@@ -18,7 +18,7 @@ use crate::objects::{
 pub(super) struct Server {
     /// Its name, without `linkerd-`.
     pub(super) name: &'static str,
-    /// As whom it is asked for what it serves.
+    /// The component whose pods are queried for the served certificate.
     pub(super) asked: item::Server,
     /// Its part of the chart's values.
     pub(super) values: &'static str,
@@ -26,9 +26,9 @@ pub(super) struct Server {
     pub(super) deployment: &'static str,
     /// The kind of its configuration.
     pub(super) list: KindOf<WebhookConfiguration>,
-    /// The row of `linkerd check` that asks whether its certificate is good.
+    /// The row of `linkerd check` about the validity of its certificate.
     pub(super) valid: &'static str,
-    /// The row of `linkerd check` that asks whether it is good for 60 days.
+    /// The row of `linkerd check` about the next 60 days.
     pub(super) sixty_days: &'static str,
 }
 
@@ -84,18 +84,18 @@ impl Server {
         Subject::object("Secret", &ctx.namespaces().control_plane, &self.secret_name())
     }
 
-    /// The Secret; `None` when it is known not to exist.
+    /// The Secret; `None` if it is known not to exist.
     ///
     /// # Errors
-    /// It is not known whether it exists.
+    /// It is unknown whether it exists.
     pub(super) fn secret<'a>(&self, ctx: &Context<'a>) -> Result<Option<&'a Secret>, Missing> {
         ctx.named::<Secret>(Scope::ControlPlane, &self.secret_name())
     }
 
-    /// The configuration that Linkerd writes for it; `None` when it is known that there is none.
+    /// The configuration that Linkerd writes for it; `None` if it is known not to exist.
     ///
     /// # Errors
-    /// Configurations could not be had, or not all, and its own is not among those that are there.
+    /// Configurations are unavailable or incomplete, and its own is not among those listed.
     pub(super) fn configuration<'a>(
         &self,
         ctx: &Context<'a>,
@@ -120,7 +120,7 @@ impl Server {
         Ok(configuration.and_then(|configuration| Some((configuration, configuration.webhooks.first()?))))
     }
 
-    /// What follows when the API server cannot talk to it.
+    /// The effect if the API server cannot connect to the webhook.
     pub(super) fn effect(&self, webhook: Option<&Webhook>) -> &'static str {
         let fails_open = webhook.is_some_and(|webhook| webhook.failure_policy == "Ignore");
         match (self.name, fails_open) {
@@ -135,7 +135,7 @@ impl Server {
         }
     }
 
-    /// Adds what ties a finding about it to its consequences.
+    /// Adds the correlation key of a finding about it and its consequences.
     pub(super) fn tied(&self, ctx: &Context<'_>, finding: Finding) -> Finding {
         let namespace = ctx.namespaces().control_plane.clone();
         let finding =
@@ -147,10 +147,10 @@ impl Server {
         }
     }
 
-    /// The certificates by which the API server judges it.
+    /// The certificates that the API server verifies it with.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// They are unreadable.
     pub(super) fn trusted(&self, ctx: &Context<'_>, webhook: &Webhook) -> Result<Vec<Certificate>, Missing> {
         from_base64_pool(&webhook.client_config.ca_bundle).map_err(|message| {
             let part = format!("the caBundle of linkerd-{}", self.name);
@@ -165,14 +165,14 @@ pub(super) struct Serving<'a> {
     pub(super) server: &'static Server,
     /// Its Secret.
     pub(super) secret: &'a Secret,
-    /// What it serves, its own certificate first.
+    /// Its certificates, its own first.
     pub(super) served: Vec<Certificate>,
 }
 
-/// The servers whose Secrets hold certificates; what could not be had is noted as a gap.
+/// The servers whose Secrets hold certificates; records gaps for unavailable ones.
 ///
 /// # Errors
-/// There are none, or none could be had.
+/// None exists, or none is available.
 pub(super) fn serving<'a>(
     ctx: &Context<'a>,
     servers: &'static [Server],
@@ -183,7 +183,7 @@ pub(super) fn serving<'a>(
         match server.secret(ctx) {
             Err(gap) => missing.push(gap),
             Ok(None) => {}
-            // One that cannot be read is the matter of `webhook-secret-invalid`.
+            // `webhook-secret-invalid` reports an unreadable one.
             Ok(Some(secret)) => {
                 found.extend(served(secret).ok().map(|served| Serving { server, secret, served }));
             }
@@ -198,7 +198,7 @@ pub(super) fn serving<'a>(
     missing.into_iter().for_each(|gap| ctx.gap(gap));
     if found.is_empty() {
         need_control_plane(ctx)?;
-        let reason = "no webhook has a certificate that can be read";
+        let reason = "no webhook has a readable certificate";
         return Err(Unjudged::blocked("webhook-secret-invalid", reason));
     }
     Ok(found)

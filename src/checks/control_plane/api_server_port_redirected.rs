@@ -1,4 +1,5 @@
-//! `api-server-port-redirected`: calls of the control plane to the API server go to its own proxies, before these are up.
+//! `api-server-port-redirected`: API server calls of the control plane are redirected to its own
+//! proxies before these are up.
 
 use crate::checks::sockets::{self, AtSockets};
 use crate::checks::upgrade::{self, Options};
@@ -13,7 +14,7 @@ use crate::objects::{ConfigMap, FelixConfiguration, Pod, Service, TargetPort};
 
 /// The Service of the API server.
 const API_SERVER: (&str, &str) = ("default", "kubernetes");
-/// What the chart has linkerd-init leave aside in the control plane.
+/// The ports that the chart exempts in linkerd-init of the control plane.
 const USUAL: [u16; 2] = [443, 6443];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -23,7 +24,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let of_calico = || sockets::of_all_nodes(ctx.hints::<FelixConfiguration>()).and_then(sockets::calico);
     let Some(at_sockets) = config.and_then(sockets::cilium).or_else(of_calico) else {
         return Err(Unjudged::not_applicable(
-            "no network plugin is known to pick the API server's address where a process connects",
+            "no network plugin is known to select the API server's address when a process connects",
         ));
     };
     let Some((port, said)) = services.iter().find_map(port) else { return Ok(Verdict::fine()) };
@@ -34,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         pods.iter().filter(|pod| pod.metadata.namespace == *home && pod.metadata.label(COMPONENT).is_some())
     {
         let waits = pod.condition("Ready").is_some_and(|ready| ready.status != "True");
-        // linkerd-cni asks for the ports of the API server itself.
+        // linkerd-cni exempts the API server's own ports.
         if !waits || pod.spec.container(INIT_CONTAINER).is_none() || pod.is_finished() {
             continue;
         }
@@ -49,7 +50,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(finding(ctx, &owners, port, said, evidence, at_sockets).into_iter().collect::<Vec<_>>().into())
 }
 
-/// The port on which the API server itself is called, where it is the Service's.
+/// The API server's own port, if the Service forwards to it.
 fn port(service: &Service) -> Option<(u16, Evidence)> {
     let (namespace, name) = API_SERVER;
     if service.metadata.namespace != namespace || service.metadata.name != name {
@@ -75,8 +76,9 @@ fn finding(
 ) -> Option<Finding> {
     let (first, others) = owners.split_first()?;
     let message = format!(
-        "the control plane is not ready, and its calls to the API server are most likely redirected to its own proxy: the network plugin sends them to \
-         port {port}, which linkerd-init does not leave aside"
+        "the control plane is not ready, most likely because its calls to the API server are redirected \
+            to its own proxy: the network plugin sends them to port {port}, which linkerd-init does not \
+            exempt"
     );
     let ports = USUAL.into_iter().chain((!USUAL.contains(&port)).then_some(port));
     let ports = ports.map(|port| port.to_string()).collect::<Vec<_>>().join(",");
@@ -85,13 +87,14 @@ fn finding(
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Have linkerd-init of the control plane leave the port of the API server aside",
+        "Exempt the API server's port in linkerd-init of the control plane",
         options,
     )
     .step(
         StepKind::Note,
-        "Or keep the network plugin from picking addresses where processes of pods connect, which the proxies of applications need \
-         anyway: cilium-socket-balancing and calico-connect-time-balancing say how",
+        "Or stop the network plugin from selecting addresses when processes in pods connect, which \
+            application proxies need anyway: see cilium-socket-balancing and \
+            calico-connect-time-balancing",
     );
     let finding = ctx
         .finding(first.subject(Vec::new()), message)

@@ -1,4 +1,4 @@
-//! `api-server-unreadable`: the API server was asked for its version, and gave no answer that can be read.
+//! `api-server-unreadable`: the API server returned no readable version.
 
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
@@ -12,17 +12,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let remedy = Remedy::new();
     let (message, remedy) = match &missing.why {
-        // Nobody asked.
+        // The version was not requested.
         Why::NotCaptured | Why::NotOffered | Why::PerhapsMore | Why::NotInManifests => {
             return Err(missing.into());
         }
         Why::Denied { .. } => (
-            "the API server does not let this user read its version, which everyone who is signed in may: the credentials \
-             are wrong or expired, or a role was taken away",
+            "the API server denies this user access to its version, which every authenticated user may \
+                read: the credentials are wrong or expired, or a role was removed",
             remedy
                 .run(
                     StepKind::Command,
-                    "See as whom the API server knows you",
+                    "Show the user that the API server sees",
                     kubectl().words("auth whoami"),
                 )
                 .step(
@@ -31,30 +31,31 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
         ),
         Why::TimedOut { .. } => (
-            "the API server did not answer in time when it was asked for its version",
+            "the API server did not answer the request for its version in time",
             remedy
                 .run(
                     StepKind::Command,
-                    "See whether it is up, and how long it takes",
+                    "Check whether it is up and how fast it answers",
                     kubectl().words("get --raw=/readyz?verbose"),
                 )
                 .step(StepKind::Note, "If it is only slow, give more time with --request-timeout"),
         ),
         Why::NotServed | Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. } => (
-            "what answered is not an API server, or its answer was changed on the way: its version cannot be read",
+            "the server that answered is not an API server, or its answer was changed on the way: its \
+                version is unreadable",
             remedy
                 .run(
                     StepKind::Command,
-                    "See what answers under the address of the kubeconfig",
+                    "Check which server answers at the address in the kubeconfig",
                     kubectl().words("get --raw=/version -v=6"),
                 )
                 .step(StepKind::Note, "Look for a proxy or a login page between here and the cluster"),
         ),
         Why::Failed { .. } => (
-            "the API server could not be asked for its version",
+            "the request for the API server's version failed",
             remedy.run(
                 StepKind::Command,
-                "See what the connection fails on: address, network, certificate, credentials",
+                "Find out why the connection fails: address, network, certificate or credentials",
                 kubectl().words("get --raw=/version -v=6"),
             ),
         ),

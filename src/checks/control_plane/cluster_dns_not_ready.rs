@@ -7,13 +7,13 @@ use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::model::pod_status::word;
 use crate::objects::{Deployment, Pod};
 
-/// Where Kubernetes runs its DNS, and the label of that, whatever serves it.
+/// The namespace and label of the cluster's DNS pods, for any DNS server.
 const NAMESPACE: &str = "kube-system";
 /// See [`NAMESPACE`].
 const LABEL: (&str, &str) = ("k8s-app", "kube-dns");
-/// How many pods are quoted.
+/// Maximum number of quoted pods.
 const QUOTED: usize = 3;
-/// Whose names proxies look up before they can do anything.
+/// The names that proxies look up first.
 const LOOKED_UP: [&str; 2] = ["identity", "destination"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let wanted = deployment.map(|deployment| deployment.spec.replicas.unwrap_or(1));
     if dns.is_empty() && wanted.is_none_or(|wanted| wanted == 0) {
         return Err(Unjudged::not_applicable(format!(
-            "{NAMESPACE} has no pods with the label {}={}: names are served by something else",
+            "{NAMESPACE} has no pods with the label {}={}: another component serves DNS",
             LABEL.0, LABEL.1
         )));
     }
@@ -57,7 +57,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Evidence::field(
             format!("Deployment {NAMESPACE}/{name}"),
             "spec.replicas",
-            format!("{wanted}, and no pod"),
+            format!("{wanted}, no pod exists"),
         )
     });
     let list =
@@ -67,18 +67,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             subject,
-            "no pod of the cluster's DNS is ready: proxies that start cannot find identity, destination and the policy controller, so \
-             their pods do not become ready, and applications resolve no names",
+            "no pod of the cluster's DNS is ready: starting proxies cannot find identity, destination \
+                and the policy controller, so their pods do not become ready, and applications cannot \
+                resolve names",
         )
         .evidences(seen)
         .evidences(none)
         .remedy(
             Remedy::new()
-                .run(StepKind::Command, "See what keeps its pods from being ready", list)
-                .run(StepKind::Command, "Read what they say", logs)
+                .run(StepKind::Command, "Find out why its pods are not ready", list)
+                .run(StepKind::Command, "Read their logs", logs)
                 .step(
                     StepKind::Note,
-                    "Repair it before anything in the mesh: proxies that wait go on by themselves once names resolve",
+                    "Repair it before anything in the mesh: waiting proxies continue automatically once \
+                        names resolve",
                 ),
         );
     let finding = if ctx.are_starting(&dns) { finding.severity(Severity::Info) } else { finding };

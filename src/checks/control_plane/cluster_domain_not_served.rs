@@ -1,4 +1,5 @@
-//! `cluster-domain-not-served`: the domain under which proxies look up the control plane is none that the cluster's DNS serves.
+//! `cluster-domain-not-served`: the cluster's DNS does not serve the domain in which proxies look
+//! up the control plane.
 
 use crate::checks::control_plane::installation::values;
 use crate::checks::serving::component_missing;
@@ -13,9 +14,9 @@ use crate::redact::Corefile;
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "coredns";
 const FILE: &str = "Corefile";
-/// What the charts take where nothing is said.
+/// The default of the charts.
 const USUAL: &str = "cluster.local";
-/// Whose names proxies look up before they can do anything.
+/// The names that proxies look up first.
 const LOOKED_UP: [&str; 2] = ["identity", "destination"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -24,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let domain = values.text("clusterDomain").unwrap_or(USUAL);
     let Some(text) = config?.and_then(|config| config.data.get(FILE)) else {
         return Err(Unjudged::not_applicable(format!(
-            "there is no ConfigMap {NAMESPACE}/{NAME} with a {FILE}: names are served by something else"
+            "the ConfigMap {NAMESPACE}/{NAME} with a {FILE} is missing: another component serves DNS"
         )));
     };
     let served = Corefile::of(text);
@@ -49,15 +50,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Set clusterDomain to the domain that the cluster has. Identities end with identityTrustDomain, which stays where it is set on \
-         its own",
+        "Set clusterDomain to the domain of the cluster. Identities end with identityTrustDomain, which \
+            keeps its value if it is set separately",
         Options::none().set("clusterDomain", served.zones[0].clone()),
     );
     let remedy = restart::all_meshed(
         ctx,
         remedy,
         restart::Needs::NewProxy,
-        "Restart the meshed workloads: proxies are told the names when their pod is created",
+        "Restart the meshed workloads: proxies get the names when their pod is created",
     );
     let finding = ctx
         .finding(

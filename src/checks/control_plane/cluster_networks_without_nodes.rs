@@ -1,4 +1,4 @@
-//! `cluster-networks-without-nodes`: a node gives its pods addresses that lie outside of clusterNetworks.
+//! `cluster-networks-without-nodes`: the pod network of a node is outside clusterNetworks.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::finding::Evidence;
 use crate::model::networks::Network;
 use crate::objects::Node;
 
-/// How many networks evidence and remedy name.
+/// Maximum number of networks in evidence and remedy.
 const NAMED: usize = 8;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -21,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if with.is_empty() {
         ctx.every::<Node>()?;
-        return Err(Unjudged::not_applicable("no node says which addresses its pods have"));
+        return Err(Unjudged::not_applicable("no node has a podCIDR"));
     }
     let outside: Vec<&&Node> = with
         .iter()
@@ -42,8 +42,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let more = format!("{} more outside", outside.len() - NAMED);
         evidence.push(Evidence::other("Nodes", more));
     }
-    let message = "clusterNetworks leaves out addresses of nodes' pods: proxies do not discover what has such an address, so \
-                   traffic to it goes without mTLS, policy and load balancing";
+    let message = "clusterNetworks does not include the pod networks of some nodes: proxies do not \
+        discover their pods, so traffic to them has no mTLS, policy or load balancing";
     let add: Vec<&str> = named.into_iter().collect();
     let outside = finding(ctx, &networks, message, evidence, Add::These(&add));
     Ok(misspelled.into_iter().chain([outside]).collect::<Vec<_>>().into())

@@ -1,4 +1,5 @@
-//! `control-plane-annotation-ignored`: annotations for proxies on the control plane's own pods, which the injector never sees.
+//! `control-plane-annotation-ignored`: proxy annotations on the control plane's own pods, which the
+//! injector never handles.
 
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
@@ -6,14 +7,14 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::components;
 use crate::objects::Deployment;
 
-/// Annotations that the charts write themselves, and that are read of the pods rather than by the injector.
+/// Annotations that the charts write themselves, or that components other than the injector read.
 const OF_CHART: [&str; 4] = [
     "config.linkerd.io/default-inbound-policy",
     "config.linkerd.io/opaque-ports",
     "config.linkerd.io/skip-inbound-ports",
     "config.linkerd.io/skip-outbound-ports",
 ];
-/// The parts of keys that say something to the injector.
+/// The parts of keys that configure the injector.
 const DOMAINS: [&str; 3] = ["config.linkerd.io/", "config.alpha.linkerd.io/", "config.beta.linkerd.io/"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -43,21 +44,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = match values.is_empty() {
             true => Remedy::new().step(
                 StepKind::ChartValue,
-                "Set what is meant by the values of the chart under proxy, which hold for every proxy of the mesh",
+                "Set the intended value in the chart under proxy, which applies to every proxy of the \
+                    mesh",
             ),
             false => upgrade::step(
                 ctx,
                 Remedy::new(),
                 StepKind::ChartValue,
-                "Set what is meant by values of the chart, which writes these pods (values under proxy hold for every proxy of the mesh)",
+                "Set the intended value in the chart, which writes these pods (values under proxy apply \
+                    to every proxy of the mesh)",
                 options,
             ),
         };
         findings.push(
             ctx.finding(
                 Subject::object("Deployment", home, &deployment.metadata.name),
-                "annotations for the proxy stand on pods of the control plane, whose proxies the chart writes and the injector never changes: they \
-                 have no effect",
+                "proxy annotations are set on control-plane pods: they have no effect, since the chart \
+                    writes these proxies and the injector never changes them",
             )
             .evidences(found.iter().map(|(key, value)| {
                 Evidence::field(&object, format!("spec.template.metadata.annotations[{key}]"), value.as_str())
@@ -68,7 +71,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether the chart wrote the same into the proxy: with its values it writes some of these annotations, too.
+/// Whether the chart wrote the same into the proxy: it writes some of these annotations too.
 fn is_so(key: &str, value: &str, proxy: Option<&crate::objects::Container>) -> bool {
     let Some(resources) = proxy.and_then(|proxy| proxy.resources.as_deref()) else { return false };
     let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
@@ -82,7 +85,7 @@ fn is_so(key: &str, value: &str, proxy: Option<&crate::objects::Container>) -> b
     written == value
 }
 
-/// The value of the chart that does what an annotation says.
+/// The chart value with the same effect as an annotation.
 fn value_for(component: &str, key: &str) -> Option<String> {
     let of = match component {
         "identity" => "identityProxyResources",

@@ -1,4 +1,5 @@
-//! `control-plane-below-ha`: the control plane was installed for high availability, and runs one pod of a component.
+//! `control-plane-below-ha`: the control plane was installed with high availability but runs one
+//! pod of a component.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::serving::component_missing;
@@ -10,14 +11,14 @@ use crate::model::control_plane::{CORE, components};
 use crate::model::installed::COMPONENT;
 use crate::objects::{Deployment, Workload};
 
-/// Ready pods without which one loss is an outage.
+/// Minimum number of ready pods for which one loss is not an outage.
 const AN_OUTAGE: u32 = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>();
     let values = values(ctx)?;
     if values.bool("highAvailability") != Some(true) {
-        return Err(Unjudged::not_applicable("the control plane is not installed for high availability"));
+        return Err(Unjudged::not_applicable("the control plane is not installed with high availability"));
     }
     let enough = u32::try_from(ctx.param("replicas")).unwrap_or(AN_OUTAGE);
     let namespace = &ctx.namespaces().control_plane;
@@ -44,34 +45,38 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         } else {
             remedy.run(
                 StepKind::Command,
-                "See what keeps the others from getting ready: nodes, resources, rules that spread them",
+                "Find out why the others do not become ready: nodes, resources, spread constraints",
                 kubectl()
                     .namespace(namespace)
                     .words("describe pods")
                     .option("-l", format!("{COMPONENT}={}", component.name)),
             )
         };
-        let finding = ctx.finding(
-            Subject::object("Deployment", namespace, &meta.name),
-            match available < AN_OUTAGE {
-                true => "the control plane is installed for high availability and has fewer than two ready pods of a component: \
-                         when their node goes, so does what they serve"
-                    .to_owned(),
-                false => format!("a component of the control plane has fewer than the {enough} ready pods that are set for it"),
-            },
-        )
-        .evidence(Evidence::field(object, path, format!("{available} of {wanted}")))
-        .evidence(Evidence::field(
-            format!("ConfigMap {namespace}/{CONFIG}"),
-            "data.values: highAvailability",
-            "true",
-        ))
-        .remedy(remedy);
-        // The row of `linkerd check` asks for two.
+        let finding = ctx
+            .finding(
+                Subject::object("Deployment", namespace, &meta.name),
+                match available < AN_OUTAGE {
+                    true => "the control plane is installed with high availability, but fewer than two pods \
+                    of a component are ready: if their node fails, so does the component"
+                        .to_owned(),
+                    false => format!(
+                        "a component of the control plane has fewer than its {enough} replicas \
+                    ready"
+                    ),
+                },
+            )
+            .evidence(Evidence::field(object, path, format!("{available} of {wanted}")))
+            .evidence(Evidence::field(
+                format!("ConfigMap {namespace}/{CONFIG}"),
+                "data.values: highAvailability",
+                "true",
+            ))
+            .remedy(remedy);
+        // The row of `linkerd check` requires two.
         if available < AN_OUTAGE { finding } else { finding.parameter("as-set").fails_rows([]) }
     });
     let mut findings: Vec<Finding> = short.collect();
-    // Only who knows every Deployment knows which are not there.
+    // Missing Deployments are known only if the list is complete.
     if ctx.every::<Deployment>().is_ok() {
         let there = |name: &str| components.iter().any(|component| component.name == name);
         findings.extend(CORE.into_iter().filter(|name| !there(name)).map(|name| gone(ctx, name)));
@@ -79,26 +84,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The pods that are ready, and have been for as long as the Deployment asks.
+/// The pods that have been ready for the Deployment's `minReadySeconds`.
 fn available(deployment: &Workload) -> u32 {
     deployment.status.available_replicas.min(deployment.status.ready_replicas)
 }
 
-/// The finding about a component without a Deployment, which `control-plane-missing` explains.
+/// The finding for a component without a Deployment, which `control-plane-missing` explains.
 fn gone(ctx: &Context<'_>, component: &str) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let remedy = upgrade::step(
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Bring the Deployment back with the values of the installation",
+        "Restore the Deployment with the values of the installation",
         Options::none().ha(),
     );
     ctx.finding(
         Subject::object("Deployment", namespace, &format!("linkerd-{component}")),
-        "the control plane is installed for high availability, and a component has no Deployment: no pod of it comes back",
+        "the control plane is installed with high availability, but a component has no Deployment: its \
+            pods are not replaced",
     )
-    .evidence(Evidence::other("Deployments", format!("none in {namespace} is that of {component}")))
+    .evidence(Evidence::other("Deployments", format!("no Deployment in {namespace} belongs to {component}")))
     .parameter("gone")
     .tie(component_missing(component))
     .remedy(remedy)

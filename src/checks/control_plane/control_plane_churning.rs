@@ -1,4 +1,4 @@
-//! `control-plane-churning`: something changes the templates of the control plane again and again.
+//! `control-plane-churning`: the templates of the control plane change repeatedly.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::model::managed_by::ManagedBy;
 use crate::objects::{Deployment, ReplicaSet, Workload};
 use crate::version::LinkerdVersion;
 
-/// How many are quoted.
+/// Maximum number of quoted ReplicaSets.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -38,8 +38,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The ReplicaSets of the release that has most of them: an upgrade makes ReplicaSets of another release, and several upgrades
-/// in a row are not churn.
+/// The ReplicaSets of the release that has most of them: an upgrade makes ReplicaSets of another
+/// release, and several upgrades in a row are not churn.
 fn of_one_release<'a>(sets: &[(Timestamp, &'a Workload)]) -> Option<Vec<(Timestamp, &'a Workload)>> {
     let mut releases: BTreeMap<String, Vec<(Timestamp, &Workload)>> = BTreeMap::new();
     for (at, set) in sets {
@@ -48,7 +48,8 @@ fn of_one_release<'a>(sets: &[(Timestamp, &'a Workload)]) -> Option<Vec<(Timesta
     releases.into_values().max_by_key(Vec::len)
 }
 
-/// The release of a ReplicaSet: the annotation that it has from its Deployment, or else the tag of the component's image.
+/// The release of a ReplicaSet: the annotation from its Deployment, or else the tag of the
+/// component's image.
 fn release(set: &Workload) -> Option<String> {
     let created_by = set.metadata.annotation(CREATED_BY);
     let tag = || set.spec.template.spec.containers.iter().find_map(component_version);
@@ -67,23 +68,31 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "See who writes the Deployment, and which of its annotations differ from one ReplicaSet to the next",
-            kubectl().namespace(namespace).words("get deployment").operand(name).words("-o yaml --show-managed-fields"),
+            "Check which tool writes the Deployment, and which of its annotations differ between \
+                ReplicaSets",
+            kubectl()
+                .namespace(namespace)
+                .words("get deployment")
+                .operand(name)
+                .words("-o yaml --show-managed-fields"),
         )
         .step(
             StepKind::Note,
-            "Give the chart fixed certificates, of cert-manager or your own (proxyInjector, profileValidator and policyValidator: \
-             externalSecret and caBundle or injectCaFrom): without them each rendering makes new ones, and their checksums restart the pods",
+            "Give the chart fixed certificates, from cert-manager or your own (proxyInjector, \
+                profileValidator and policyValidator: externalSecret and caBundle or injectCaFrom): \
+                each rendering makes new ones otherwise, and their checksums restart the pods",
         )
         .step(
             StepKind::Note,
-            "Where a GitOps controller applies the chart, have it leave alone what is generated: caBundle of the webhooks, the data of \
-             their Secrets, the annotations checksum/config, the schedule of the heartbeat",
+            "If a GitOps controller applies the chart, make it ignore the generated fields: caBundle of \
+                the webhooks, the data of their Secrets, the annotations checksum/config, the schedule \
+                of the heartbeat",
         );
     ctx.finding(
         Subject::object("Deployment", namespace, name),
-        "the control plane is rolled out again and again: something changes its template, most often certificates that each rendering of \
-         the chart makes anew; webhooks fail for as long as the halves differ",
+        "the control plane is rolled out repeatedly: its template keeps changing, usually because each \
+            rendering of the chart makes new certificates. Webhooks fail while Secret and configuration \
+            differ",
     )
     .likely()
     .evidence(Evidence::other(
@@ -94,6 +103,8 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
         let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);
         Evidence::field(object, "metadata.creationTimestamp", at.to_string())
     }))
-    .evidences(gitops.map(|gitops| Evidence::other(format!("Deployment {namespace}/{name}"), format!("applied by {gitops}"))))
+    .evidences(gitops.map(|gitops| {
+        Evidence::other(format!("Deployment {namespace}/{name}"), format!("applied by {gitops}"))
+    }))
     .remedy(remedy)
 }

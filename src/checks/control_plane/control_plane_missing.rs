@@ -1,4 +1,4 @@
-//! `control-plane-missing`: one or all of the Deployments that make a control plane are not there.
+//! `control-plane-missing`: some or all Deployments of the control plane are missing.
 
 use crate::checks::control_plane::installation::config;
 use crate::checks::serving::{component_missing, silent_injector};
@@ -24,24 +24,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let seen = match there.as_slice() {
         [] => format!("no Deployment in {namespace} has the label linkerd.io/control-plane-component"),
-        some => format!("{namespace} has {}, and no {}", some.join(", "), missing.join(", ")),
+        some => format!("{namespace} has {}, but not {}", some.join(", "), missing.join(", ")),
     };
     let message = if missing.len() == CORE.len() {
-        "there is no Linkerd control plane: no pod can be injected, get an identity or discover services"
+        "the Linkerd control plane is missing: no pod can be injected, get an identity or discover \
+            services"
     } else {
-        "the control plane lacks a component: proxies that need it fail from their next start on"
+        "the control plane lacks a component: proxies that need it fail at their next start"
     };
-    let remedy = Remedy::new()
-        .step(StepKind::Note, "If the control plane lives in another namespace, name it with -L");
+    let remedy =
+        Remedy::new().step(StepKind::Note, "If the control plane is in another namespace, name it with -L");
     let remedy = if there.is_empty() {
         let remedy = remedy.run(
             StepKind::Command,
-            "Otherwise see first whether the cluster can take it",
+            "Otherwise check first whether the cluster is ready for it",
             meshdoctor().words("check --pre"),
         );
         remedy.run(
             StepKind::Command,
-            "Then install it with the tool and the values that it is to be kept with; with the CLI",
+            "Then install it with your installation tool and values; with the CLI",
             Command::lines([
                 linkerd()
                     .control_plane(namespace)
@@ -55,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ctx,
             remedy,
             StepKind::Command,
-            "Otherwise bring back what was deleted",
+            "Otherwise restore the deleted objects",
             Options::none(),
         )
     };
@@ -63,12 +64,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .finding(Subject::object("Namespace", "", namespace), message)
         .evidence(Evidence::other("Deployments", seen))
         .remedy(remedy);
-    // A dump may hold no namespaces, and a reader may not be allowed to list them.
+    // A dump may hold no namespaces, and the user may not be allowed to list them.
     let namespaces = ctx.every::<Namespace>();
     let homeless = namespaces.is_ok_and(|all| !all.iter().any(|known| known.metadata.name == *namespace));
     let nothing = missing.len() == CORE.len();
     let unconfigured = nothing && config(ctx).is_ok_and(|config| config.is_none());
-    // Where their Deployment is gone, pods may run on for a while.
+    // Pods may run for a while after their Deployment was deleted.
     let pods = ctx.hints::<Pod>();
     let unserved = missing.iter().any(|component| serving(pods, namespace, component) == 0);
     let rows = [
@@ -79,13 +80,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     ];
     let finding = finding.fails_rows(rows.into_iter().filter(|(fails, _)| *fails).map(|(_, row)| row));
     let finding = missing.iter().map(|component| component_missing(component)).fold(finding, Finding::tie);
-    // Without an injector nothing answers the API server, so what came up without a proxy is explained as well.
+    // Without an injector the API server gets no answer, which also explains pods without a proxy.
     let finding = if missing.contains(&"proxy-injector") { finding.tie(silent_injector()) } else { finding };
     Ok(vec![finding].into())
 }
 
-/// Whether values that somebody left want a heartbeat whose account is gone: with them there, `linkerd check` gets past the row
-/// of `linkerd-config` and stops at this one.
+/// Whether leftover values enable a heartbeat whose account is missing: `linkerd check` then passes
+/// the row of `linkerd-config` and stops at this one.
 fn lacks_heartbeat(ctx: &Context<'_>) -> bool {
     let values = config(ctx).ok().flatten().and_then(ConfigMap::chart_values);
     let wanted = values.is_some_and(|values| values.bool("disableHeartBeat") != Some(true));

@@ -1,4 +1,4 @@
-//! `control-plane-not-evictable`: a PodDisruptionBudget lets no pod of the control plane be evicted.
+//! `control-plane-not-evictable`: a PodDisruptionBudget allows no eviction of control-plane pods.
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -33,24 +33,26 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let look = kubectl().namespace(namespace).words("get pods -o wide");
         let remedy = if unhealthy {
             Remedy::new()
-                .run(StepKind::Command, "See which pods are not ready, and repair them first", look)
+                .run(StepKind::Command, "Check which pods are not ready, and repair them first", look)
                 .step(
                     StepKind::Note,
-                    "Where a node has to go at once, drain it with --disable-eviction: it deletes the pods. With \
-                     unhealthyPodEvictionPolicy: AlwaysAllow in the budget (Kubernetes 1.27 and later) a pod that is not ready \
-                     never stands in the way of its own eviction",
+                    "If a node must be drained now, drain it with --disable-eviction: it deletes the \
+                        pods. With unhealthyPodEvictionPolicy: AlwaysAllow in the budget (Kubernetes \
+                        1.27 and later), a pod that is not ready never blocks its own eviction",
                 )
         } else {
             Remedy::new().step(
                 StepKind::Note,
-                "Run more replicas than the budget keeps, as the chart's values-ha.yaml does, or lower what the budget keeps",
+                "Run more replicas than the budget requires, as the chart's values-ha.yaml does, or \
+                    lower the budget",
             )
         };
         let shown = kubectl().namespace(namespace).words("get poddisruptionbudget").operand(name);
         let finding = ctx
             .finding(
                 Subject::object("PodDisruptionBudget", namespace, name),
-                "no pod that it covers may be evicted: draining a node, and so upgrading it, waits for the control plane",
+                "a PodDisruptionBudget allows no eviction of control-plane pods: draining a node, and so \
+                    upgrading it, waits",
             )
             .evidence(Evidence::field(
                 format!("PodDisruptionBudget {namespace}/{name}"),
@@ -69,13 +71,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = stuck.iter().fold(finding, |finding, pod| {
             finding.tie(Tie::Pod(namespace.clone(), pod.metadata.name.clone()))
         });
-        // Without its time it may be that of a rollout.
+        // Without a time it may come from a rollout.
         findings.push(if since.is_none() { finding.likely() } else { finding });
     }
     Ok(findings.into())
 }
 
-/// The pods that a budget covers and that use it up: those that are not ready.
+/// The pods that use a budget up: those that are not ready.
 fn unready<'a>(ctx: &Context<'a>, budget: &PodDisruptionBudget) -> Vec<&'a Pod> {
     let Some(selector) = &budget.spec.selector else { return Vec::new() };
     let covered = ctx.hints::<Pod>().iter().filter(|pod| {

@@ -1,4 +1,5 @@
-//! `control-plane-not-ready`: components of the control plane have too few ready pods; and what stands in their way.
+//! `control-plane-not-ready`: components of the control plane have too few ready pods, with the
+//! reason.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 && meta.deletion_timestamp.is_none()
         });
         let enough = ready >= wanted.max(1);
-        // Of those that are enough, some may be old ones that new ones were to replace.
+        // If enough are ready, some may be old pods that a rollout should replace.
         let (own, others): (Vec<&Pod>, Vec<&Pod>) = own.partition(|pod| !enough || is_stuck(ctx, pod));
         judged.extend(own.iter().chain(&others).map(|pod| pod.metadata.name.as_str()).filter(|_| !enough));
         findings.extend(starting(ctx, component, &others));
@@ -61,9 +62,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Pods in the namespace of the control plane that do no harm, and that `linkerd check` counts all the same: what was
-/// evicted or has failed, what is about to go, what belongs to somebody else. One for each row that fails by nothing else.
-/// Pods of a component that has too few are none of these: they are that component's.
+/// Harmless pods in the control plane's namespace that `linkerd check` counts: evicted or failed,
+/// terminating, or of other owners. One for each row that fails for no other reason. Pods of a
+/// component with too few ready pods are reported with that component.
 fn other_pods(
     ctx: &Context<'_>,
     pods: &[Pod],
@@ -83,9 +84,10 @@ fn other_pods(
     let found = rest.into_iter().flatten().map(|(row, severity, pod)| {
         let name = &pod.metadata.name;
         let message = if pod.metadata.label(COMPONENT).is_some() {
-            "a pod of the control plane is unhealthy; the remaining replicas serve, but linkerd check counts it"
+            "a control-plane pod is unhealthy: the other replicas serve, but linkerd check counts it"
         } else {
-            "a pod in the control plane's namespace is unhealthy; no component depends on it, but linkerd check counts it"
+            "a pod in the control plane's namespace is unhealthy: no component depends on it, but \
+                linkerd check counts it"
         };
         let remedy = Remedy::new();
         ctx.finding(Subject::object("Pod", namespace, name), message)
@@ -96,15 +98,15 @@ fn other_pods(
             .evidence(Evidence::field(format!("Pod {namespace}/{name}"), "status", word(pod)))
             .remedy(remedy.run(
                 StepKind::Command,
-                "If nothing needs it any more, delete it",
+                "If it is no longer needed, delete it",
                 kubectl().namespace(namespace).words("delete pod").operand(name),
             ))
     });
     found.collect()
 }
 
-/// How many pods of a component are ready: those that are seen, where all are; else as many as its Deployment says, whose
-/// status may be older.
+/// The number of ready pods of a component: counted if all pods are listed, else from the status of
+/// its Deployment, which may be older.
 fn ready(component: &Component<'_>, pods: &[Pod], complete: bool, namespace: &str) -> u32 {
     let said = component.deployment.status.ready_replicas;
     match serving(pods, namespace, component.name) {
@@ -113,7 +115,8 @@ fn ready(component: &Component<'_>, pods: &[Pod], complete: bool, namespace: &st
     }
 }
 
-/// Pods beside those that are enough, which may still become ready: worth knowing, and what `linkerd check` waits for.
+/// Pods that may still become ready while enough others are: an info, and `linkerd check` waits for
+/// them.
 fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Option<Finding> {
     let starting: Vec<&&Pod> = pods.iter().filter(|pod| unhealthy(pod).is_some()).collect();
     let first = starting.first()?;
@@ -121,7 +124,7 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
     let finding = ctx
         .finding(
             Subject::object("Deployment", namespace, &component.deployment.metadata.name),
-            "a pod of the control plane is starting, or has just failed; those that serve are enough",
+            "a control-plane pod is starting or has just failed: enough other pods are ready",
         )
         .severity(Severity::Info)
         .rows_as(Severity::Error)
@@ -132,7 +135,7 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
         }))
         .remedy(Remedy::new().run(
             StepKind::Command,
-            "Give it five minutes; if it is not ready then, see why",
+            "Wait five minutes; if it is not ready then, find out why",
             kubectl().namespace(namespace).words("describe pod").operand(pod),
         ));
     Some(finding)
@@ -148,7 +151,8 @@ fn is_unready(pod: &Pod) -> bool {
     pod.condition("Ready").is_none_or(|condition| condition.status != "True") && !pod.is_finished()
 }
 
-/// Whether the pods that a component lacks are starting. Without any ready pod, those that find no node are trouble at once.
+/// Whether the missing pods of a component are starting. Without any ready pod, unschedulable pods
+/// are a failure at once.
 fn comes_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> bool {
     let starting: Vec<&Pod> = own.iter().copied().filter(|pod| is_unready(pod)).collect();
     let serves = ready > 0 || !starting.iter().any(|pod| is_unschedulable(pod));
@@ -163,15 +167,16 @@ fn is_unschedulable(pod: &Pod) -> bool {
     pod.status.conditions.iter().any(|condition| condition.reason == "Unschedulable")
 }
 
-/// A component whose missing pods are starting: not trouble yet, though `linkerd check` waits for them.
+/// A component whose missing pods are starting: not a failure yet, but `linkerd check` waits for
+/// them.
 fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> Finding {
     let meta = &component.deployment.metadata;
     let starting: Vec<&&Pod> = own.iter().filter(|pod| is_unready(pod)).collect();
     let finding = ctx
         .finding(
             Subject::object("Deployment", &meta.namespace, &meta.name),
-            "a component of the control plane is starting: the pods it lacks were created less than five minutes ago, and nothing in \
-             them has failed",
+            "a control-plane component is starting: its missing pods were created less than five minutes \
+                ago, and none of their containers has failed",
         )
         .severity(Severity::Info)
         .parameter("starting")
@@ -180,11 +185,16 @@ fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&P
         }))
         .fails_rows(rows(ready, own))
         .rows_as(Severity::Error)
-        .remedy(Remedy::new().run(
-            StepKind::Command,
-            "Wait until its pods are ready",
-            kubectl().namespace(&meta.namespace).words("rollout status").operand(format!("deployment/{}", meta.name)),
-        ));
+        .remedy(
+            Remedy::new().run(
+                StepKind::Command,
+                "Wait until its pods are ready",
+                kubectl()
+                    .namespace(&meta.namespace)
+                    .words("rollout status")
+                    .operand(format!("deployment/{}", meta.name)),
+            ),
+        );
     if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }
 }
 
@@ -214,36 +224,36 @@ fn finding(
         true => Evidence::field(&object, "status.readyReplicas", format!("{ready} of {wanted}")),
         false => Evidence::other(
             format!("Pods of {object}"),
-            format!("{ready} ready, though it says {said} of {wanted}"),
+            format!("{ready} ready, although the status reports {said} of {wanted}"),
         ),
     };
     let (severity, message) = match (ready, component.name) {
         (some, _) if some >= wanted.max(1) => (
             Severity::Warning,
-            "a pod of the control plane does not become ready; those that it was to replace still serve: a rollout that is \
-             stuck, and the next loss of a node may end what is left",
+            "a control-plane pod does not become ready while the old ones still serve: the rollout is \
+                stuck, and losing a node may end the old pods",
         ),
         (0, "identity") => (
             Severity::Error,
-            "identity has no ready pod: a proxy that starts, or whose certificate runs out, gets none",
+            "identity has no ready pod: starting proxies, and those whose certificate expires, get no \
+                certificate",
         ),
         (0, "destination") => (
             Severity::Error,
-            "destination has no ready pod: a proxy that starts learns no endpoints and no policy; one that runs keeps \
-             what it knows",
+            "destination has no ready pod: starting proxies learn no endpoints and no policy; running \
+                ones keep their state",
         ),
         (0, "proxy-injector") => (
             Severity::Error,
-            "the proxy injector has no ready pod: pods are created without a proxy, or not at all",
+            "the proxy injector has no ready pod: pods are created without a proxy or not at all",
         ),
-        (0, _) => (
-            Severity::Error,
-            "a component of the control plane has no ready pod: what it serves is not served",
-        ),
+        (0, _) => {
+            (Severity::Error, "a control-plane component has no ready pod: its function is unavailable")
+        }
         (_, _) => (
             Severity::Warning,
-            "a component of the control plane has fewer ready pods than it should: the next loss of a node may be one \
-             too many",
+            "a control-plane component has fewer ready pods than it should: losing another node may make \
+                it unavailable",
         ),
     };
     let remedy = remedy(namespace, component, reason.as_ref());
@@ -254,11 +264,11 @@ fn finding(
         .evidence(replicas)
         .evidences(why)
         .remedy(remedy);
-    // Where none is ready, proxies get as little from it as if it were not there.
+    // If none is ready, proxies are affected as if the component were missing.
     if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }
 }
 
-/// Why there is no pod at all: the Deployment's own complaint, or that of its ReplicaSet.
+/// Why no pod exists: the condition of the Deployment, or that of its ReplicaSet.
 fn refused(component: &Component<'_>, events: &[Event]) -> Option<Evidence> {
     let meta = &component.deployment.metadata;
     if let Some(condition) = component.deployment.replica_failure() {
@@ -297,7 +307,7 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
     let remedy = match reason {
         Some(Failing { container: Some(container), crashed: true, .. }) => remedy.run(
             StepKind::Command,
-            "Read what the failing container said before it ended",
+            "Read the log of the failing container's last run",
             kubectl()
                 .namespace(namespace)
                 .words("logs")
@@ -311,19 +321,19 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
     let remedy = match spread {
         true => remedy.step(
             StepKind::ChartValue,
-            "No two of its pods may share a node: add a node that its pods tolerate, free one of its taint, or ask for fewer replicas \
-             (controllerReplicas)",
+            "No two of its pods may share a node: add a node that its pods tolerate, remove a taint, or \
+                set fewer replicas (controllerReplicas)",
         ),
         false => remedy,
     };
     remedy
         .run(
             StepKind::Command,
-            "See the state and the events of its pods",
+            "Show the state and the events of its pods",
             kubectl().namespace(namespace).words("describe pods").option("-l", selector),
         )
         .step(
             StepKind::Note,
-            "Fix the reported cause: an image, a node, a quota, a certificate, a missing object",
+            "Repair the reported cause: an image, a node, a quota, a certificate, a missing object",
         )
 }

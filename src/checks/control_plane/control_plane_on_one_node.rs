@@ -1,4 +1,5 @@
-//! `control-plane-on-one-node`: the loss of one node takes a whole component of the control plane along.
+//! `control-plane-on-one-node`: the loss of one node takes down a whole component of the control
+//! plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use crate::model::control_plane::{CORE, Component, components};
 use crate::model::installed::COMPONENT;
 use crate::objects::{Deployment, Node, Pod};
 
-/// The labels by which clouds and autoscalers mark nodes that they may take away at any time.
+/// The labels with which clouds and autoscalers mark nodes that they may reclaim at any time.
 const SPOT: [(&str, &str); 7] = [
     ("karpenter.sh/capacity-type", "spot"),
     ("eks.amazonaws.com/capacityType", "SPOT"),
@@ -31,9 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let ready = ready.count();
     if ready < ctx.count_of("nodes") {
-        return Err(Unjudged::not_applicable(format!(
-            "{ready} nodes are ready: there is nowhere else to go"
-        )));
+        return Err(Unjudged::not_applicable(format!("{ready} nodes are ready, too few to spread replicas")));
     }
     let spot: BTreeMap<&str, (&str, &str)> =
         nodes.iter().filter_map(|node| Some((node.metadata.name.as_str(), spot(node)?))).collect();
@@ -61,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The label that says that a node may be taken away.
+/// The label that marks a node as reclaimable.
 fn spot(node: &Node) -> Option<(&'static str, &'static str)> {
     SPOT.into_iter().find(|(key, value)| node.metadata.label(key) == Some(value))
 }
@@ -83,12 +82,12 @@ fn together(ctx: &Context<'_>, component: &Component<'_>, on: &BTreeSet<&str>, r
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Keep replicas apart: enablePodAntiAffinity, which values-ha.yaml sets too",
+        "Spread the replicas: enablePodAntiAffinity, which values-ha.yaml also sets",
         Options::none().set("enablePodAntiAffinity", "true"),
     )
     .run(
         StepKind::Command,
-        "Or only spread those that are there: with another node free, a restart may do so",
+        "Or only spread the existing ones: if another node is free, a restart may be enough",
         kubectl()
             .namespace(&meta.namespace)
             .words("rollout restart")
@@ -96,11 +95,11 @@ fn together(ctx: &Context<'_>, component: &Component<'_>, on: &BTreeSet<&str>, r
     );
     ctx.finding(
         subject(component),
-        "all replicas of a component run on one node: when it is lost, so is what they serve, whatever their number",
+        "all replicas of a component run on one node: if it fails, the component is unavailable",
     )
     .parameter("together")
     .evidence(Evidence::field(shown(component), "spec.replicas", component.wanted().to_string()))
-    .evidence(Evidence::other("its pods", format!("all on node {node}, of {ready} that are ready")))
+    .evidence(Evidence::other("its pods", format!("all on node {node}; {ready} nodes are ready")))
     .remedy(remedy)
 }
 
@@ -112,11 +111,13 @@ fn on_spot(
 ) -> Finding {
     let remedy = Remedy::new().step(
         StepKind::ChartValue,
-        "Keep the control plane on nodes that stay: set nodeSelector or nodeAffinity in the chart's values to a label of these",
+        "Keep the control plane on permanent nodes: set nodeSelector or nodeAffinity in the chart's \
+            values to one of their labels",
     );
     ctx.finding(
         subject(component),
-        "all replicas of a component run on nodes that the cloud may take away at once: one reclaim of capacity can end all of them",
+        "all replicas of a component run on nodes that the cloud may reclaim at the same time: the \
+            component is then unavailable",
     )
     .parameter("spot")
     .evidences(on.iter().map(|node| {

@@ -1,4 +1,5 @@
-//! `control-plane-pods-refused`: the API server refuses pods of a ReplicaSet in the control plane's namespace.
+//! `control-plane-pods-refused`: the API server rejects pods of a ReplicaSet in the control plane's
+//! namespace.
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -18,21 +19,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = Remedy::new()
             .run(
                 StepKind::Command,
-                "Read what the API server said about the last pods that it refused",
+                "Read the API server's messages about the last pods that it rejected",
                 kubectl().namespace(namespace).words("describe replicaset").operand(&set.metadata.name),
             )
             .step(
                 StepKind::Note,
-                "Lift what refuses them: a quota, a limit range, pod security, an admission webhook; the ReplicaSet tries \
-                 again by itself",
+                "Remove the cause of the rejection: a quota, a limit range, pod security or an admission \
+                    webhook; the ReplicaSet retries automatically",
             );
         let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);
         let said = format!("{}: {}", condition.reason, condition.message);
         let finding = ctx
             .finding(
                 Subject::object(kind, namespace, name),
-                "the API server refuses pods that the control plane asks for: those that run are all there are, and none of \
-                 them is replaced",
+                "the API server rejects new control-plane pods: running pods are not replaced when they \
+                    fail",
             )
             .evidence(Evidence::field(object, "status.conditions[ReplicaFailure]", said))
             .remedy(remedy);

@@ -1,4 +1,5 @@
-//! `control-plane-rbac-missing`: accounts of the control plane lack rights that their release needs.
+//! `control-plane-rbac-missing`: ServiceAccounts of the control plane lack permissions that their
+//! release needs.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +19,14 @@ type Rights<'a> = (&'a [AnyRole], &'a [AnyBinding]);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
-    // That a right is missing takes all of both.
+    // A permission is known to be missing only if both lists are complete.
     let rights = (ctx.every::<ClusterRole>()?, ctx.every::<ClusterRoleBinding>()?);
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
-        return Err(Unjudged::not_applicable(format!("which rights {version} needs is not known here")));
+        return Err(Unjudged::not_applicable(format!(
+            "the permissions that {version} needs are not known \
+            here"
+        )));
     }
     let namespace = &ctx.namespaces().control_plane;
     let roles = table.roles(namespace, &version, minors);
@@ -36,7 +40,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.chain(roles.iter().flat_map(|role| unlabelled(ctx, role, rights))).collect::<Vec<_>>().into())
 }
 
-/// A role and its binding that are there without the label that `linkerd check` looks for; of these two accounts alone.
+/// A role and its binding without the label that `linkerd check` searches for, for these two
+/// accounts only.
 fn unlabelled(ctx: &Context<'_>, role: &GrantedRole<'_>, rights: Rights<'_>) -> Vec<Finding> {
     if !["linkerd-identity", "linkerd-proxy-injector"].contains(&role.account) {
         return Vec::new();
@@ -51,7 +56,7 @@ fn unlabelled(ctx: &Context<'_>, role: &GrantedRole<'_>, rights: Rights<'_>) -> 
     of(there, "ClusterRole", ROLES).into_iter().chain(of(binding, "ClusterRoleBinding", BINDINGS)).collect()
 }
 
-/// What is wrong with a role; `None` where it is there, or its account has all that it would give.
+/// The fault of a role; `None` if it exists, or its account has all its permissions.
 fn finding(
     ctx: &Context<'_>,
     role: &GrantedRole<'_>,
@@ -73,26 +78,28 @@ fn finding(
     let state = match (there, binding) {
         (None, _) | (_, None) => "does not exist".to_owned(),
         (Some(_), Some(binding)) if binds(binding, role, namespace) => {
-            "allows less than its release writes".to_owned()
+            "grants less than its release defines".to_owned()
         }
-        (Some(_), Some(_)) => format!("does not give {} to {namespace}/{}", role.role, role.account),
+        (Some(_), Some(_)) => format!("does not grant {} to {namespace}/{}", role.role, role.account),
     };
     let message = match (lacking.is_empty(), role.account) {
         (true, _) => {
-            "an object that the charts write is missing; its ServiceAccount has the same rights from other objects"
+            "an object that the charts write is missing, but its ServiceAccount has the same permissions \
+                from other objects"
         }
         (false, "linkerd-identity") => {
-            "identity may not have tokens reviewed: no proxy that starts gets a certificate, and those that run lose theirs \
-             within a day"
+            "identity may not create TokenReviews: starting proxies get no certificate, and running ones \
+                lose theirs within a day"
         }
         (false, "linkerd-destination") => {
-            "destination lacks rights: what it may not watch is missing from discovery or policy, and it never gets ready \
-             after its next restart"
+            "destination lacks permissions: the kinds it cannot watch are missing from discovery or \
+                policy, and it does not become ready after its next restart"
         }
         (false, "linkerd-proxy-injector") => {
-            "the injector lacks rights: it cannot read what a pod belongs to, and does not become ready after its next restart"
+            "the injector lacks permissions: it cannot read the owners of pods, and does not become \
+                ready after its next restart"
         }
-        (false, _) => "an account of the control plane lacks rights that its release needs",
+        (false, _) => "a control-plane ServiceAccount lacks permissions that its release needs",
     };
     let ask = lacking.first().map_or_else(
         || kubectl().words("get").arg(kind.to_ascii_lowercase()).operand(name),
@@ -109,7 +116,7 @@ fn finding(
         true => remedy,
         false => remedy.run(
             StepKind::Command,
-            "Restart what was refused, where it does not recover by itself",
+            "Restart the affected components if they do not recover automatically",
             kubectl()
                 .namespace(namespace)
                 .words("rollout restart")

@@ -1,4 +1,4 @@
-//! `control-plane-reports-errors`: a container of the control plane says in its log what is wrong.
+//! `control-plane-reports-errors`: the log of a control-plane container shows a known error.
 
 use crate::checks::reported::{containers, log_of, not_read, reported};
 use crate::checks::{Context, Judgement, Unjudged};

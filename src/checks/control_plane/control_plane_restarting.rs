@@ -1,5 +1,5 @@
-//! `control-plane-restarting`: a container of the control plane ran out of memory lately, or restarts again and again, and is ready in
-//! between.
+//! `control-plane-restarting`: a control-plane container was OOM-killed recently or restarts
+//! repeatedly, and is ready in between.
 
 use std::collections::BTreeMap;
 
@@ -14,17 +14,17 @@ use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::Terminated;
 use crate::objects::{ContainerStatus, Deployment, Pod};
 
-/// How many containers are quoted.
+/// Maximum number of quoted containers.
 const QUOTED: usize = 3;
 
-/// Why a container is told of.
+/// Why a container is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Why {
     Memory,
     Often,
 }
 
-/// Pods with the container that is told of.
+/// Pods with the reported container.
 type Restarted<'a> = Vec<(&'a Pod, &'a ContainerStatus)>;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in pods.iter().filter(own) {
         let component = pod.metadata.label(COMPONENT).unwrap_or_default();
         let statuses = pod.status.container_statuses.iter().chain(&pod.status.init_container_statuses);
-        // What is not ready now is told of by the check of that.
+        // Containers that are not ready are reported by another check.
         for status in statuses.filter(|status| status.ready) {
             if let Some(why) = why(ctx, pod, status) {
                 groups.entry((component, status.name.as_str(), why)).or_default().push((pod, status));
@@ -82,11 +82,12 @@ fn finding(
     let home = ctx.namespaces().control_plane.as_str();
     let message = match why {
         Why::Memory => {
-            "a container of the control plane ran out of memory and was killed; it is ready again, and proxies fail fast in each gap, most \
-             of all when many of them come back at once"
+            "a control-plane container was OOM-killed and is ready again: proxies fail fast during each \
+                restart, most of all when many reconnect at once"
         }
         Why::Often => {
-            "a container of the control plane restarts again and again; it is ready in between, and proxies fail fast in each gap"
+            "a control-plane container restarts repeatedly: it is ready in between, and proxies fail \
+                fast during each restart"
         }
     };
     let evidence = group.iter().take(QUOTED).flat_map(|(pod, status)| {
@@ -122,10 +123,10 @@ fn finding(
             ctx,
             Remedy::new(),
             StepKind::ChartValue,
-            "Raise the memory that it may use; with several replicas they go one after the other",
+            "Raise its memory limit; with several replicas, the pods restart one after the other",
             Options::none().set_with(memory_of(component, container), String::new(), "MEMORY_LIMIT"),
         ),
-        Why::Often => Remedy::new().run(StepKind::Command, "Read what it said before it ended", log),
+        Why::Often => Remedy::new().run(StepKind::Command, "Read the log of its last run", log),
     };
     ctx.finding(subject, message)
         .parameter(container)
@@ -135,7 +136,7 @@ fn finding(
         .remedy(remedy)
 }
 
-/// The value of the chart that limits the memory of a container.
+/// The chart value that limits the memory of a container.
 fn memory_of(component: &str, container: &str) -> &'static str {
     match (component, container) {
         ("destination", PROXY_CONTAINER) => "destinationProxyResources.memory.limit",

@@ -1,4 +1,5 @@
-//! `control-plane-role-missing`: a Role in the control plane's namespace is not there, not given, or allows too little.
+//! `control-plane-role-missing`: a Role in the control plane's namespace is missing, not bound, or
+//! grants too little.
 
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::upgrade::{self, Options};
@@ -14,7 +15,7 @@ use crate::objects::rbac::{
 const DESTINATION: &str = "linkerd-destination";
 const HEARTBEAT: &str = "linkerd-heartbeat";
 
-/// Everything that gives a right in a namespace.
+/// The kinds that grant permissions in a namespace.
 #[derive(Clone, Copy)]
 struct Given<'a> {
     roles: &'a [AnyRole],
@@ -25,7 +26,7 @@ struct Given<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
-    // That a right is missing takes all that could give it.
+    // A permission is known to be missing only if all these lists are complete.
     let given = Given {
         roles: ctx.every::<Role>()?,
         bindings: ctx.every::<RoleBinding>()?,
@@ -34,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let table = ctx.knowledge.control_plane();
     if !table.covers(&version, ctx.knowledge.minors()) {
-        return Err(Unjudged::not_applicable(format!("which Roles {version} needs is not known here")));
+        return Err(Unjudged::not_applicable(format!("the Roles that {version} needs are not known here")));
     }
     let namespace = ctx.namespaces().control_plane.as_str();
     let is_heartbeat = |job: &CronJob| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT;
@@ -48,13 +49,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = table
         .namespaced_roles()
         .iter()
-        // Who turned the heartbeat off has neither it nor its Role.
+        // If the heartbeat is disabled, its Role is missing too.
         .filter(|role| role.account.as_deref() != Some(HEARTBEAT) || beats)
         .filter_map(|role| Some(finding(ctx, role, wrong(role, namespace, given)?).evidence(seen.clone())));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// What is wrong: the kind and the name of the object, and its state.
+/// The fault: kind and name of the object, and its state.
 struct Wrong<'a> {
     kind: &'static str,
     name: &'a str,
@@ -87,7 +88,7 @@ fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: Given<'_>) -> Opt
             .filter_map(|b| given.cluster_roles.iter().find(|known| known.metadata.name == b.role_ref.name));
         rules.extend(everywhere.flat_map(|role| &role.rules));
         let lacks = lacking(&rules);
-        // Whoever has the right has it, whatever gives it.
+        // A permission counts, whatever grants it.
         if lacks.is_empty() {
             return None;
         }
@@ -95,14 +96,14 @@ fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: Given<'_>) -> Opt
         let Some(there) = there else { return object("Role", &role.role, may("does not exist")) };
         let own: Vec<&PolicyRule> = there.rules.iter().collect();
         if !lacking(&own).is_empty() {
-            return object("Role", &role.role, may("allows less than its release writes"));
+            return object("Role", &role.role, may("grants less than its release defines"));
         }
         let binding = role.binding.as_deref().unwrap_or(&role.role);
         let found = given
             .bindings
             .iter()
             .any(|known| known.metadata.namespace == namespace && known.metadata.name == binding);
-        let state = if found { "does not give the Role to its account" } else { "does not exist" };
+        let state = if found { "does not grant the Role to its account" } else { "does not exist" };
         return object("RoleBinding", binding, may(state));
     }
     match there {
@@ -120,18 +121,18 @@ fn finding(ctx: &Context<'_>, role: &NamespacedRole, wrong: Wrong<'_>) -> Findin
     let (severity, message) = match role.account.as_deref() {
         Some(DESTINATION) => (
             Severity::Error,
-            "destination may not read the Secrets of its namespace: it waits for them when it starts, gives up after a \
-             minute, and \
-             so does not survive its next restart; until then it finds no linked cluster",
+            "destination may not read the Secrets of its namespace: it finds no linked cluster, and \
+                exits a minute after its next start, since it waits for them",
         ),
         Some(_) => (
             Severity::Info,
-            "the heartbeat may not read linkerd-config and reports without its values; no traffic depends on it",
+            "the heartbeat may not read linkerd-config: it reports without its values, and no traffic is \
+                affected",
         ),
         None => (
             Severity::Warning,
-            "extensions may not read linkerd-config: the next installation or upgrade of an extension with Helm fails in its \
-             namespace-metadata Job",
+            "extensions may not read linkerd-config: the next Helm installation or upgrade of an \
+                extension fails in its namespace-metadata Job",
         ),
     };
     let ask = match (&role.account, &role.rights.name) {

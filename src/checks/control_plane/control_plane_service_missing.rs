@@ -1,4 +1,5 @@
-//! `control-plane-service-missing`: a Service of the control plane is not there, or leads to none of the pods that are ready.
+//! `control-plane-service-missing`: a Service of the control plane is missing, or has none of the
+//! ready pods as endpoints.
 
 use jiff::SignedDuration;
 
@@ -11,7 +12,8 @@ use crate::knowledge::{ControlPlaneService, FoundBy};
 use crate::model::installed::COMPONENT;
 use crate::objects::{EndpointSlice, Pod, Service};
 
-/// How long a pod has been ready before its endpoint must be there, also where the lists were not read in one moment.
+/// The time a pod must have been ready before its endpoint is expected, with a margin for lists
+/// read at different times.
 const SETTLED: SignedDuration = SignedDuration::from_mins(2);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -55,7 +57,7 @@ fn ready<'a>(ctx: &Context<'_>, pods: &'a [Pod], component: &str) -> Vec<&'a Pod
         .collect()
 }
 
-/// Whether a Service has an endpoint that is ready. A missing condition counts as ready, by the rules of the API.
+/// Whether a Service has a ready endpoint. By the API's rules, a missing condition counts as ready.
 fn leads(slices: &[EndpointSlice], service: &Service) -> bool {
     let meta = &service.metadata;
     slices
@@ -70,12 +72,12 @@ fn missing(ctx: &Context<'_>, wanted: &ControlPlaneService) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
     let message = match wanted.found_by {
         FoundBy::Proxies => {
-            "a Service by which proxies find the control plane is missing: a proxy that starts gets no certificate or no \
-             configuration, and its pod does not become ready"
+            "a Service through which proxies find the control plane is missing: a starting proxy gets no \
+                certificate or configuration, and its pod does not become ready"
         }
         FoundBy::ApiServer => {
-            "the Service of a validating webhook is missing: the API server cannot call it, so what it would refuse is accepted \
-             unchecked, or, with failurePolicy Fail, nothing of its kinds is accepted"
+            "the Service of a validating webhook is missing: the API server cannot call it, so invalid \
+                objects are accepted, or, with failurePolicy Fail, all objects of its kinds are rejected"
         }
     };
     let evidence = Evidence::other(format!("Service {home}/{}", wanted.name), "does not exist");
@@ -86,12 +88,13 @@ fn empty(ctx: &Context<'_>, wanted: &ControlPlaneService, service: &Service, rea
     let home = ctx.namespaces().control_plane.as_str();
     let message = match wanted.found_by {
         FoundBy::Proxies => {
-            "a Service by which proxies find the control plane leads to no pod, although pods behind it are ready: a proxy that starts \
-             gets no certificate or no configuration, and its pod does not become ready"
+            "a Service through which proxies find the control plane has no endpoint although its pods \
+                are ready: a starting proxy gets no certificate or configuration, and its pod does not \
+                become ready"
         }
         FoundBy::ApiServer => {
-            "the Service of a validating webhook leads to no pod, although pods behind it are ready: the API server cannot call it, so \
-             what it would refuse is accepted unchecked, or, with failurePolicy Fail, nothing of its kinds is accepted"
+            "the Service of a validating webhook has no endpoint although its pods are ready: invalid \
+                objects are accepted, or, with failurePolicy Fail, all objects of its kinds are rejected"
         }
     };
     let object = format!("Service {home}/{}", wanted.name);
@@ -99,9 +102,9 @@ fn empty(ctx: &Context<'_>, wanted: &ControlPlaneService, service: &Service, rea
         service.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let names: Vec<&str> = ready.iter().map(|pod| pod.metadata.name.as_str()).collect();
     let evidence = vec![
-        Evidence::field(&object, "EndpointSlices", "no endpoint that is ready"),
+        Evidence::field(&object, "EndpointSlices", "no ready endpoint"),
         Evidence::field(&object, "spec.selector", selector.join(", ")),
-        Evidence::other(format!("Pods of {} that are ready", wanted.component), names.join(", ")),
+        Evidence::other(format!("Ready pods of {}", wanted.component), names.join(", ")),
     ];
     finding(ctx, wanted, message, evidence)
 }
@@ -122,7 +125,7 @@ fn finding(
     );
     let remedy = remedy.run(
         StepKind::Command,
-        "Then see that each Service has endpoints",
+        "Then check that each Service has endpoints",
         kubectl().namespace(home).words("get endpointslices"),
     );
     let finding = ctx

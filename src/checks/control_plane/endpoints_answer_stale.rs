@@ -1,4 +1,5 @@
-//! `endpoints-answer-stale`: destination gave proxies addresses of pods that are gone, or that are another pod's by now.
+//! `endpoints-answer-stale`: destination returned addresses of pods that were deleted, or that
+//! another pod has now.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,7 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::diagnostic::{Answer, Endpoint};
 use crate::objects::{Kind, Pod};
 
-/// How many addresses of a Service are quoted.
+/// Maximum number of quoted addresses of a Service.
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -21,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let wrong = |endpoint: &Endpoint| match pods.get(&(service.namespace.as_str(), endpoint.pod.as_str()))
         {
             None => Some("no such pod".to_owned()),
-            Some(pod) if pod.is_finished() => Some("the pod has ended".to_owned()),
+            Some(pod) if pod.is_finished() => Some("the pod has finished".to_owned()),
             Some(pod) => match pod.status.pod_ip {
                 Some(address) if address.to_string() != endpoint.ip => {
                     Some(format!("the pod's address is {address}"))
@@ -48,7 +49,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 Subject::object(Kind::Service, &service.namespace, &service.service),
-                "destination's answer has addresses of pods that are gone: it is outdated, or was captured before they went",
+                "destination's answer has addresses of pods that no longer exist: it is outdated, or was \
+                    captured before they were deleted",
             )
             .likely()
             .evidences(quoted.chain(rest))
@@ -58,13 +60,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                         StepKind::Command,
                         "Ask destination again",
                         linkerd().words("diagnostics endpoints -o json").arg(
-                            Arg::from(format!("{}.{}.svc.cluster.local:", service.service, service.namespace))
-                                .then(Arg::placeholder("PORT")),
+                            Arg::from(format!(
+                                "{}.{}.svc.cluster.local:",
+                                service.service, service.namespace
+                            ))
+                            .then(Arg::placeholder("PORT")),
                         ),
                     )
                     .run(
                         StepKind::Command,
-                        "Where the addresses are still there, restart destination",
+                        "If the addresses are still listed, restart destination",
                         kubectl().namespace(namespace).words("rollout restart deploy/linkerd-destination"),
                     ),
             ),

@@ -1,4 +1,4 @@
-//! `extension-command-missing`: an extension is in the cluster, and the command that checks it is not on this machine.
+//! `extension-command-missing`: the CLI of an installed extension is not on this machine.
 
 use crate::checks::extensions::labelled_namespaces;
 use crate::checks::{Context, Judgement, Unjudged};
@@ -8,9 +8,7 @@ use crate::item::EXTENSION_LABEL;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let cli = ctx.cli_version()?;
     let Some(commands) = ctx.cli_extensions() else {
-        return Err(Unjudged::not_applicable(
-            "the linkerd CLI was not run, so its extensions were not looked for",
-        ));
+        return Err(Unjudged::not_applicable("the linkerd CLI was not run, so its extensions are unknown"));
     };
     let (known, minors) = (ctx.knowledge.linkerd_check(), ctx.knowledge.minors());
     let mut homes = labelled_namespaces(ctx)?;
@@ -24,7 +22,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(
                 Subject::object("Namespace", "", homes[0]),
-                "the CLI of an extension is not on PATH: `linkerd check` does not check the extension, and warns of that",
+                "the CLI of an extension is not on PATH: `linkerd check` does not check the extension, \
+                    and warns about it",
             )
             .parameter(&command)
             .evidence(Evidence::field(
@@ -36,11 +35,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .remedy(Remedy::new().step(
                 StepKind::Note,
                 format!(
-                    "Install {command} on PATH if `linkerd check` should check the extension; if the extension is gone, \
-                     remove the label {EXTENSION_LABEL} from its namespace, or delete the namespace"
+                    "If `linkerd check` should check the extension, install {command} on PATH; if the \
+                        extension was removed, remove the label {EXTENSION_LABEL} from its namespace, or \
+                        delete the namespace"
                 ),
             ));
-        homes[1..].iter().fold(finding, |finding, home| finding.subject(Subject::object("Namespace", "", home)))
+        homes[1..]
+            .iter()
+            .fold(finding, |finding, home| finding.subject(Subject::object("Namespace", "", home)))
     });
     Ok(findings.collect::<Vec<_>>().into())
 }

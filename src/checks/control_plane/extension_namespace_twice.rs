@@ -1,4 +1,4 @@
-//! `extension-namespace-twice`: several namespaces carry the label of one extension.
+//! `extension-namespace-twice`: several namespaces have the label of one extension.
 
 use std::collections::BTreeSet;
 
@@ -29,8 +29,8 @@ fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {
     let finding = ctx
         .finding(
             Subject::object("Namespace", "", namespaces[0]),
-            "several namespaces have the label of one extension: linkerd and the extension's CLI use one of them, and not \
-             always the same",
+            "several namespaces have the label of one extension: linkerd and the extension's CLI use \
+                only one of them, not always the same",
         )
         .parameter(extension)
         .evidences(seen)
@@ -48,7 +48,8 @@ fn holders<'a>(ctx: &Context<'a>, extension: &str) -> BTreeSet<&'a str> {
     deployments.chain(pods).filter(of_it).map(|meta| meta.namespace.as_str()).collect()
 }
 
-/// The label goes where nothing of the extension runs; where that is not known, looking comes first.
+/// The label is removed from namespaces without parts of the extension; if these are unknown, a
+/// step to find them comes first.
 fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>, known_empty: bool) -> Remedy {
     let (full, empty): (Vec<&str>, Vec<&str>) =
         namespaces.iter().copied().partition(|namespace| holders.contains(namespace));
@@ -57,22 +58,22 @@ fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>, known_
     if full.is_empty() && known_empty {
         return Remedy::new().run(
             StepKind::Annotation,
-            "Remove the label: the extension runs in none of them. If it is wanted, keep the label on the namespace that it is \
-             installed into",
+            "Remove the label: the extension runs in none of them. To install it, keep the label on its \
+                future namespace",
             unlabel().operands(empty).arg(label),
         );
     }
     if full.len() == 1 {
         return Remedy::new().run(
             StepKind::Annotation,
-            "Remove the label from the namespaces in which nothing of the extension runs",
+            "Remove the label from the namespaces in which the extension does not run",
             unlabel().operands(empty).arg(label),
         );
     }
     Remedy::new()
         .run(
             StepKind::Command,
-            "See in which of the namespaces the extension runs",
+            "Check in which of the namespaces the extension runs",
             kubectl()
                 .words("get deployments --all-namespaces")
                 .option("-l", format!("{EXTENSION_LABEL}={extension}")),

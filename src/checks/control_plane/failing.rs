@@ -1,4 +1,4 @@
-//! Why a pod is not ready: the first thing that stands in its way, in the order in which a pod starts.
+//! Why a pod is not ready: the first obstacle, in the order in which a pod starts.
 
 use crate::finding::Evidence;
 use crate::model::events;
@@ -6,17 +6,17 @@ use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::{ContainerState, ContainerStatus};
 use crate::objects::{Event, Pod};
 
-/// What keeps a pod from being ready.
+/// The reason why a pod is not ready.
 pub(super) struct Failing {
-    /// The container that fails, if it is one.
+    /// The container that fails, if any.
     pub container: Option<String>,
-    /// Whether it ran and ended, so that its former run left a log.
+    /// Whether it ran and ended, so that its previous run left a log.
     pub crashed: bool,
-    /// What is seen.
+    /// The observed state.
     pub evidence: Evidence,
 }
 
-/// The first thing that stands in a pod's way; `None` when it is ready or says nothing.
+/// The first obstacle of a pod; `None` if it is ready or has no status.
 pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     if let Some(scheduled) = pod.condition("PodScheduled").filter(|condition| condition.status == "False") {
@@ -33,8 +33,8 @@ pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
     if let Some(status) = init.filter(|status| !is_idle(&status.state)) {
         return Some(of_container(&object, "initContainerStatuses", status));
     }
-    // Containers of one pod wait for each other, the proxy for all of them: one that fails counts before one that is
-    // merely not ready, and any before the proxy.
+    // Containers of one pod wait for each other, and the proxy for all of them: a failing container
+    // counts before one that is only not ready, and any before the proxy.
     let mut unready: Vec<&ContainerStatus> =
         pod.status.container_statuses.iter().filter(|status| !status.ready).collect();
     unready.sort_by_key(|status| {
@@ -43,7 +43,7 @@ pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
     if let Some(status) = unready.first().filter(|status| !is_idle(&status.state)) {
         return Some(of_container(&object, "containerStatuses", status));
     }
-    // Nothing has started: the kubelet tells why in events only.
+    // No container has started: only events of the kubelet show the reason.
     let event =
         events.iter().filter(|event| is_about(event, pod) && event.kind == "Warning").max_by_key(|e| e.last);
     let evidence = match event {
@@ -58,7 +58,8 @@ fn is_about(event: &Event, pod: &Pod) -> bool {
     about.kind == "Pod" && about.name == pod.metadata.name && about.namespace == pod.metadata.namespace
 }
 
-/// Whether an init container let the next one start: it ended well, or it is a sidecar that runs.
+/// Whether an init container allows the next one to start: it succeeded, or it is a running
+/// sidecar.
 fn passed(status: &ContainerStatus) -> bool {
     match (status.state.terminated(), status.state.running()) {
         (Some(ended), _) => ended.exit_code == 0,
@@ -67,7 +68,7 @@ fn passed(status: &ContainerStatus) -> bool {
     }
 }
 
-/// Whether a container only waits for others: not its own fault.
+/// Whether a container only waits for others, which is not its own failure.
 fn is_idle(state: &ContainerState) -> bool {
     match (state.waiting(), state.running(), state.terminated()) {
         (Some(waiting), _, _) => {
@@ -84,7 +85,7 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
         (Some(waiting), _) if waiting.message.is_empty() => waiting.reason.clone(),
         (Some(waiting), _) => format!("{}: {}", waiting.reason, waiting.message),
         (None, Some(_)) => "terminated".to_owned(),
-        (None, None) => "running, and its readiness probe does not pass".to_owned(),
+        (None, None) => "running, but its readiness probe fails".to_owned(),
     };
     if let Some(ended) = ended {
         said.push_str(&format!("; ended with exit code {} ({})", ended.exit_code, ended.reason));
@@ -102,12 +103,12 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
     }
 }
 
-/// The last line with words in it: a container's last words can be long.
+/// The last line that contains text: a termination message can be long.
 fn last_line(message: &str) -> &str {
     message.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// What a pod says of itself when no container does.
+/// The pod's own status, if no container has a reason.
 fn waiting_said(pod: &Pod) -> Option<String> {
     let ready = pod.condition("Ready");
     if ready.is_some_and(|condition| condition.status == "True") {

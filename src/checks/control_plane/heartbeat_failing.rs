@@ -9,7 +9,7 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::installed::COMPONENT;
 use crate::objects::{CronJob, Job};
 
-/// How many failed Jobs are quoted.
+/// Maximum number of quoted failed Jobs.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -44,22 +44,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let said = well.map_or_else(|| "none".to_owned(), |at| at.to_string());
     let remedy = Remedy::new().run(
         StepKind::Command,
-        "If the cluster may not reach the internet, or the heartbeat is not wanted, turn it off with the next step. Otherwise see why \
-         its pods fail",
+        "If the cluster has no internet access, or the heartbeat is not wanted, disable it with the next \
+            step. Otherwise find out why its pods fail",
         kubectl().namespace(namespace).words("describe job").operand(&last.metadata.name),
     );
     let remedy = upgrade::step(
         ctx,
         remedy,
         StepKind::ChartValue,
-        "Turn the heartbeat off",
+        "Disable the heartbeat",
         Options::none().set("disableHeartBeat", "true"),
     );
     let finding = ctx
         .finding(
             Subject::object("CronJob", namespace, name),
-            "the heartbeat fails each time: most often the cluster may not reach the internet. The mesh does not need it; the \
-             failed pods stay listed",
+            "the heartbeat fails each time, usually because the cluster has no internet access. The mesh \
+                does not need it; the failed pods stay listed",
         )
         .evidence(Evidence::field(&object, "status.lastSuccessfulTime", said))
         .evidences(failed.iter().take(QUOTED).filter_map(|job| {
@@ -75,7 +75,7 @@ fn started(job: &Job) -> Option<Timestamp> {
     job.status.start_time.get().or(job.metadata.creation_timestamp.get())
 }
 
-/// Why a Job failed; `None` where it did not.
+/// Why a Job failed; `None` if it did not.
 fn failure(job: &Job) -> Option<(&str, &str)> {
     let failed = job.status.conditions.iter().find(|c| c.kind == "Failed" && c.status == "True")?;
     Some((&failed.reason, &failed.message))

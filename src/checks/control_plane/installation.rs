@@ -1,5 +1,6 @@
-//! What checks of an installed mesh start from: is there a control plane, of which release, with which chart values. Where
-//! there is none, or no values, another check says so, and what rests on them is blocked by that one.
+//! Inputs of the checks of an installed mesh: whether a control plane exists, its release, and its
+//! chart values. If it or its values are missing, another check reports it and blocks the checks
+//! that depend on them.
 
 use crate::card::Mode;
 use crate::chart::values::Values;
@@ -16,13 +17,14 @@ use crate::objects::meta::Meta;
 use crate::objects::{ConfigMap, Deployment, Workload};
 use crate::version::LinkerdVersion;
 
-/// The ConfigMap in which the charts leave their values.
+/// The ConfigMap in which the charts store their values.
 pub(in crate::checks) const CONFIG: &str = "linkerd-config";
 
 /// Whether a control plane is installed. Reads `deployments.apps`.
 ///
 /// # Errors
-/// Deployments could not be had, or not all, and none of those that are there is the control plane's.
+/// Deployments are unavailable or incomplete, and none of those listed belongs to the control
+/// plane.
 pub(in crate::checks) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
     let namespace = &ctx.namespaces().control_plane;
     if !components(ctx.seen::<Deployment>()?, namespace).is_empty() || ctx.settings.linkerd_version.is_some()
@@ -32,23 +34,23 @@ pub(in crate::checks) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
     Ok(!components(ctx.every::<Deployment>()?, namespace).is_empty())
 }
 
-/// What a check says that asks something of a control plane where there is none.
+/// The reason given by control-plane checks if no control plane is installed.
 pub(in crate::checks) fn none_installed() -> Unjudged {
     Unjudged::blocked("control-plane-missing", "no control plane is installed")
 }
 
-/// `linkerd-config`; `None` when it is known not to exist.
+/// `linkerd-config`; `None` if it is known not to exist.
 ///
 /// # Errors
-/// It is not known whether it exists.
+/// It is unknown whether it exists.
 pub(in crate::checks) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
     ctx.named::<ConfigMap>(Scope::ControlPlane, CONFIG)
 }
 
-/// The chart values. Reads `linkerd-config`, and where that is not there `deployments.apps`.
+/// The chart values. Reads `linkerd-config`, and if it does not exist, `deployments.apps`.
 ///
 /// # Errors
-/// There are none; or it is not known whether `linkerd-config` exists, or whether a control plane does.
+/// The values do not exist, or it is unknown whether `linkerd-config` or a control plane exists.
 pub(in crate::checks) fn values(ctx: &Context<'_>) -> Result<Values, Unjudged> {
     let found = config(ctx)?;
     if let Some(values) = super::super::written::values(ctx) {
@@ -87,15 +89,15 @@ pub(in crate::checks) fn release(ctx: &Context<'_>) -> Result<(LinkerdVersion, E
     Ok(expected.or_else(cli).or(installed).unwrap_or_else(newest))
 }
 
-/// Notes, where something was found of a release that is about to be installed, that nobody said which one it is: the CLI
-/// would have. Reads what [`release`] reads.
+/// Records a gap if something was found about a release to be installed that was not named: the CLI
+/// would have named it. Reads the same evidence as [`release`].
 pub(in crate::checks) fn note_presumed(ctx: &Context<'_>, findings: &[Finding]) {
     if !findings.is_empty() && about_to_be(ctx) && ctx.settings.expected_version.is_none() {
         ctx.noted(ctx.cli_version());
     }
 }
 
-/// Whether Linkerd is about to be installed, so that nothing of it has to be there yet.
+/// Whether Linkerd is about to be installed, so that none of its objects must exist yet.
 pub(in crate::checks) fn about_to_be(ctx: &Context<'_>) -> bool {
     match ctx.settings.mode {
         Mode::Installed | Mode::Upgrade => false,
@@ -103,11 +105,11 @@ pub(in crate::checks) fn about_to_be(ctx: &Context<'_>) -> bool {
     }
 }
 
-/// The installed version and where it is seen; `None` when no control plane is installed. Reads Deployments, and
-/// `linkerd-config` where it is there.
+/// The installed version and its source; `None` if no control plane is installed. Reads
+/// Deployments, and `linkerd-config` if it exists.
 ///
 /// # Errors
-/// Deployments could not be had, or nothing about the control plane states a version.
+/// Deployments are unavailable, or no object of the control plane states a version.
 pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
     let deployments = ctx.seen::<Deployment>()?;
     let namespace = &ctx.namespaces().control_plane;
@@ -127,7 +129,8 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
     of_evidence(ctx, deployments).map(Some)
 }
 
-/// The release that the upgrade begins at, also in the world in which it is done. Reads what [`installed`] reads.
+/// The release from which the upgrade starts, also when checks run on the upgraded state. Reads the
+/// same evidence as [`installed`].
 ///
 /// # Errors
 /// As [`installed`].
@@ -137,7 +140,7 @@ pub(in crate::checks) fn before_upgrade(ctx: &Context<'_>) -> Result<LinkerdVers
     }
     let deployments = ctx.seen::<Deployment>()?;
     match &ctx.settings.linkerd_version {
-        // Manifests that are for that release.
+        // Manifests of that release.
         Some(version) if components(deployments, &ctx.namespaces().control_plane).is_empty() => {
             Ok(version.clone())
         }
@@ -145,7 +148,7 @@ pub(in crate::checks) fn before_upgrade(ctx: &Context<'_>) -> Result<LinkerdVers
     }
 }
 
-/// What the objects of a control plane state.
+/// The versions that the objects of a control plane state.
 fn of_evidence(ctx: &Context<'_>, deployments: &[Workload]) -> Result<(LinkerdVersion, Evidence), Missing> {
     match version(deployments, config(ctx).ok().flatten(), &ctx.namespaces().control_plane) {
         Some(found) => Ok(found),
@@ -167,8 +170,8 @@ pub(in crate::checks) fn of_control_plane(ctx: &Context<'_>) -> Result<(LinkerdV
     installed(ctx)?.ok_or_else(none_installed)
 }
 
-/// A finding about an object of the control plane that does not carry the label by which `linkerd check` looks for it.
-/// It does what it is for all the same. `None` where it carries it.
+/// A finding about an object of the control plane without the label that `linkerd check` searches
+/// for. The object works. `None` if it has the label.
 pub(in crate::checks) fn unmarked(
     ctx: &Context<'_>,
     subject: Subject,
@@ -198,15 +201,15 @@ pub(in crate::checks) fn unmarked(
                 .arg(change),
         ),
     };
-    let message = "an object of the control plane is not labelled as such: it works, but linkerd check reports it as missing, \
-                   and linkerd uninstall leaves it behind";
+    let message = "an object of the control plane lacks its label: it works, but linkerd check reports \
+        it as missing, and linkerd uninstall does not remove it";
     let evidence = Evidence::field(subject.to_string(), format!("metadata.labels[{label}]"), seen);
     let finding = ctx.finding(subject, message).severity(Severity::Info).parameter("unmarked");
     Some(finding.rows_as(Severity::Error).fails_rows([row]).evidence(evidence).remedy(remedy))
 }
 
-/// A finding about an object of the control plane under another name than its charts give it, by which alone `linkerd check`
-/// looks for it. `None` where it has that name.
+/// A finding about an object of the control plane whose name differs from that in its charts, by
+/// which `linkerd check` searches. `None` if it has that name.
 pub(in crate::checks) fn renamed(
     ctx: &Context<'_>,
     subject: Subject,
@@ -217,18 +220,21 @@ pub(in crate::checks) fn renamed(
     if name == wanted {
         return None;
     }
-    let message = "an object of the control plane has another name than Linkerd gives it: it works, but linkerd check reports \
-                   it as missing, and the next upgrade adds another one";
+    let message = "an object of the control plane does not have the name that Linkerd gives it: it \
+        works, but linkerd check reports it as missing, and the next upgrade adds another one";
     let remedy = Remedy::new().step(
         StepKind::Note,
-        format!("Have what renames it (a prefix of kustomize, a policy engine) leave it at {wanted}, then delete this one"),
+        format!(
+            "Stop the tool that renames it (a kustomize prefix, a policy engine) from renaming \
+            {wanted}, then delete this one"
+        ),
     );
     let evidence = Evidence::field(subject.to_string(), "metadata.name", format!("not {wanted}"));
     let finding = ctx.finding(subject, message).severity(Severity::Info).parameter("renamed");
     Some(finding.rows_as(Severity::Error).fails_rows([row]).evidence(evidence).remedy(remedy))
 }
 
-/// `one minor`, `three minors`: distances between versions in words.
+/// `one minor`, `three minors`: distances between versions as text.
 pub(in crate::checks) fn minors(distance: u32) -> String {
     match distance {
         1 => "one minor".to_owned(),

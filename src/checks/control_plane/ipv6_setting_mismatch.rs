@@ -1,4 +1,5 @@
-//! `ipv6-setting-mismatch`: the chart value disableIPv6 does not fit the addresses of the cluster, or the kernels of its nodes.
+//! `ipv6-setting-mismatch`: the chart value disableIPv6 does not match the cluster's addresses or
+//! the kernels of its nodes.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -13,9 +14,9 @@ use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::ContainerStatus;
 use crate::objects::{Node, Pod, Service};
 
-/// What a proxy says that listens at an address of IPv6 where the kernel has none.
+/// The log message of a proxy that listens on IPv6 on a kernel without it.
 const NO_FAMILY: &str = "Address family not supported";
-/// How many pods or nodes are quoted.
+/// Maximum number of quoted pods or nodes.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -24,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let nodes = ctx.seen::<Node>();
     let values = values(ctx)?;
     let Some(disabled) = values.bool("disableIPv6") else {
-        return Err(Unjudged::not_applicable("the chart values say nothing of disableIPv6"));
+        return Err(Unjudged::not_applicable("the chart values do not contain disableIPv6"));
     };
     let nodes = ctx.noted(nodes).unwrap_or_default();
     let pods = pods?;
@@ -70,13 +71,13 @@ fn written(ctx: &Context<'_>, said: &str) -> (Subject, Evidence) {
 fn set(ctx: &Context<'_>, act: &str, value: &str) -> Remedy {
     let options = Options::none().set("disableIPv6", value);
     let remedy = upgrade::step(ctx, Remedy::new(), StepKind::ChartValue, act, options);
-    let too = "Where linkerd-cni is installed, set disableIPv6 in its chart too";
+    let too = "If linkerd-cni is installed, set disableIPv6 in its chart too";
     let remedy = remedy.step(StepKind::Note, too);
     restart::all_meshed(
         ctx,
         remedy,
         restart::Needs::NewProxy,
-        "Restart the meshed workloads: proxies are told when their pod is created",
+        "Restart the meshed workloads: proxies get the setting when their pod is created",
     )
 }
 
@@ -90,15 +91,16 @@ fn six_only<'a>(ctx: &Context<'_>, pods: impl Iterator<Item = &'a Pod> + Clone) 
         let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         Some(Evidence::field(object, "status.podIP", pod.status.pod_ip?.to_string()))
     });
-    let finding = ctx.finding(
-        subject,
-        "all pods have addresses of IPv6, which the mesh is told to leave alone: proxies listen at addresses of IPv4 only, so the \
-         kubelet's probes are refused, and no rule leads traffic through them",
-    )
-    .parameter("ipv6")
-    .evidence(setting)
-    .evidences(seen)
-    .remedy(set(ctx, "Have proxies use IPv6", "false"));
+    let finding = ctx
+        .finding(
+            subject,
+            "all pods have IPv6 addresses, but IPv6 is disabled in the mesh: proxies listen on IPv4 only, so \
+            the kubelet's probes are refused, and traffic is not redirected to them",
+        )
+        .parameter("ipv6")
+        .evidence(setting)
+        .evidences(seen)
+        .remedy(set(ctx, "Enable IPv6 in the proxies", "false"));
     waiting.fold(finding, Finding::tie)
 }
 
@@ -115,18 +117,18 @@ fn both(ctx: &Context<'_>, nodes: &[&Node], services: &[&Service]) -> Finding {
     });
     ctx.finding(
         subject,
-        "pods have addresses of IPv4 and of IPv6, and the mesh is told to leave IPv6 alone: what is sent over IPv6 goes past the \
-         proxies, without mTLS and policy",
+        "pods have IPv4 and IPv6 addresses, but IPv6 is disabled in the mesh: IPv6 traffic bypasses the \
+            proxies, without mTLS and policy",
     )
     .severity(Severity::Info)
     .parameter("dual")
     .evidence(setting)
     .evidences(seen)
     .evidences(served)
-    .remedy(set(ctx, "To mesh both, have proxies use IPv6", "false"))
+    .remedy(set(ctx, "To mesh both, enable IPv6 in the proxies", "false"))
 }
 
-/// Proxies that end because the kernel of their node has no IPv6.
+/// Proxies that exit because the kernel of their node has no IPv6.
 fn without_family(ctx: &Context<'_>, pods: &[Pod]) -> Vec<Finding> {
     let owners = ctx.owners();
     let mut groups: BTreeMap<Owner, Vec<(&Pod, String)>> = BTreeMap::new();
@@ -140,22 +142,23 @@ fn without_family(ctx: &Context<'_>, pods: &[Pod]) -> Vec<Finding> {
         let names = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
         let seen = group.iter().take(QUOTED).map(|(pod, line)| {
             let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-            Evidence::field(object, format!("last words of container {PROXY_CONTAINER}"), line)
+            Evidence::field(object, format!("last log lines of container {PROXY_CONTAINER}"), line)
         });
         let (_, setting) = written(ctx, "false");
         ctx.finding(
             owner.subject(names),
-            "linkerd-proxy ends because the kernel of its node has no IPv6, and the mesh is told to use it",
+            "linkerd-proxy exits because the kernel of its node has no IPv6, although IPv6 is enabled in \
+                the mesh",
         )
         .parameter("kernel")
         .evidences(seen)
         .evidence(setting)
-        .remedy(set(ctx, "Have proxies leave IPv6 alone", "true"))
+        .remedy(set(ctx, "Disable IPv6 in the proxies", "true"))
     };
     groups.iter().map(of).collect()
 }
 
-/// The line in which a container that ended says that the kernel lacks the family.
+/// The log line of an exited container that reports the missing address family.
 fn family_missing(status: &ContainerStatus) -> Option<String> {
     let ended = [status.state.terminated(), status.last_state().terminated()].into_iter().flatten();
     let mut lines = ended.filter(|ended| ended.exit_code != 0).flat_map(|ended| ended.message.lines());

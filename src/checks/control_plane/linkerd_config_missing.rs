@@ -1,4 +1,5 @@
-//! `linkerd-config-missing`: the ConfigMap in which the charts leave their values is not there, or holds none.
+//! `linkerd-config-missing`: the ConfigMap in which the charts store their values is missing or
+//! empty.
 
 use crate::checks::control_plane::installation::{CONFIG, config, none_installed, present};
 use crate::checks::upgrade::{self, Options};
@@ -18,21 +19,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let object = format!("ConfigMap {namespace}/{CONFIG}");
     let (message, evidence) = match found {
         None => (
-            "linkerd-config is missing: no new pod of the injector starts, since it mounts it, and linkerd inject and \
-             linkerd check cannot read how the control plane was installed",
+            "linkerd-config is missing: the injector mounts it, so its next pod does not start, and \
+                linkerd inject and linkerd check cannot read the configuration of the control plane",
             Evidence::other(object, "does not exist"),
         ),
         Some(config) => (
-            "linkerd-config holds no chart values that can be read: an injector that starts has none to write proxies by, \
-             and linkerd inject and linkerd check stop at it",
+            "linkerd-config holds no readable chart values: a starting injector has none to create \
+                proxies with, and linkerd inject and linkerd check stop at it",
             Evidence::field(object, "data.values", held(config.data.get("values"))),
         ),
     };
     let remedy = Remedy::new();
     let remedy = remedy.step(
         StepKind::Note,
-        "Have the values at hand that the control plane was installed with: what is applied now writes linkerd-config from \
-         the values given, not from what runs",
+        "Look up the values that the control plane was installed with: the next step writes \
+            linkerd-config from the given values, not from the running objects",
     );
     let again = "Apply the manifests of the control plane again with those values";
     let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none());
@@ -43,11 +44,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
-/// What stands where the values should.
+/// The content found instead of the values.
 fn held(values: Option<&String>) -> &'static str {
     match values.map(|text| text.trim().is_empty()) {
         None => "no such key",
         Some(true) => "empty",
-        Some(false) => "not a map of YAML",
+        Some(false) => "not a YAML map",
     }
 }

@@ -1,4 +1,4 @@
-//! `linkerd-config-unreadable`: a chart value is of a type that the injector cannot read.
+//! `linkerd-config-unreadable`: a chart value has a type that the injector cannot read.
 
 use crate::checks::control_plane::installation::{CONFIG, installed, values};
 use crate::checks::injection::unmeshed::{injector_webhook, once_it_answers};
@@ -15,20 +15,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let types = ctx.knowledge.chart_values().types(release);
     let unfit = types.into_iter().filter_map(|(path, wanted)| {
         let found = values.unfit(path, wanted)?;
-        let said = format!("{found}, where {} is wanted", wanted.in_words());
+        let said = format!("{found} instead of {}", wanted.in_words());
         Some((path, Evidence::field(&object, format!("data.values: {path}"), said)))
     });
     let (paths, evidence): (Vec<&str>, Vec<Evidence>) = unfit.unzip();
     if paths.is_empty() {
         return Ok(Verdict::fine());
     }
-    let message = "a chart value is of a type that nothing of Linkerd can read, and so none of them can be read: the injector \
-                   answers every request with an error, so new pods start outside the mesh or not at all, and linkerd \
-                   check stops";
+    let message = "a chart value has a type that Linkerd cannot read, which makes all values unreadable: \
+        the injector fails every request, so new pods start outside the mesh or not at all, and linkerd \
+        check stops";
     let remedy = Remedy::new();
     let act = format!(
-        "Give {} as what it has to be (with helm --set, not --set-string; in a file of values without quotes) together with \
-         the values that the control plane was installed with",
+        "Set {} with the right type (with helm --set, not --set-string; in a values file without \
+            quotes), together with the values that the control plane was installed with",
         paths.join(", ")
     );
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, Options::none());

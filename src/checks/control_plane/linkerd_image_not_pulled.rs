@@ -1,4 +1,4 @@
-//! `linkerd-image-not-pulled`: nodes cannot pull an image of Linkerd's.
+//! `linkerd-image-not-pulled`: nodes cannot pull a Linkerd image.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use crate::model::owners::Owner;
 use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
 use crate::objects::{ContainerStatus, Event, Pod};
 
-/// What the kubelet waits for where it has no image.
+/// The waiting reasons of containers without an image.
 const REASONS: [&str; 5] =
     ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"];
-/// What the injector adds.
+/// The containers that the injector adds.
 const INJECTED: [&str; 4] = [INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER, DEBUG_CONTAINER];
-/// How many pods of a workload are quoted.
+/// Maximum number of quoted pods of a workload.
 const QUOTED: usize = 2;
 
-/// A pod, and what says that it waits.
+/// A pod, and the evidence that it waits.
 type Seen<'a> = (&'a Pod, Evidence);
 
-/// Why an image cannot be pulled, as far as the kubelet's words tell.
+/// Why an image cannot be pulled, according to the kubelet's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Cause {
     Certificate,
@@ -36,7 +36,7 @@ enum Cause {
 }
 
 impl Cause {
-    /// In the order in which they are looked for: a registry that is not trusted is not reached either.
+    /// In search order: an untrusted registry is also unreachable.
     fn of(words: &str) -> Cause {
         let words = words.to_ascii_lowercase();
         let says = |some: &[&str]| some.iter().any(|word| words.contains(word));
@@ -83,22 +83,22 @@ impl Cause {
     fn message(self) -> &'static str {
         match self {
             Cause::Certificate => {
-                "nodes do not trust the certificate of the registry from which they pull an image of Linkerd's: its pods do not \
-                 start"
+                "nodes do not trust the certificate of the registry of a Linkerd image: its pods do not \
+                    start"
             }
             Cause::Limit => {
-                "the registry limits how often an image of Linkerd's is pulled: its pods do not start until it allows it again"
+                "the registry limits how often a Linkerd image is pulled: its pods do not start until it \
+                    allows it again"
             }
             Cause::Denied => {
-                "the registry refuses nodes an image of Linkerd's, which need a pull secret or the right to it: its pods do not start"
+                "the registry denies nodes access to a Linkerd image, which requires a pull secret or a \
+                    permission: its pods do not start"
             }
             Cause::Absent => {
-                "the registry does not have an image of Linkerd's under this name and tag: its pods do not start"
+                "the registry does not have a Linkerd image with this name and tag: its pods do not start"
             }
-            Cause::Unreachable => {
-                "nodes do not reach the registry from which they pull an image of Linkerd's: its pods do not start"
-            }
-            Cause::Other => "nodes cannot pull an image of Linkerd's: its pods do not start",
+            Cause::Unreachable => "nodes cannot reach the registry of a Linkerd image: its pods do not start",
+            Cause::Other => "nodes cannot pull a Linkerd image: its pods do not start",
         }
     }
 
@@ -113,34 +113,36 @@ impl Cause {
         match self {
             Cause::Certificate => (
                 StepKind::Note,
-                "Have the runtime of every node trust the authority of the registry, or of the proxy that opens its TLS",
+                "Make the runtime of every node trust the certificate authority of the registry, or of \
+                    the proxy that intercepts its TLS",
                 None,
             ),
             Cause::Limit => (
                 StepKind::ChartValue,
-                "Wait, or pull from a mirror: set the image names of the chart (proxy.image.name, proxyInit.image.name, \
-                 controllerImage, policyController.image.name) to it",
+                "Wait, or pull from a mirror: set the chart's image names (proxy.image.name, \
+                    proxyInit.image.name, controllerImage, policyController.image.name) to it",
                 None,
             ),
             Cause::Denied => (
                 StepKind::Command,
-                "Injected containers are pulled with the secrets of the workload's own namespace: put a pull secret into every meshed \
-                 namespace, and name it in the chart's imagePullSecrets for the control plane. Which accounts have one",
+                "Injected containers are pulled with the secrets of the workload's own namespace: put a \
+                    pull secret into every meshed namespace, and name it in the chart's imagePullSecrets \
+                    for the control plane. Show the accounts that have one",
                 Some(secrets()),
             ),
             Cause::Absent => (
                 StepKind::Note,
-                "Compare name and tag with what the registry has: a mirror lacks the image of this release, or an annotation or a \
-                 chart value names a version that does not exist",
+                "Compare name and tag with the images in the registry: a mirror lacks the image of this \
+                    release, or an annotation or a chart value names a version that does not exist",
                 None,
             ),
             Cause::Unreachable => (
                 StepKind::Note,
-                "Let nodes reach the registry through firewall and proxy, or mirror the images and set the chart's image names to the \
-                 mirror",
+                "Allow nodes to reach the registry through firewall and proxy, or mirror the images and \
+                    set the chart's image names to the mirror",
                 None,
             ),
-            Cause::Other => (StepKind::Note, "Deal with what the kubelet says", None),
+            Cause::Other => (StepKind::Note, "Repair the cause that the kubelet reports", None),
         }
     }
 }
@@ -186,7 +188,7 @@ fn image(pod: &Pod, status: &ContainerStatus) -> String {
     asked.filter(|image| !image.is_empty()).unwrap_or(&status.image).to_owned()
 }
 
-/// Why, and what says so: the kubelet's own words, else its last event about that image.
+/// The cause and its source: the kubelet's own message, else its last event about that image.
 fn seen(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Event]) -> (Cause, Evidence) {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let (reason, message) =
@@ -227,7 +229,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
         let pull = crate::command::program("crictl").words("pull").operand(Arg::from(image));
         remedy.run(
             StepKind::Command,
-            "Try it in a root shell on a node: it says what the registry answers",
+            "Pull it in a root shell on a node: the output shows the registry's answer",
             Command::in_node_shell([pull]),
         )
     };

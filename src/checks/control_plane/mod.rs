@@ -1,4 +1,4 @@
-//! Checks of the control plane: is it there, is it ready, is everything there that it needs.
+//! Checks of the control plane: whether it and the objects it needs exist and are ready.
 
 use super::{Check, row};
 

@@ -1,5 +1,5 @@
-//! `network-policy-blocks-webhooks`: NetworkPolicies in the namespaces of the control plane and of viz don't let the API server in to
-//! the webhooks of Linkerd and to tap.
+//! `network-policy-blocks-webhooks`: NetworkPolicies in the namespaces of the control plane and of
+//! viz block the API server from Linkerd's webhooks and tap.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ const WEBHOOKS: [(&str, u16, &str); 3] = [
     ("destination", 9443, "policy-validator"),
 ];
 
-/// What the API server asks of viz: component of the pod, port, name.
+/// The API of viz that the API server calls: component of the pod, port, name.
 const OF_VIZ: [(&str, u16, &str); 1] = [("tap", 8089, "tap")];
 
-/// What a set of policies shuts.
+/// The webhooks that a set of policies blocks.
 #[derive(Default)]
 struct Shut<'a> {
     by: Vec<Decides<'a>>,
@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    // Whoever was injected under these policies shows that the network lets hosts in.
+    // Pods injected under these policies show that the network allows hosts.
     let injected = |policies: &[Policy<'_>]| {
         let newest =
             policies.iter().map(|policy| policy.meta().creation_timestamp.get()).collect::<Option<Vec<_>>>();
@@ -88,17 +88,13 @@ fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
     let listed: Vec<String> = shut.webhooks.iter().map(|(name, port)| format!("{name} ({port})")).collect();
     let of_tap = shut.webhooks.iter().all(|(name, _)| *name == "tap");
     let then = match is_injector(shut) {
-        true => "new pods start without a proxy, or are refused where failurePolicy is Fail",
-        false if of_tap => {
-            "its API is not available, and linkerd viz tap and the deletion of namespaces fail"
-        }
-        false => {
-            "policies and profiles of Linkerd are accepted unchecked, or refused where failurePolicy is Fail"
-        }
+        true => "new pods start without a proxy, or are rejected if failurePolicy is Fail",
+        false if of_tap => "its API is unavailable, and linkerd viz tap and the deletion of namespaces fail",
+        false => "Linkerd policies and profiles are accepted unchecked, or rejected if failurePolicy is Fail",
     };
     let message = format!(
-        "{} don't let the API server in to {}: it runs in the network of its host, which no selector of pods or namespaces \
-         matches; {then}",
+        "{} block the API server from {}: it runs in the host network, which no pod or namespace \
+            selector matches; {then}",
         network_policies::in_words(&shut.by),
         listed.join(", ")
     );
@@ -106,8 +102,8 @@ fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
     for decides in &shut.by {
         let said = match decides.said.as_str() {
             _ if decides.denies => format!("denies it: {}", decides.said),
-            said if said.starts_with("no rule") => "no rule: nothing is let in".to_owned(),
-            _ => "none of its rules lets a host in to these ports".to_owned(),
+            said if said.starts_with("no rule") => "no rule: nothing is allowed".to_owned(),
+            _ => "none of its rules allows a host at these ports".to_owned(),
         };
         finding = finding.evidence(Evidence::field(
             network_policies::subject(decides.policy),
@@ -116,8 +112,7 @@ fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
         ));
     }
     let pods: Vec<&str> = shut.pods.iter().copied().collect();
-    let finding =
-        finding.evidence(Evidence::other("Pods that they hold for", pods.join(", "))).remedy(remedy(shut));
+    let finding = finding.evidence(Evidence::other("Selected pods", pods.join(", "))).remedy(remedy(shut));
     match is_injector(shut) {
         true => finding.tie(silent_injector()),
         false => finding.severity(Severity::Warning),
@@ -129,10 +124,10 @@ fn remedy(shut: &Shut<'_>) -> Remedy {
     let ports = ports.into_iter().map(|port| ("TCP", port)).collect();
     let Some(decides) = shut.by.first() else { return Remedy::new() };
     let narrow = match decides.policy {
-        Policy::Kubernetes(_) => "where the addresses of the API servers are known, an ipBlock can narrow it",
+        Policy::Kubernetes(_) => "if the addresses of the API servers are known, an ipBlock can narrow it",
         Policy::Cilium(_) => "fromEntities with kube-apiserver can narrow it",
-        Policy::Calico(_) => "where the addresses of the API servers are known, source.nets can narrow it",
+        Policy::Calico(_) => "if the addresses of the API servers are known, source.nets can narrow it",
     };
-    let words = format!("Let anybody in to the ports of the webhooks, which serve TLS; {narrow}");
+    let words = format!("Allow any source at the ports of the webhooks, which use TLS; {narrow}");
     network_policies::remedy(decides, Direction::Ingress, &[(Whom::Anybody, ports)], words)
 }

@@ -1,5 +1,5 @@
-//! `clusterNetworks`, the networks in which proxies discover what they talk to: reading them, and what to do when they do
-//! not hold everything.
+//! `clusterNetworks`, the networks in which proxies discover destinations: reads them, and builds
+//! the steps that complete them.
 
 use std::net::IpAddr;
 
@@ -11,22 +11,22 @@ use crate::model::control_plane::installed;
 use crate::model::networks::Network;
 use crate::objects::Deployment;
 
-/// What stands in linkerd-config, and what of it can be read.
+/// The value in linkerd-config, and its valid parts.
 pub(super) struct ClusterNetworks {
     written: String,
     networks: Vec<Network>,
-    /// Parts that are no network; an empty part where nothing at all is written.
+    /// Parts that are not a network; an empty part if the value is empty.
     pub(super) unreadable: Vec<String>,
-    /// Whether blanks or commas stand where proxies pass over them, and `linkerd check` does not.
+    /// Whether it has blanks or commas that proxies ignore and `linkerd check` does not.
     pub(super) loose: bool,
 }
 
-/// What proxies are given that is no network.
+/// The message for an invalid network, which proxies also read.
 pub(super) const UNREADABLE: &str =
-    "clusterNetworks holds an invalid network: a proxy that gets it does not start";
-/// No network at all.
-pub(super) const EMPTY: &str = "linkerd-config names no clusterNetworks: proxies of new pods discover nothing, so their \
-                                traffic goes without mTLS, policy and load balancing";
+    "clusterNetworks holds an invalid network: a proxy that reads it does not start";
+/// The message for an empty value.
+pub(super) const EMPTY: &str = "clusterNetworks in linkerd-config is empty: proxies of new pods discover \
+    nothing, so their traffic has no mTLS, policy or load balancing";
 
 impl ClusterNetworks {
     pub(super) fn contains(&self, address: IpAddr) -> bool {
@@ -46,7 +46,7 @@ pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<ClusterNetworks, Unj
     let values = values(ctx)?;
     let written = values.scalar("clusterNetworks").unwrap_or_default();
     let mut found = ClusterNetworks { networks: vec![], unreadable: vec![], loose: false, written };
-    // The proxy trims each part; the real command does not, and stops at a blank.
+    // The proxy trims each part; `linkerd check` does not, and stops at a blank.
     for part in found.written.split(',') {
         let trimmed = part.trim();
         found.loose |= trimmed.is_empty() || trimmed != part;
@@ -62,7 +62,7 @@ pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<ClusterNetworks, Unj
     Ok(found)
 }
 
-/// What is wrong with how they are written, whatever addresses there are; `None`: nothing.
+/// The syntax errors of the value, independent of addresses; `None` if there are none.
 pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Option<Finding> {
     let bad = networks.unreadable.iter().filter(|part| !part.is_empty());
     let bad: Vec<Evidence> = bad.map(|part| Evidence::other("no network", part)).collect();
@@ -70,8 +70,8 @@ pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Optio
         (false, _) if bad.is_empty() => Some(finding(ctx, networks, EMPTY, bad, Add::Unknown)),
         (false, _) => Some(finding(ctx, networks, UNREADABLE, bad, Add::Nothing)),
         (true, true) => {
-            let message = "clusterNetworks holds blanks or empty parts: proxies ignore them, but linkerd check reads them as \
-                           invalid networks";
+            let message = "clusterNetworks holds blanks or empty entries: proxies ignore them, but \
+                linkerd check reads them as invalid networks";
             let found = finding(ctx, networks, message, bad, Add::Nothing).parameter("loose");
             Some(found.severity(Severity::Info).rows_as(Severity::Error))
         }
@@ -79,20 +79,20 @@ pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Optio
     }
 }
 
-/// What is to be added to them.
+/// The networks to add.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Add<'a> {
-    /// These.
+    /// These networks.
     These(&'a [&'a str]),
     /// The networks of these addresses.
     Addresses(&'a [IpAddr]),
-    /// Something that only the operator knows.
+    /// Networks that only the user knows.
     Unknown,
-    /// Nothing: what cannot be read is to go.
+    /// None: invalid entries must be removed.
     Nothing,
 }
 
-/// A finding about them, with the values as they are written.
+/// A finding about the networks, with the value as written.
 pub(super) fn finding(
     ctx: &Context<'_>,
     networks: &ClusterNetworks,
@@ -105,17 +105,21 @@ pub(super) fn finding(
     let remedy = Remedy::new();
     let (wanted, is_whole) = wanted(ctx, networks, add);
     let (remedy, act) = match add {
-        Add::Nothing => (remedy, "Remove from clusterNetworks what is no network, or write it as ADDRESS/BITS"),
+        Add::Nothing => (
+            remedy,
+            "Remove invalid entries from clusterNetworks, or write them as \
+            ADDRESS/BITS",
+        ),
         Add::These(_) | Add::Addresses(_) if is_whole => (
             remedy,
-            "Set clusterNetworks of the control plane to the default of the chart, with your own networks and those that are missing",
+            "Set clusterNetworks of the control plane to the default of the chart, with your own and the \
+                missing networks",
         ),
         Add::These(_) | Add::Addresses(_) | Add::Unknown => (
             remedy.step(
                 StepKind::Note,
-                "Find out the networks to add, from which your network plugin or cloud gives pods and Services addresses, and \
-                 set \
-                 NETWORKS to them, with a backslash before each comma",
+                "Find out from which networks your network plugin or cloud gives pods and Services \
+                    addresses, and set NETWORKS to them, with a backslash before each comma",
             ),
             "Add them to clusterNetworks of the control plane",
         ),
@@ -129,7 +133,7 @@ pub(super) fn finding(
         ctx,
         remedy,
         restart::Needs::NewProxy,
-        "Restart the meshed workloads: a proxy is told the networks when its pod is created",
+        "Restart the meshed workloads: a proxy gets the networks when its pod is created",
     );
     ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message)
         .evidence(Evidence::field(object, "data.values: clusterNetworks", &networks.written))
@@ -137,8 +141,8 @@ pub(super) fn finding(
         .remedy(remedy)
 }
 
-/// The networks to set, and whether nothing is left for the operator to add: those of today and the default of the chart, and what
-/// is missing from both.
+/// The networks to set, and whether they are complete: the current ones, the chart's default, and
+/// the missing ones.
 fn wanted(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add<'_>) -> (Vec<String>, bool) {
     let own = networks.networks.iter().copied();
     let more: Vec<Network> = match add {

@@ -1,4 +1,4 @@
-//! `pod-network-overlaps`: addresses of nodes or Services lie in the network that a node gives its pods addresses from.
+//! `pod-network-overlaps`: addresses of nodes or Services are inside the pod network of a node.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -9,10 +9,10 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::networks::Network;
 use crate::objects::{Node, Pod, Service};
 
-/// How many objects are quoted.
+/// Maximum number of quoted objects.
 const QUOTED: usize = 5;
 
-/// The network of a node's pods, which its pods really use.
+/// The pod network of a node, if its pods use it.
 struct InUse<'a> {
     node: &'a Node,
     network: Network,
@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let of_nodes: Vec<_> = nodes
         .iter()
         .filter_map(|node| {
-            // Some clouds list the bridge of the pods behind the address that counts.
+            // Some clouds list the address of the pod bridge after the node's own.
             let address = node.internal_addresses().next()?;
             Some((node, address, holding(address)?))
         })
@@ -59,7 +59,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The networks of nodes from which a pod there has its address. Many plugins give out others and leave the field as it is.
+/// The networks of nodes from which one of their pods has its address. Many plugins assign others
+/// and ignore the field.
 fn in_use<'a>(nodes: &'a [Node], pods: &[Pod]) -> Vec<InUse<'a>> {
     let mut by_node: HashMap<&str, Vec<IpAddr>> = HashMap::new();
     for pod in pods.iter().filter(|pod| !pod.spec.host_network && !pod.is_finished()) {
@@ -91,8 +92,8 @@ fn nodes_inside(ctx: &Context<'_>, inside: &[(&Node, IpAddr, &InUse<'_>)]) -> Fi
     let (first, ..) = inside[0];
     let finding = ctx.finding(
         subject(first),
-        "the address of a node lies in a network from which nodes give their pods addresses: what pods send to that node, the API \
-         server or DNS there included, may be sent to another node instead, and times out",
+        "the address of a node is inside a network for pod addresses: traffic from pods to that node, \
+            including its API server or DNS, may go to another node and time out",
     );
     let finding = inside.iter().skip(1).fold(finding, |finding, (node, ..)| finding.subject(subject(node)));
     finding.parameter("nodes").evidences(evidence).remedy(rebuild())
@@ -121,11 +122,12 @@ fn services_inside(ctx: &Context<'_>, inside: &[(&Service, IpAddr, &InUse<'_>)],
     }));
     let message = match taken {
         Some(_) => {
-            "a pod has the address of a Service, because the networks of pods and Services overlap: what is sent to the one goes to the other"
+            "a pod has the address of a Service, because the networks of pods and Services overlap: \
+                traffic to one can reach the other"
         }
         None => {
-            "Services have addresses from a network from which a node gives its pods addresses: the first pod that gets one of them \
-             cannot be reached, and proxies take it for the Service"
+            "Services have addresses inside a network for pod addresses: the first pod that gets such an \
+                address is unreachable, and proxies treat it as the Service"
         }
     };
     let finding = ctx

@@ -1,4 +1,5 @@
-//! `proxy-init-not-root`: nodes run Docker, on which linkerd-init has to be root and is not.
+//! `proxy-init-not-root`: nodes run Docker, which requires linkerd-init to run as root, but it does
+//! not.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
@@ -13,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         nodes?;
         return Ok(Verdict::fine());
     }
-    // Where linkerd-cni writes the rules, no pod has linkerd-init; and none of Linkerd's runs on Windows.
+    // If linkerd-cni writes the rules, no pod has linkerd-init; and no Linkerd pod runs on Windows.
     let by_cni = values.bool("cniEnabled") == Some(true);
     let harmless = |node: &Node| by_cni || node.status.node_info.operating_system == "windows";
     let on_docker = |node: &&Node| node.status.node_info.container_runtime_version.starts_with("docker:");
@@ -30,7 +31,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             true => remedy,
             false => restart::meshed_on(
                 ctx,
-                remedy.step(StepKind::Note, "Or move the node to containerd, and leave linkerd-init as it is"),
+                remedy.step(
+                    StepKind::Note,
+                    "Or move the node to containerd, and keep the setting of \
+                    linkerd-init",
+                ),
                 restart::Needs::NewProxy,
                 "Restart the workloads with meshed pods on the node",
                 &node.metadata.name,
@@ -39,11 +44,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let info = &node.status.node_info;
         let message = match harmless(node) {
             true => {
-                "the node runs Docker, and no pod there has linkerd-init: linkerd check asks all the same that it run as root"
+                "the node runs Docker, and no pod there has linkerd-init: linkerd check requires it to \
+                    run as root anyway"
             }
             false => {
-                "the node runs Docker and linkerd-init does not run as root: there it cannot write the rules that lead \
-                 traffic through the proxy, so meshed pods do not start"
+                "the node runs Docker and linkerd-init does not run as root: it cannot write the rules \
+                    that redirect traffic to the proxy, so meshed pods do not start"
             }
         };
         let finding = ctx.finding(Subject::node(&node.metadata.name), message);
@@ -52,17 +58,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             false => finding,
         };
         finding
-        .evidence(Evidence::field(
-            format!("Node {}", node.metadata.name),
-            "status.nodeInfo.containerRuntimeVersion",
-            &info.container_runtime_version,
-        ))
-        .evidence(Evidence::field(
-            format!("ConfigMap {namespace}/{CONFIG}"),
-            "data.values: proxyInit.runAsRoot",
-            "false",
-        ))
-        .remedy(remedy)
+            .evidence(Evidence::field(
+                format!("Node {}", node.metadata.name),
+                "status.nodeInfo.containerRuntimeVersion",
+                &info.container_runtime_version,
+            ))
+            .evidence(Evidence::field(
+                format!("ConfigMap {namespace}/{CONFIG}"),
+                "data.values: proxyInit.runAsRoot",
+                "false",
+            ))
+            .remedy(remedy)
     });
     Ok(findings.collect::<Vec<_>>().into())
 }

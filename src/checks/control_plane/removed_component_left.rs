@@ -1,4 +1,5 @@
-//! `removed-component-left`: a webhook or an API of something of Linkerd's that is gone, or a component of an older release.
+//! `removed-component-left`: a leftover webhook or API of a removed Linkerd component, or a
+//! component of an older release.
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -12,9 +13,9 @@ use crate::objects::{
     ValidatingWebhookConfiguration, Webhook,
 };
 
-/// The API of tap, which the checks of viz judge where viz is not installed.
+/// The API of tap, which a viz check covers if viz is not installed.
 const TAP: &str = "v1alpha1.tap.linkerd.io";
-/// What the control plane of today serves its own webhooks with: that one of these is gone is no leftover.
+/// The Services of the current control plane's webhooks: if one is missing, it is not a leftover.
 const OWN: [&str; 3] = ["linkerd-proxy-injector", "linkerd-sp-validator", "linkerd-policy-validator"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -68,7 +69,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether viz is installed: where it is not, its own check says what it left.
+/// Whether viz is installed: if not, its own check reports its leftovers.
 fn has_viz(ctx: &Context<'_>) -> bool {
     let namespaces = ctx.noted(ctx.every::<Namespace>()).unwrap_or_default();
     namespaces
@@ -82,7 +83,7 @@ fn is_linkerds(meta: &Meta) -> bool {
         || meta.name.starts_with("linkerd-")
 }
 
-/// How an object goes that nothing needs.
+/// The steps to delete an unused object.
 fn delete(kind: Kind, meta: &Meta, words: &str) -> Remedy {
     let git = ManagedBy::of(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     let call = kubectl();
@@ -98,11 +99,11 @@ fn of_webhook(ctx: &Context<'_>, kind: Kind, meta: &Meta, webhook: &Webhook) -> 
     let object = format!("{kind} {}", meta.name);
     let fails = webhook.failure_policy != "Ignore";
     let message = if fails {
-        "the Service of a webhook of Linkerd's is gone, and what the webhook is asked about is refused: an extension or an older release \
-         was removed only in part"
+        "the Service of a Linkerd webhook is missing, and requests for the webhook are rejected: an \
+            extension or an older release was only partly removed"
     } else {
-        "the Service of a webhook of Linkerd's is gone: an extension or an older release was removed only in part, and each call waits \
-         for it in vain"
+        "the Service of a Linkerd webhook is missing, and each call waits for it until it times out: an \
+            extension or an older release was only partly removed"
     };
     let service = webhook.client_config.service.as_ref();
     let service =
@@ -120,7 +121,7 @@ fn of_webhook(ctx: &Context<'_>, kind: Kind, meta: &Meta, webhook: &Webhook) -> 
             format!("webhooks[{}].failurePolicy", webhook.name),
             &*webhook.failure_policy,
         ))
-        .remedy(delete(kind, meta, "Delete it, unless what it belongs to is to be installed again"))
+        .remedy(delete(kind, meta, "Delete it, unless its component will be installed again"))
 }
 
 fn of_api(ctx: &Context<'_>, api: &APIService, service: &str) -> Finding {
@@ -130,21 +131,22 @@ fn of_api(ctx: &Context<'_>, api: &APIService, service: &str) -> Finding {
     let said = available.map(|c| format!("{}: {}: {}", c.status, c.reason, c.message));
     ctx.finding(
         Subject::object(Kind::APIService, "", name),
-        "the Service of an API of Linkerd's is gone: deleted namespaces stay Terminating, and kubectl complains that it cannot list all \
-         APIs",
+        "the Service of a Linkerd API is missing: deleted namespaces stay Terminating, and kubectl \
+            reports that it cannot list all APIs",
     )
     .severity(Severity::Error)
     .parameter("api")
     .evidence(Evidence::field(&object, "spec.service", service))
     .evidences(said.map(|said| Evidence::field(&object, "status.conditions[Available]", said)))
-    .remedy(delete(Kind::APIService, &api.metadata, "Delete it, unless what serves it is to be installed again"))
+    .remedy(delete(Kind::APIService, &api.metadata, "Delete it, unless its server will be installed again"))
     .tie(Tie::Fact(format!("api:{name}")))
 }
 
 fn of_component(ctx: &Context<'_>, meta: &Meta, own: &str, seen: Evidence) -> Finding {
     ctx.finding(
         Subject::object(Kind::Deployment, &meta.namespace, &meta.name),
-        "a component of another release runs beside the control plane, which does not have it any more: nothing updates it",
+        "a component of another release runs that the installed release no longer has: it is no longer \
+            updated",
     )
     .severity(Severity::Warning)
     .likely()
@@ -155,12 +157,12 @@ fn of_component(ctx: &Context<'_>, meta: &Meta, own: &str, seen: Evidence) -> Fi
         Remedy::new()
             .run(
                 StepKind::Command,
-                "See what of Linkerd's the installed release does not have any more",
+                "List the Linkerd objects that the installed release no longer has",
                 crate::command::linkerd().words("prune"),
             )
             .run(
                 StepKind::Command,
-                "Once nothing uses it, delete it",
+                "Once it is unused, delete it",
                 kubectl().namespace(&meta.namespace).words("delete deployment").operand(&meta.name),
             ),
     )

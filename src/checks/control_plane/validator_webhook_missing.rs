@@ -1,4 +1,4 @@
-//! `validator-webhook-missing`: a webhook through which the API server has Linkerd's own resources validated is not there.
+//! `validator-webhook-missing`: a webhook that validates Linkerd resources is missing.
 
 use crate::checks::control_plane::installation::{renamed, unmarked};
 use crate::checks::upgrade::{self, Options};
@@ -7,18 +7,19 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::{ValidatingWebhookConfiguration, WebhookConfiguration};
 
-/// The Service that a webhook calls, the configuration that registers it, what it validates, and the row that asks for it.
+/// The Service that a webhook calls, the configuration that registers it, the resources it
+/// validates, and its row in `linkerd check`.
 const VALIDATORS: [(&str, &str, &str, Option<&str>); 2] = [
     (
         "linkerd-sp-validator",
         "linkerd-sp-validator-webhook-config",
-        "a ServiceProfile with a mistake in it is accepted silently, and then ignored by proxies",
+        "an invalid ServiceProfile is accepted silently, and then ignored by proxies",
         Some("control plane ValidatingWebhookConfigurations exist"),
     ),
     (
         "linkerd-policy-validator",
         "linkerd-policy-validator-webhook-config",
-        "a policy with a mistake in it is accepted silently, and then not enforced",
+        "an invalid policy is accepted silently, and then not enforced",
         None,
     ),
 ];

@@ -1,4 +1,5 @@
-//! `job-held-by-proxy`: the application has finished, and an ordinary proxy container keeps its pod running.
+//! `job-held-by-proxy`: the application has finished, but an ordinary proxy container keeps its pod
+//! running.
 
 use super::family::Switch;
 use super::native_sidecar_kubernetes_too_old::ASKED;
@@ -34,7 +35,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The application's containers with how they ended, if all of them have and the proxy alone keeps the pod running.
+/// The application's containers and how they ended, if all have ended and only the proxy keeps the
+/// pod running.
 fn ended(pod: &Pod, now: jiff::Timestamp, grace: jiff::SignedDuration) -> Option<Vec<(&str, &Terminated)>> {
     let of_job = pod.metadata.controller().is_some_and(|owner| owner.kind == "Job");
     let policy = pod.spec.restart_policy.as_str();
@@ -69,7 +71,7 @@ fn finding(
     ended: &[(&str, &Terminated)],
 ) -> Finding {
     let waits = match owner.kind.as_str() {
-        "Job" | "CronJob" => ", nor does its Job".to_owned(),
+        "Job" | "CronJob" => ", and neither does its Job".to_owned(),
         "Pod" => String::new(),
         kind => format!(", and its {kind} waits for it"),
     };
@@ -105,7 +107,8 @@ fn finding(
     finding
 }
 
-/// Whether the pod was meant to have a native sidecar, by a key that some release reads or by the default.
+/// Whether the pod should have a native sidecar, by a key that some release reads or by the
+/// default.
 fn asks(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
     let keys = ctx.knowledge.native_sidecar().all_keys();
     let said = keys.iter().find_map(|key| go_bool(pod.metadata.annotation(key)?));
@@ -125,13 +128,16 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     }
     let remedy = remedy.step(
         StepKind::Annotation,
-        format!("Or keep its pods out of the mesh, where nothing that they call requires a mesh identity: {INJECT}: disabled in the pod template"),
+        format!(
+            "Or, if its pods call nothing that requires a mesh identity, keep them out of the mesh: \
+            {INJECT}: disabled in the pod template"
+        ),
     );
     let namespace = &pod.metadata.namespace;
     match pod.metadata.controller().filter(|controller| controller.kind == "Job") {
         Some(job) => remedy.run(
             StepKind::Command,
-            "Delete the Job that hangs; if only its pod is deleted, the Job runs the work again",
+            "Delete the Job that hangs; if only its pod is deleted, the Job repeats the work",
             kubectl().namespace(namespace).words("delete job").operand(&job.name),
         ),
         None => remedy.run(
@@ -142,7 +148,7 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     }
 }
 
-/// The step that annotates whatever makes the pod.
+/// The step that annotates the template of the pod.
 fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
     let meta =
         Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
@@ -153,8 +159,14 @@ fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
         }
         "Job" => remedy.step(
             StepKind::Annotation,
-            format!("{act} in the pod template of the Job's manifest, for the next time it is created"),
+            format!("{act} in the pod template of the Job's manifest, for its next creation"),
         ),
-        _ => remedy.step(StepKind::Annotation, format!("{act} in the pod template of what makes the pod")),
+        _ => remedy.step(
+            StepKind::Annotation,
+            format!(
+                "{act} in the pod template of the resource that \
+            creates the pod"
+            ),
+        ),
     }
 }

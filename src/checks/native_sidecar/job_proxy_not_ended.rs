@@ -1,4 +1,4 @@
-//! `job-proxy-not-ended`: a Job is about to get an ordinary proxy container, and nothing in it ends that.
+//! `job-proxy-not-ended`: a Job will get an ordinary proxy container that no command ends.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (cron_jobs, jobs) = (ctx.seen::<CronJob>()?, ctx.seen::<Job>()?);
     let rules = Rules::of(ctx)?;
     let written = Written::of(ctx, &[Kind::Namespace]);
-    // What has ended well once has a way to end its proxy that its command does not show, or none to end. Of what has begun, the
-    // Job itself shows whether its proxy holds it.
+    // A workload that once succeeded ends its proxy in a way that its command does not show, or has
+    // none. For a started Job, its own state shows whether its proxy holds it.
     let begun: BTreeSet<(&str, &str)> =
         jobs.iter().filter(|job| has_begun(job)).filter_map(made_by).collect();
     let untried = cron_jobs.iter().filter(|job| {
@@ -65,7 +65,8 @@ fn made_by(job: &Job) -> Option<(&str, &str)> {
     Some((&job.metadata.namespace, &owner.name))
 }
 
-/// Whether a container says that it ends the proxy, or makes the pods itself from a template with one.
+/// Whether a container's command ends the proxy, or the container creates the pods itself from a
+/// template that does.
 fn ends(template: &PodTemplate) -> bool {
     template.spec.proxy().is_some() || template.spec.all_containers().any(|container| container.ends_proxy)
 }
@@ -87,12 +88,12 @@ fn finding(
     };
     ctx.finding(
         object.subject(),
-        "its pods get linkerd-proxy as an ordinary container, and no command in them ends it: the work will be done, and the pods will \
-         run on and keep the Job from completing",
+        "its pods get linkerd-proxy as an ordinary container that no command ends: the pods keep running \
+            after the work is done, and the Job does not complete",
     )
     .likely()
     .evidence(asks)
-    .evidence(Evidence::other("native sidecar", "not asked for, by annotation or chart value"))
+    .evidence(Evidence::other("native sidecar", "not requested by annotation or chart value"))
     .evidences(switch.reader.evidence())
     .remedy(remedy(ctx, switch, object))
     .tie(wording::namespace_tie(object.namespace_name()))
@@ -115,6 +116,9 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, object: &Annotated<'_>) -> Rem
     };
     remedy.step(
         StepKind::Annotation,
-        format!("Or keep the Job out of the mesh, where nothing that it calls requires a mesh identity: {INJECT}: disabled in its pod template"),
+        format!(
+            "Or, if the Job calls nothing that requires a mesh identity, keep it out of the mesh: \
+            {INJECT}: disabled in its pod template"
+        ),
     )
 }

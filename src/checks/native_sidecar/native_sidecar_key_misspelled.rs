@@ -1,11 +1,12 @@
-//! `native-sidecar-key-misspelled`: an annotation that was meant to switch native sidecars, and that no release knows.
+//! `native-sidecar-key-misspelled`: a misspelled annotation for native sidecars that no release
+//! knows.
 
 use super::family::{Fault, Survey};
 use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    // No release reads it, whichever is or will be installed.
+    // No release reads it, installed or planned.
     let survey = Survey::whoever_reads(ctx);
     let misspelled = survey.found.iter().filter(|found| found.fault == Fault::Misspelled).map(|found| {
         let message = format!(

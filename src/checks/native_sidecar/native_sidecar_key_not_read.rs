@@ -1,4 +1,5 @@
-//! `native-sidecar-key-not-read`: an annotation that switches native sidecars, in other releases than the installed one.
+//! `native-sidecar-key-not-read`: an annotation that switches native sidecars in releases other
+//! than the installed one.
 
 use super::family::{Fault, Found, Sure, Survey};
 use super::wording;
@@ -33,7 +34,8 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, sure: bool
     let message = match sure {
         true => format!("Linkerd {version} does not support {key}{since}: it is silently ignored{outcome}"),
         false => format!(
-            "the release that Linkerd {version} is built on does not support {key}{since}, and what the vendor added is not public: it is probably ignored{outcome}"
+            "the release that Linkerd {version} is built on does not support {key}{since}, and the \
+                vendor's additions are not public: it is probably ignored{outcome}"
         ),
     };
     let mut remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
@@ -46,7 +48,7 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, sure: bool
     wording::finding(ctx, survey, found, message, remedy)
 }
 
-/// What would have to be known to judge a key.
+/// The evidence that is missing to check a key.
 fn unsure(survey: &Survey<'_>, found: &Found<'_>) -> Missing {
     if let Reader::Unknown(missing) = &survey.switch.reader {
         return missing.clone();
@@ -54,7 +56,7 @@ fn unsure(survey: &Survey<'_>, found: &Found<'_>) -> Missing {
     let version = survey.switch.reader.version().map(ToString::to_string).unwrap_or_default();
     Missing::part(
         Request::of(Item::List(Kind::Deployment)),
-        Why::Malformed { message: format!("the version {version} does not say what the build contains") },
+        Why::Malformed { message: format!("the version {version} does not show the content of the build") },
         format!("whether the injector reads {}", found.key),
     )
 }

@@ -13,14 +13,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let place = if inherited { " on the namespace" } else { "" };
         let decides = match go_bool(value) {
             Some(_) => format!("decides with {value:?}"),
-            None => format!("decides, although {value:?} is not a boolean and leaves the default"),
+            None => format!("takes effect, although {value:?} is not a boolean, so the default applies"),
         };
         let key = found.key;
-        let message =
-            format!("{key} has no effect: {by}{place} is read first and {decides}{}", wording::outcome(found));
+        let message = format!(
+            "{key} has no effect: {by}{place} is read first and {decides}{}",
+            wording::outcome(found)
+        );
         let wanted = found.value;
         let act = format!(
-            "Keep one of the two annotations, {by}, with the value that is wanted ({wanted:?}, if {key} is right)"
+            "Keep one of the two annotations, {by}, with the intended value ({wanted:?}, if {key} is \
+                right)"
         );
         let changes = [(by, Some(wanted)), (key, None)];
         let remedy = rewrite::restart(
@@ -29,8 +32,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             &found.object,
         );
         let object = found.object.subject();
-        let path =
-            if inherited { format!("{by} on namespace {}", found.object.namespace_name()) } else { by.to_owned() };
+        let path = if inherited {
+            format!("{by} on namespace {}", found.object.namespace_name())
+        } else {
+            by.to_owned()
+        };
         let other = crate::finding::Evidence::field(object, path, value);
         Some(wording::finding(ctx, survey, found, message, remedy).evidence(other))
     });

@@ -1,4 +1,5 @@
-//! `native-sidecar-kubernetes-too-old`: native sidecars are requested where the API server or a kubelet lacks them.
+//! `native-sidecar-kubernetes-too-old`: native sidecars are requested, but the API server or a
+//! kubelet does not support them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +16,14 @@ use crate::objects::{Node, Pod};
 use crate::request::Request;
 use crate::version::{K8sMinor, K8sVersion};
 
-/// How many of the places that ask for native sidecars are quoted.
+/// Maximum number of quoted requests for native sidecars.
 const QUOTED: usize = 5;
 
 /// The reason of a pod that a kubelet rejected for an init container which restarts.
 const REJECTED: &str = "InitContainerRestartPolicyForbidden";
 
-/// What ties the pods that ask for native sidecars to the API server's age.
-pub(super) const ASKED: &str = "native sidecars are asked for";
+/// The correlation key of pods that request native sidecars and the API server's age.
+pub(super) const ASKED: &str = "native sidecars are requested";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let native = ctx.knowledge.native_sidecar();
@@ -45,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::of(ctx)?;
     let asks = Asks::of(ctx, survey);
     if asks.evidence.is_empty() {
-        // The chart may ask.
+        // The chart may request them.
         config(ctx)?;
         return Ok(Verdict::fine());
     }
@@ -58,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let evidence = Evidence::other("API server /version", version.to_string());
         let mut finding = asks.finding(ctx, Subject::thing("API server"), version.minor(), evidence, SERVER);
         finding.ties.extend(asks.ties.iter().cloned());
-        // Kubelets as old as the API server go with it: no pod gets as far as them.
+        // Kubelets as old as the API server are covered by its finding: no pod reaches them.
         let (as_old, older): (Vec<_>, Vec<_>) = old_nodes
             .into_iter()
             .partition(|(_, kubelet)| version.minor() < gated || kubelet.minor() >= gated);
@@ -83,7 +84,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// A kubelet's version; one that cannot be read is a gap.
+/// A kubelet's version; an unreadable one is a gap.
 fn kubelet(ctx: &Context<'_>, node: &Node) -> Option<K8sVersion> {
     let version = &node.status.node_info.kubelet_version;
     if version.is_empty() {
@@ -111,7 +112,7 @@ fn rejection(pod: &Pod) -> Evidence {
     Evidence::field(object, "status.reason", pod.status.reason.as_str())
 }
 
-/// What happens where the feature does not exist, and where it is off.
+/// The effect if the feature does not exist, and if it is off.
 struct Harm {
     what: &'static str,
     absent: &'static str,
@@ -129,7 +130,7 @@ const KUBELET: Harm = Harm {
     off: "while it is off, the kubelet rejects every pod with one",
 };
 
-/// Who asks for native sidecars.
+/// The sources that request native sidecars.
 struct Asks {
     evidence: Vec<Evidence>,
     by_chart: bool,
@@ -210,7 +211,7 @@ impl Asks {
             .remedy(remedy)
     }
 
-    /// The way to do without native sidecars until then.
+    /// The steps that disable native sidecars until then.
     fn without(&self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         let annotations =
             "Until then remove the annotations that request native sidecars, or set them to \"false\"";
@@ -222,13 +223,13 @@ impl Asks {
             ctx,
             remedy,
             StepKind::ChartValue,
-            "Until then turn native sidecars off, in the chart and in annotations that request them",
+            "Until then disable native sidecars, in the chart and in annotations that request them",
             Options::none().set(value, "false"),
         )
     }
 }
 
-/// Where the feature is seen to be on.
+/// Where the feature has been observed to be on.
 struct Gate<'a> {
     /// A pod was stored with a native sidecar, of whatever kind.
     stored: bool,

@@ -1,4 +1,5 @@
-//! `native-sidecar-wait-refused`: pods ask for a native sidecar and for a wait before exit, and the injector refuses that.
+//! `native-sidecar-wait-refused`: pods request a native sidecar and a wait before exit, which the
+//! injector rejects.
 
 use super::family::Switch;
 use super::wording;
@@ -10,11 +11,11 @@ use crate::finding::{Evidence, StepKind};
 use crate::item::Kind;
 use crate::version::Contains;
 
-/// The annotation that has the proxy wait, and the chart's value for it.
+/// The annotation that makes the proxy wait, and its chart value.
 const WAIT: &str = "config.alpha.linkerd.io/proxy-wait-before-exit-seconds";
 const VALUE: &str = "proxy.waitBeforeExitSeconds";
 const INJECT: &str = "linkerd.io/inject";
-/// The row of the releases table that says from when to when.
+/// The row of the releases table with the first and last affected release.
 const DEFECT: &str = "native-sidecar-refuses-wait-before-exit";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -81,7 +82,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ctx,
                 rewrite::template(
                     wording::remedy(),
-                    Act::Put("A native sidecar ends after the application by itself and needs no wait: take the annotation off"),
+                    Act::Put(
+                        "Remove the annotation: a native sidecar ends after the application \
+                        automatically and needs no wait",
+                    ),
                     object,
                     &[(WAIT, None)],
                 ),
@@ -89,21 +93,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
             Some((_, true)) => wording::remedy().step(
                 StepKind::Annotation,
-                format!("Take {WAIT} off the namespace: a native sidecar ends after the application by itself, so it needs no wait"),
+                format!(
+                    "Remove {WAIT} from the namespace: a native sidecar ends after the application \
+                    automatically, so it needs no wait"
+                ),
             ),
             None => upgrade::step(
                 ctx,
                 wording::remedy(),
                 StepKind::ChartValue,
-                "Set the wait to none: a native sidecar ends after the application by itself",
+                "Set the wait to zero: a native sidecar ends after the application automatically",
                 Options::none().set(VALUE, "0"),
             ),
         };
         let finding = ctx
             .finding(
                 object.subject(),
-                "a native sidecar and a wait of the proxy before it exits are both asked for, which the injector of this release does not \
-                 put into one pod: it refuses the pods",
+                "a native sidecar and a wait before the proxy exits are both configured: the injector of \
+                    this release does not support the combination and rejects the pods",
             )
             .evidences(waiting)
             .evidence(native)
@@ -116,6 +123,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether a value makes the proxy wait.
 fn waits(value: &str) -> bool {
-    // What is no number is refused on its own.
+    // A value that is not a number is rejected on its own.
     value.trim().parse::<u64>().is_ok_and(|seconds| seconds > 0)
 }

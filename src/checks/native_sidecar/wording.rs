@@ -1,4 +1,4 @@
-//! The words and steps that the checks of this family share.
+//! Texts and steps that the checks of this family share.
 
 use super::family::{Found, Survey, Switch};
 use crate::checks::Context;
@@ -13,7 +13,7 @@ pub(super) fn remedy() -> Remedy {
     Remedy::new()
 }
 
-/// What a key without effect leads to, as the end of a sentence.
+/// The effect of an ignored key, as the end of a sentence.
 pub(super) fn outcome(found: &Found<'_>) -> &'static str {
     match (found.native, found.object.kind) {
         (Some(false), Kind::Job | Kind::CronJob | Kind::Pod | Kind::Namespace) => {
@@ -25,7 +25,7 @@ pub(super) fn outcome(found: &Found<'_>) -> &'static str {
     }
 }
 
-/// What ties the pods of a namespace to a key on it.
+/// The correlation key of a namespace's pods and a key on the namespace.
 pub(super) fn namespace_tie(namespace: &str) -> Tie {
     Tie::Fact(format!("native-sidecar keys of {namespace}"))
 }
@@ -50,7 +50,8 @@ pub(super) fn finding(
     }
 }
 
-/// The steps that write the wish under the key that the installed injector reads, where it reads it.
+/// The steps that write the setting under the key that the installed injector reads, on an object
+/// where it reads it.
 pub(super) fn with_right_key(
     ctx: &Context<'_>,
     survey: &Survey<'_>,
@@ -85,7 +86,7 @@ pub(super) fn with_right_key(
     }
 }
 
-/// What is left where the installed release has no native sidecars.
+/// The remaining steps if the installed release has no native sidecars.
 pub(super) fn without(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) -> Remedy {
     let first = ctx.knowledge.releases().rows().iter().find(|row| {
         let opened = row.opened_by.to_string().parse();
@@ -103,10 +104,10 @@ pub(super) fn without(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) ->
     shutdown(ctx, switch, remedy.step(StepKind::Upgrade, upgrade), "Until then")
 }
 
-/// The annotation without which proxies do not let themselves be ended, in the releases that know it.
+/// The annotation that allows a proxy to be shut down, in the releases that know it.
 const ADMIN_SHUTDOWN: &str = "config.linkerd.io/proxy-admin-shutdown";
 
-/// The way to end a proxy that is an ordinary container.
+/// The steps to end a proxy that is an ordinary container.
 pub(super) fn shutdown(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, when: &str) -> Remedy {
     let way =
         format!("{when}, let the application end the proxy itself: start it under linkerd-await --shutdown");
@@ -129,7 +130,7 @@ pub(super) fn shutdown(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, w
     remedy.step(StepKind::Note, way + &needs)
 }
 
-/// The Kubernetes that native sidecars need.
+/// The Kubernetes version that native sidecars need.
 pub(super) fn floor(remedy: Remedy, knowledge: &NativeSidecar) -> Remedy {
     let (gated, free) = (knowledge.kubernetes_minimum(), knowledge.kubernetes_on_by_default());
     remedy.step(
@@ -140,7 +141,7 @@ pub(super) fn floor(remedy: Remedy, knowledge: &NativeSidecar) -> Remedy {
     )
 }
 
-/// The boolean that a value was meant to be.
+/// The boolean that a value was probably meant to be.
 fn wish(value: &str) -> &'static str {
     let off = ["false", "no", "off", "disable", "disabled", "n", "0"];
     if off.contains(&value.trim().trim_matches('"').to_ascii_lowercase().as_str()) { "false" } else { "true" }
