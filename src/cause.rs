@@ -1,7 +1,7 @@
-//! Links symptoms to causes, makes one finding of equal ones, and puts them into the order of repair. A card says which
-//! symptoms its check accounts for (`explains`); a finding of it explains those that share one of its ties. A card also
-//! says what must be repaired after its own trouble (`before`). Nothing is dropped here: symptoms stay findings of their
-//! own, with `caused_by`.
+//! Links symptoms to causes, merges equal findings, and sorts them in the order of repair. A card lists the
+//! symptoms that its check explains (`explains`); a finding explains those that share one of its ties. A
+//! card also lists the checks that must be repaired after its own (`before`). No finding is dropped:
+//! symptoms remain findings, with `caused_by`.
 
 mod order;
 
@@ -12,14 +12,14 @@ use crate::finding::{
     Confidence, Evidence, FailedRows, Finding, Remedy, Severity, Subject, Tie, When, timeline_of,
 };
 
-/// What a card says of a check, by id: other checks' ids.
+/// The relations of a check, by id: other checks' ids.
 pub type Related<'a> = dyn Fn(&str) -> &'a [String] + 'a;
 
-/// What cards say about two checks.
+/// The relations that cards declare between checks.
 pub struct Relations<'a> {
-    /// Which checks a check accounts for.
+    /// The checks that a check explains.
     pub explains: &'a Related<'a>,
-    /// Which checks' findings are to be repaired after its own.
+    /// The checks whose findings are repaired after its own.
     pub before: &'a Related<'a>,
     /// Whether the whole mesh depends on what runs in a namespace.
     pub is_central: &'a dyn Fn(&str) -> bool,
@@ -151,13 +151,14 @@ fn causes_of(findings: &[Finding], explains: &Related<'_>) -> Vec<BTreeSet<usize
         .collect()
 }
 
-/// Whether two findings can be there together: what an upgrade or a change brings explains nothing of today, and the reverse.
+/// Whether two findings can exist at the same time: a finding that an upgrade or a change introduces
+/// explains no current one, and the reverse.
 fn of_one_world(one: &Finding, other: &Finding) -> bool {
     one.when.begins() == other.when.begins()
 }
 
-/// An order in which causes come before what they explain. Cards cannot explain each other in a circle (a test holds
-/// that), so every finding is reached.
+/// An order in which causes come before their symptoms. A test ensures that cards explain each other
+/// without cycles, so every finding is reached.
 fn causes_first(causes: &[BTreeSet<usize>]) -> Vec<usize> {
     fn visit(at: usize, causes: &[BTreeSet<usize>], seen: &mut [bool], order: &mut Vec<usize>) {
         if std::mem::replace(&mut seen[at], true) {
@@ -176,8 +177,8 @@ fn causes_first(causes: &[BTreeSet<usize>]) -> Vec<usize> {
     order
 }
 
-/// One remedy for equal findings: each subject's lines once. A command that is written for one node stays as it is and
-/// names the others on which it is to be run.
+/// Merges the remedies of equal findings: each subject's lines once. A command for one node stays unchanged
+/// and names the other nodes to run it on.
 fn join_commands(into: &mut Remedy, others: &[Remedy]) {
     for (at, step) in into.steps.iter_mut().enumerate() {
         if let Some(command) = &mut step.command {

@@ -1,5 +1,5 @@
-//! The result of a run, ordered and complete: the only thing that renderers see. Built once from the evidence and what
-//! the checks said; nothing here is judged again.
+//! The result of a run, ordered and complete: the only input of renderers. Built once from the evidence and
+//! the results of the checks; renderers judge nothing.
 
 mod coverage;
 mod outlook;
@@ -48,21 +48,22 @@ pub struct Report {
     pub at: (Timestamp, TimeSource),
     /// Date of the embedded knowledge.
     pub knowledge_date: String,
-    /// What was looked at: the cluster and every version in it.
+    /// The subject of the run: the cluster and every version in it.
     pub subject: Skew,
     /// The control plane's namespace.
     pub control_plane_namespace: String,
-    /// The uid of the namespace `kube-system`, which tells clusters apart; `None` where the evidence does not hold it.
+    /// The uid of the namespace `kube-system`, which identifies the cluster; `None` if the evidence does
+    /// not hold it.
     pub cluster_uid: Option<String>,
     /// Whether everything that an installed mesh is checked for was selected, in all namespaces.
     pub whole: bool,
-    /// The version of linkerd-cni that an upgrade was asked about (`--to-cni`).
+    /// The target version of linkerd-cni (`--to-cni`).
     pub to_cni: Option<String>,
     /// The upgrade that was rehearsed (`--to`).
     pub rehearsal: Option<Rehearsal>,
-    /// The change that was laid over the cluster (`--with`).
+    /// The change that was applied on top of the cluster (`--with`).
     pub change: Option<Change>,
-    /// What else was asked of the run.
+    /// The other settings of the run.
     pub asked: Asked,
     /// The gate, the counts and the status.
     pub verdict: RunResult,
@@ -78,7 +79,7 @@ pub struct Report {
     pub nodes: Vec<NodeCni>,
     /// The rows of `linkerd check` with this verdict, in its order.
     pub rows: Vec<Category>,
-    /// How the cluster that was judged is reached.
+    /// How to reach the cluster of the run.
     pub connection: Connection,
     /// In how many objects and files something was redacted.
     pub redacted: usize,
@@ -89,36 +90,36 @@ pub struct Report {
 /// An upgrade that was rehearsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rehearsal {
-    /// `--to` and the release that it was taken for: `2.20 (edge-26.6.3)`.
+    /// `--to` and the release that it resolved to: `2.20 (edge-26.6.3)`.
     pub target: String,
-    /// The release that it was taken for.
+    /// The release that it resolved to.
     pub to: LinkerdVersion,
-    /// In which order to go about it; `None` where it is no upgrade to a later release.
+    /// The order of the upgrade; `None` if it is not an upgrade to a later release.
     pub plan: Option<Plan>,
 }
 
-/// A change that was laid over the cluster.
+/// A change that was applied on top of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Where its manifests are from.
+    /// The source of its manifests.
     pub given: String,
-    /// How many objects it has of kinds that are read.
+    /// The number of its objects of known kinds.
     pub objects: usize,
 }
 
 /// What begins and what ends with an upgrade or a change, in figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Brings {
-    /// Findings that begin with it and are errors.
+    /// Errors that begin with it.
     pub breaks: usize,
-    /// Findings that begin with it and are none.
+    /// Findings below error that begin with it.
     pub changes: usize,
     /// Findings that end with it.
     pub ends: usize,
 }
 
 impl Brings {
-    /// Of the findings of a report.
+    /// Counts the findings of a report.
     pub fn of(findings: &[Finding]) -> Brings {
         findings.iter().fold(Brings::default(), |mut brings, finding| {
             match (finding.when, finding.severity) {
@@ -141,7 +142,8 @@ pub struct Run {
     pub milliseconds: u64,
     /// The words of the command line, without values that could be secret.
     pub command: Vec<String>,
-    /// The working directory, by every name that it is known to have; a pipeline wants files below it by their paths from there.
+    /// The working directory, by all its known names; a pipeline needs paths of files below it relative to
+    /// it.
     pub folders: Vec<String>,
     /// The configuration file that added to the command line.
     pub config: Option<ConfigUse>,
@@ -156,7 +158,7 @@ pub struct ConfigUse {
     pub named: bool,
     /// The flags that it sets, without their dashes.
     pub settings: Vec<String>,
-    /// Those of them that take part in what fails the run.
+    /// Those of them that decide whether the run fails.
     pub gate: Vec<String>,
     /// Whether standard error is kept free of notes.
     pub quiet: bool,
@@ -168,7 +170,7 @@ impl ConfigUse {
         dashed(&self.settings)
     }
 
-    /// Which file takes part in what fails the run, and how; empty if it takes no part.
+    /// The file that decides whether the run fails, and its settings for that; empty if none does.
     pub fn of_gate(&self) -> String {
         match self.gate.is_empty() {
             true => String::new(),
@@ -181,7 +183,7 @@ fn dashed(flags: &[String]) -> String {
     flags.iter().map(|flag| format!("--{flag}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What was asked of a run: whoever asks the same again asks the same question.
+/// The settings of a run. Runs with equal settings are comparable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
     /// The moment in the life of the mesh.
@@ -206,7 +208,7 @@ pub struct Asked {
     pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
 }
 
-/// Everything a report is made from, beside the evidence.
+/// All inputs of a report except the evidence.
 pub struct Question<'a> {
     /// The selected checks.
     pub checks: &'a [&'static Check],
@@ -218,7 +220,7 @@ pub struct Question<'a> {
     pub knowledge: &'a Knowledge,
     /// Where the evidence came from.
     pub origin: Origin,
-    /// A change that the evidence is to be judged with, and the cluster without it.
+    /// A change to apply to the evidence, and the cluster without it.
     pub change: Option<(Change, &'a Collected)>,
 }
 
@@ -238,7 +240,7 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     let then = evaluate(question.checks, cluster, question.knowledge, question.settings);
     let results = match &question.change {
         Some((_, before)) => {
-            // What is there without the change is judged again without it.
+            // Findings without the change are evaluated without it.
             let settings =
                 Settings { manifests: Vec::new(), values: Vec::new(), ..question.settings.clone() };
             let today = evaluate(question.checks, &before.cluster, question.knowledge, &settings);
@@ -249,8 +251,8 @@ pub fn judge(question: &Question<'_>, collected: &Collected) -> Report {
     assemble(question, collected, results)
 }
 
-/// How bad findings are where the run says it. A severity below that of the check's card is the most that its findings may have; any
-/// other is that of every one of them, so that what is only an info by itself can be made to count.
+/// Severity overrides of the run. A severity below that of the check's card is an upper bound for its
+/// findings; any other applies to each of them, so an info can be raised.
 fn regraded(results: &mut [CheckResult], policy: &Policy) {
     for finding in results.iter_mut().flat_map(|result| &mut result.findings) {
         let Some(asked) = policy.severities.get(finding.check) else { continue };
@@ -265,7 +267,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     regraded(&mut results, question.policy);
     let found: Vec<Finding> =
         results.iter_mut().flat_map(|result| std::mem::take(&mut result.findings)).collect();
-    // What is not wanted accounts for nothing: its symptoms stand for themselves.
+    // An excluded finding explains nothing: its symptoms are reported separately.
     let (found, inferred): (Vec<Finding>, Vec<Finding>) =
         found.into_iter().partition(|finding| finding.confidence >= question.policy.confidence);
     let front = |id: &str| crate::checks::find(id).map(|check| &check.card().front);
@@ -296,7 +298,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         ..coverage(cluster, &results, none_ran, connection)
     };
     let read_nothing = coverage.objects == 0 && coverage.snapshots == 0;
-    // Everything that the manifests hold was set aside: that is not fine.
+    // All manifests were set aside: that is not a success.
     let none_ran = none_ran
         || (question.origin.kind == "manifests"
             && read_nothing
@@ -329,7 +331,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     // Whose rows: the operator's command, or else the one that belongs to the control plane.
     let control_plane = || subject.control_plane.values().find_map(|version| version.parse().ok());
     let release: Option<LinkerdVersion> = cluster.cli_version.clone().ok().or_else(control_plane);
-    // Rows have no mark for what is accepted, nor for what a change cures; nor do they tell what is seen from what is inferred.
+    // Rows have no marks for accepted findings, for those that a change fixes, or for inferred ones.
     let of_rows: Vec<Finding> = findings.iter().chain(&inferred).filter(counts).cloned().collect();
     let evidence = rows::RowInput {
         checks: &checks,
@@ -379,7 +381,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     }
 }
 
-/// What became of a question that is asked of waivers.
+/// The result of applying waivers.
 fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> Judged {
     let found = findings.iter().any(|finding| finding.check == id);
     Judged {
@@ -395,8 +397,8 @@ fn of_waivers(id: &'static str, title: &str, findings: &[Finding]) -> Judged {
     }
 }
 
-/// What is accepted explains nothing that is not: whoever accepts a cause has not accepted what comes of it, which then stands
-/// for itself.
+/// An accepted finding explains only accepted ones: accepting a cause does not accept its symptoms, which
+/// are then reported separately.
 fn stand_alone(findings: &mut [Finding]) {
     let waived: BTreeSet<_> =
         findings.iter().filter(|finding| finding.is_waived()).map(Finding::fingerprint).collect();

@@ -1,6 +1,6 @@
-//! What goes into a ticket: the whole of every kind that a finding's check read, and nothing else, so that whoever judges it
-//! again finds the same. That is not hoped for but tried: the evidence is judged again without what would stay out, until
-//! nothing changes.
+//! Selects the evidence for a ticket: every kind that a finding's check read, in full, and nothing else, so
+//! that a second evaluation gives the same findings. This is verified: the evidence is evaluated without
+//! the excluded parts until nothing changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,15 +13,15 @@ use crate::model::cluster::Answer;
 use crate::report::{self, Question, Report};
 use crate::request::Request;
 
-/// A judged ticket.
+/// An evaluated ticket.
 pub struct Ticket {
-    /// The report on everything that was read.
+    /// The report on the complete evidence.
     pub report: Report,
-    /// What was read and stays out.
+    /// Evidence that was read and is excluded.
     pub left_out: BTreeSet<Request>,
 }
 
-/// Judges the evidence, and chooses what of it the findings need.
+/// Evaluates the evidence, and selects the parts that the findings need.
 pub fn choose(question: &Question<'_>, collected: &mut Collected) -> Ticket {
     let report = report::judge(question, collected);
     let mut telling: BTreeSet<&str> = report.findings.iter().map(|finding| finding.check).collect();
@@ -37,16 +37,16 @@ pub fn choose(question: &Question<'_>, collected: &mut Collected) -> Ticket {
         let known = telling.len();
         telling.extend(changed);
         if telling.len() == known {
-            // What the findings rest on is not what their checks name: everything goes in.
+            // The findings use evidence that their checks do not declare: include everything.
             return Ticket { report, left_out: BTreeSet::new() };
         }
     }
 }
 
-/// What says which cluster it is, where the control plane and its extensions are, and every version in the mesh.
+/// Evidence that identifies the cluster, the control plane, its extensions, and every version in the mesh.
 const ALWAYS: [Kind; 5] = [Kind::Namespace, Kind::Deployment, Kind::DaemonSet, Kind::Node, Kind::Pod];
 
-/// What these checks can read.
+/// Evidence that these checks can read.
 fn needed(question: &Question<'_>, checks: &BTreeSet<&str>) -> BTreeSet<Item> {
     let fronts = question.checks.iter().filter(|check| checks.contains(check.id));
     let fronts = fronts.map(|check| &check.card().front);
@@ -54,7 +54,8 @@ fn needed(question: &Question<'_>, checks: &BTreeSet<&str>) -> BTreeSet<Item> {
     items.chain(ALWAYS.map(Item::List)).chain(crate::model::skew::Skew::items()).collect()
 }
 
-/// What was read and is not needed. What was asked for and is not there costs nothing, and says so.
+/// Evidence that was read and is not needed. Missing evidence is kept: it costs nothing, and records the
+/// gap.
 fn left_out(collected: &Collected, needed: &BTreeSet<Item>) -> BTreeSet<Request> {
     let cluster = &collected.cluster;
     let held = cluster.answers().filter(|(_, answer)| answer.count() > 0);
@@ -66,7 +67,7 @@ fn left_out(collected: &Collected, needed: &BTreeSet<Item>) -> BTreeSet<Request>
     left_out
 }
 
-/// Whether a check that names one of these reads the answer to that.
+/// Whether a check that declares one of these reads the answer to this query.
 fn is_needed(item: &Item, needed: &BTreeSet<Item>) -> bool {
     let named = match item {
         Item::Probe(probe) => needed.contains(&Item::Probe(Probe::of(probe.program))),
@@ -99,7 +100,7 @@ fn judged_without(
     findings
 }
 
-/// The checks that found something else.
+/// The checks whose findings changed.
 fn changed(before: &[Finding], after: &[Finding]) -> BTreeSet<&'static str> {
     let by_check = |findings: &[Finding]| {
         let mut of: BTreeMap<&'static str, Vec<Finding>> = BTreeMap::new();

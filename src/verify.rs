@@ -1,6 +1,7 @@
-//! Judges the findings of an earlier report again on fresh evidence, and says of each subject: fixed, still there, or
-//! not checked. What counts as fresh, as the same trouble and as looked at is decided here and nowhere else. Nothing is
-//! fixed because nobody could look: evidence that is missing, or not newer than the report, leaves a finding not checked.
+//! Evaluates the findings of an earlier report again on fresh evidence, and reports each subject as fixed,
+//! still there, or not checked. This module defines when evidence is fresh and when two findings are the
+//! same. Missing evidence, or evidence that is not newer than the report, never makes a finding fixed: it
+//! is not checked.
 
 mod again;
 
@@ -14,20 +15,20 @@ use crate::model::cluster::{Cluster, TimeSource};
 use crate::source::Origin;
 use again::{Again, not_checked};
 
-/// An earlier report, as far as its findings can be judged again.
+/// The parts of an earlier report that are needed to evaluate its findings again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Earlier {
-    /// The moment that it judged.
+    /// The time for which it was evaluated.
     pub judged_at: Timestamp,
-    /// The uid of `kube-system`, where the report has it.
+    /// The uid of `kube-system`, if the report has it.
     pub cluster_uid: Option<String>,
-    /// Where its evidence came from.
+    /// The source of its evidence.
     pub origin: Option<Origin>,
     /// Its namespaces (`-n`).
     pub namespaces: Vec<String>,
     /// Its findings, in its order.
     pub findings: Vec<EarlierFinding>,
-    /// What it could not check either.
+    /// Its gaps.
     pub gaps: Vec<EarlierGap>,
 }
 
@@ -42,7 +43,7 @@ pub struct EarlierFinding {
     pub message: String,
     /// Its fingerprint.
     pub fingerprint: String,
-    /// What it was about; the fingerprint is missing in reports of 0.1.0.
+    /// Its subjects; the fingerprint is missing in reports of 0.1.0.
     pub subjects: Vec<(Subject, Option<Fingerprint>)>,
 }
 
@@ -59,31 +60,31 @@ pub struct EarlierGap {
     pub check: String,
 }
 
-/// Fresh evidence, judged again.
+/// Fresh evidence and its results.
 pub struct Fresh<'a> {
     /// The evidence.
     pub cluster: &'a Cluster,
-    /// Where it came from.
+    /// The source of the evidence.
     pub origin: &'a Origin,
-    /// What the checks say now, by id.
+    /// The current outcomes of the checks, by id.
     pub results: &'a BTreeMap<&'static str, CheckResult>,
-    /// What was asked of this run.
+    /// The settings of this run.
     pub settings: &'a Settings,
 }
 
-/// What became of a finding, or of one of its subjects. Ordered: the worst last.
+/// The outcome for a finding, or for one of its subjects. Ordered: the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// The check looked, and it is gone.
     Fixed,
-    /// It could not be looked at again.
+    /// It could not be checked again.
     NotChecked,
     /// The check finds it again.
     StillThere,
 }
 
 impl State {
-    /// As reports write it.
+    /// As written in reports.
     pub fn word(self) -> &'static str {
         match self {
             State::Fixed => "fixed",
@@ -93,32 +94,32 @@ impl State {
     }
 }
 
-/// What became of one subject.
+/// The outcome for one subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedSubject {
-    /// What the finding was about.
+    /// The subject of the finding.
     pub subject: Subject,
-    /// Its fingerprint, where the report has one.
+    /// Its fingerprint, if the report has one.
     pub fingerprint: Option<Fingerprint>,
     /// What became of it.
     pub state: State,
-    /// Why it was not checked, or what else is to be said.
+    /// Why it was not checked, or another note.
     pub reason: Option<String>,
-    /// How to have it checked.
+    /// How to check it.
     pub close: Option<String>,
 }
 
-/// What became of a finding.
+/// The outcome for a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
     /// The finding.
     pub finding: EarlierFinding,
-    /// What became of its subjects, in order.
+    /// The outcomes for its subjects, in order.
     pub subjects: Vec<VerifiedSubject>,
 }
 
 impl Verified {
-    /// The worst of its subjects'.
+    /// The worst outcome of its subjects.
     pub fn state(&self) -> State {
         self.subjects.iter().map(|subject| subject.state).max().unwrap_or(State::NotChecked)
     }
@@ -129,14 +130,14 @@ impl Verified {
     }
 }
 
-/// Whether fresh evidence is of the cluster of the report.
+/// Whether fresh evidence and the report belong to the same cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SameCluster {
-    /// Both name it, and it is one.
+    /// Both identify their cluster, and it is the same.
     Yes,
-    /// Both name it, and these are two.
+    /// Both identify their cluster, and they differ.
     No,
-    /// One of them does not tell.
+    /// One of them does not identify its cluster.
     Unknown,
 }
 
@@ -154,7 +155,7 @@ pub fn same_cluster(earlier: &Earlier, cluster: &Cluster, origin: &Origin) -> Sa
     }
 }
 
-/// Says of each finding what became of it.
+/// Determines the outcome of each finding.
 pub fn verify(earlier: &Earlier, fresh: &Fresh<'_>) -> Vec<Verified> {
     let stale = stale(earlier, fresh.cluster);
     let again = Again::of(earlier, fresh);
@@ -172,7 +173,7 @@ pub fn verify(earlier: &Earlier, fresh: &Fresh<'_>) -> Vec<Verified> {
     earlier.findings.iter().map(verified).collect()
 }
 
-/// Why the evidence as a whole says nothing about what was done since the report.
+/// Why the evidence as a whole shows nothing about the time since the report.
 fn stale(earlier: &Earlier, cluster: &Cluster) -> Option<String> {
     let (at, then) = (cluster.at, earlier.judged_at);
     let old = match cluster.time_source {
@@ -191,9 +192,10 @@ fn stale(earlier: &Earlier, cluster: &Cluster) -> Option<String> {
 pub struct Tally {
     /// Findings that are fixed.
     pub fixed: usize,
-    /// Findings that are still there, at least in part.
+    /// Findings with at least one subject that is still there.
     pub still_there: usize,
-    /// Findings of which nothing is known to be there, and that could not be checked, at least in part.
+    /// Findings without a subject that is known to be there, and with at least one that could not be
+    /// checked.
     pub not_checked: usize,
 }
 
@@ -221,7 +223,7 @@ impl Tally {
     }
 }
 
-/// Everything that is said of a verification.
+/// All results of a verification.
 #[derive(Debug, Clone)]
 pub struct Verification {
     /// The file of the report.
@@ -230,18 +232,18 @@ pub struct Verification {
     pub earlier: Earlier,
     /// How the run went.
     pub run: crate::report::Run,
-    /// Where the fresh evidence came from.
+    /// The source of the fresh evidence.
     pub origin: Origin,
-    /// The moment of judgement, and where it comes from.
+    /// The evaluation time, and its source.
     pub at: (Timestamp, TimeSource),
     /// Date of the release data.
     pub knowledge_date: String,
-    /// Whether both are of one cluster, as far as they tell.
+    /// Whether both belong to one cluster, as far as they identify it.
     pub same_cluster: SameCluster,
     /// The findings.
     pub findings: Vec<Verified>,
-    /// From which severity on a finding counts: the gate's word.
+    /// The lowest severity that counts: the gate's word.
     pub gate: &'static str,
-    /// Those that count.
+    /// The counted findings.
     pub tally: Tally,
 }
