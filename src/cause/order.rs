@@ -1,6 +1,6 @@
-//! The order of repair: which finding is to be repaired before which, by what cards declare. What is repaired first comes
-//! first, whatever it explains; among what may come in any order the worst does, and then what reaches the whole mesh. Infos wait
-//! for nothing and keep nothing waiting: they are no repairs.
+//! The order of repair of findings, from the declarations of cards (`before`). A finding that must be
+//! repaired first comes first, whatever it explains. Without a declared order the worst comes first, then
+//! what affects the whole mesh. Infos need no repair, so they neither wait nor block.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Relations;
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
 
-/// The findings, sorted: roots in the order of repair, then symptoms. Each root says after which others it comes.
+/// The findings, sorted: roots in the order of repair, then symptoms. Each root names the ones that it
+/// comes after.
 pub(super) fn sorted(mut findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
     let prints: Vec<Fingerprint> = findings.iter().map(Finding::fingerprint).collect();
     let earlier = earlier(&findings, relations);
     let weights = weights(&findings, &prints, &earlier, relations.is_central);
     for (at, earlier_ones) in earlier.iter().enumerate() {
-        // Those that others of them wait for are meant by these.
+        // Findings that others in this list wait for are implied.
         let direct = earlier_ones
             .iter()
             .filter(|&&one| !earlier_ones.iter().any(|&other| earlier[other].contains(&one)));
@@ -27,7 +28,7 @@ pub(super) fn sorted(mut findings: Vec<Finding>, relations: &Relations<'_>) -> V
     order.into_iter().filter_map(|at| findings[at].take()).collect()
 }
 
-/// For each finding, those to be repaired before it, the whole way up; none for symptoms and infos.
+/// For each finding, all findings to repair before it, transitively; none for symptoms and infos.
 fn earlier(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<usize>> {
     let repairs: Vec<usize> = (0..findings.len())
         .filter(|&at| findings[at].caused_by.is_empty() && findings[at].severity > Severity::Info)
@@ -38,7 +39,7 @@ fn earlier(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<usiz
     }
     let mut earlier = vec![BTreeSet::new(); findings.len()];
     for &at in &repairs {
-        // What is not in effect does not come before anything worse.
+        // A finding that is not in effect does not precede a worse one.
         let idle = |other: usize| {
             findings[other].explains_nothing && findings[other].severity < findings[at].severity
         };
@@ -52,8 +53,8 @@ fn earlier(findings: &[Finding], relations: &Relations<'_>) -> Vec<BTreeSet<usiz
     earlier
 }
 
-/// The checks whose findings are to be repaired after those of a check: what its card names, what the cards of its
-/// symptoms name, and what comes after those in turn. What it merely explains is not among them.
+/// The checks whose findings are repaired after those of a check: those named by its card and by the cards
+/// of its symptoms, transitively. The symptoms themselves are not among them.
 fn later_than(check: &str, relations: &Relations<'_>) -> BTreeSet<String> {
     let mut open = vec![(check.to_owned(), false)];
     let mut seen: BTreeSet<(String, bool)> = BTreeSet::new();
@@ -66,17 +67,18 @@ fn later_than(check: &str, relations: &Relations<'_>) -> BTreeSet<String> {
     seen.into_iter().filter(|(id, declared)| *declared && id != check).map(|(id, _)| id).collect()
 }
 
-/// By what findings are sorted where the order of repair leaves it open: roots first, then what is worst (or keeps the
-/// worst waiting), what breaks the whole mesh, what explains most, what reaches furthest, and what runs in the cluster before what stands beside it.
+/// The sort key without a declared order: roots first, then severity (or that of the worst finding it
+/// blocks), the whole mesh, the number of explained findings, the extent, and cluster objects before
+/// others.
 type Weight =
     ((bool, Reverse<Severity>, bool, Reverse<usize>, Reach), bool, &'static str, Vec<Subject>, Vec<String>);
 
-/// How much of the mesh a finding is about. Ordered: the most first.
+/// The extent of a finding in the mesh. Ordered: the largest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
-    /// All of it: the control plane, or an object that is in no namespace.
+    /// The whole mesh: the control plane, or a cluster-scoped object.
     Mesh,
-    /// Workloads, in that many namespaces and nodes.
+    /// Workloads, with the number of their namespaces and nodes.
     Places(Reverse<usize>),
 }
 
@@ -134,8 +136,8 @@ fn weights(
     findings.iter().enumerate().map(weight).collect()
 }
 
-/// One after the other, the weightiest of those that wait for nothing any more. Cards cannot wait for each other in a
-/// circle (a test holds that); were there one, what is in it comes last rather than never.
+/// Orders findings one by one, the most important unblocked one first. A test ensures that cards have no
+/// cycles; members of a cycle would come last.
 fn in_turn(weights: &[Weight], earlier: &[BTreeSet<usize>]) -> Vec<usize> {
     let mut waits: Vec<usize> = earlier.iter().map(BTreeSet::len).collect();
     let mut later: Vec<Vec<usize>> = vec![Vec::new(); earlier.len()];
@@ -170,7 +172,7 @@ mod tests {
         crate::cause::tests::finding(check, severity, check)
     }
 
-    /// Sorted, as `check <- what it comes after`; `of` says `check: later, later`.
+    /// Sorted, as `check <- the ones it comes after`; `of` reads `check: later, later`.
     fn said(findings: Vec<Finding>, explains: &[&str], before: &[&str]) -> Vec<String> {
         let table = |rows: &[&str]| -> BTreeMap<String, Vec<String>> {
             let row = |row: &&str| {
@@ -227,15 +229,15 @@ mod tests {
             || vec![finding("a", Error), finding("b", Error), finding("w", Warning), finding("z", Error)];
         assert_eq!(said(found(), &[], &[]), ["a", "b", "z", "w"]);
         assert_eq!(said(found(), &[], &["z: a"]), ["b", "z", "a <- z", "w"]);
-        // Over checks that found nothing, and over what a check explains.
+        // Passes over checks without findings, and over explained ones.
         assert_eq!(said(found(), &[], &["z: x", "x: a"]), ["b", "z", "a <- z", "w"]);
         assert_eq!(said(found(), &["z: x"], &["x: a"]), ["b", "z", "a <- z", "w"]);
         assert_eq!(said(found(), &["z: a"], &[]), ["a", "b", "z", "w"], "to explain is not to come before");
-        // What an error waits for comes among the errors, and only the last of several is named.
+        // A finding that an error waits for comes among the errors, and only the last of several is named.
         assert_eq!(said(found(), &[], &["w: z", "z: a"]), ["b", "w", "z <- w", "a <- z"]);
         let infos = vec![finding("a", Info), finding("z", Error), finding("i", Info)];
         assert_eq!(said(infos, &[], &["i: z", "z: a"]), ["z", "a", "i"]);
-        // A circle, which a test of the cards rules out, loses nothing.
+        // A cycle, which a test of the cards excludes, loses no finding.
         assert_eq!(said(found(), &[], &["a: z", "z: a"]).len(), 4);
     }
 }

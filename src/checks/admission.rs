@@ -1,5 +1,5 @@
-//! The rules by which pods get a proxy in this cluster, and what settings it gets: the injector's webhook, the namespaces, the values
-//! of the control plane.
+//! The rules by which pods get a proxy in this cluster, and its settings: the injector's webhook, the
+//! namespaces, the values of the control plane.
 
 use super::Context;
 use super::injection::unmeshed::injector_webhook;
@@ -15,18 +15,18 @@ use crate::objects::{ConfigMap, Namespace, Webhook, WebhookConfiguration};
 pub(super) struct Rules<'a> {
     /// The rules.
     pub admission: Admission<'a>,
-    /// The injector's webhook, where it is registered.
+    /// The injector's webhook, if it is registered.
     pub webhook: Option<(&'a WebhookConfiguration, &'a Webhook)>,
-    /// The values of the control plane, where they are known.
+    /// The values of the control plane, if they are known.
     pub values: Option<Values>,
     home: &'a str,
 }
 
-/// What a proxy is told, and where.
+/// A proxy setting and its source.
 pub(super) struct Setting {
     /// The value.
     pub value: String,
-    /// Where it stands.
+    /// Its source.
     pub evidence: Evidence,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Rules<'a> {
     /// Reads namespaces and webhook configurations, which cards need, and `linkerd-config`.
     ///
     /// # Errors
-    /// Namespaces or webhook configurations could not be had.
+    /// Namespaces or webhook configurations were unavailable.
     pub(super) fn of(ctx: &Context<'a>) -> Result<Rules<'a>, Missing> {
         let namespaces = ctx.seen::<Namespace>();
         let webhook = injector_webhook(ctx)?;
@@ -44,7 +44,7 @@ impl<'a> Rules<'a> {
         Ok(Rules { admission, webhook, values, home: ctx.namespaces().control_plane.as_str() })
     }
 
-    /// Whether pods have a proxy, or will when they are created next; those of the control plane aside.
+    /// Whether pods have a proxy, or will when they are created next; except those of the control plane.
     pub(super) fn is_meshed(&self, maker: &Maker<'_>) -> bool {
         maker.namespace() != self.home
             && (maker.spec.proxy().is_some()
@@ -54,7 +54,8 @@ impl<'a> Rules<'a> {
                 ))
     }
 
-    /// What the proxy of a pod is told: by its annotation, by that of its namespace, or by the values of the chart.
+    /// The setting of a pod's proxy: from its annotation, from that of its namespace, or from the values of
+    /// the chart.
     pub(super) fn setting(&self, maker: &Maker<'_>, key: &str, path: &str) -> Option<Setting> {
         let namespace = self.admission.namespace(maker.namespace());
         let field = format!("metadata.annotations[{key}]");

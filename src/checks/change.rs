@@ -1,14 +1,15 @@
-//! A cluster as it is, and as a set of manifests would leave it: which findings a change brings in, which it cures, and which
-//! stay. Each world was judged by itself; nothing is judged here.
+//! Compares a cluster as it is with the same cluster after a set of manifests: which findings a change
+//! introduces, which it fixes, and which remain. Both are evaluated separately before.
 
 use super::rehearsal::prints;
 use super::{CheckResult, Outcome};
 use crate::finding::{Finding, When};
 
-/// The parameter of findings that a change brings in, which tells them from the same trouble of today.
+/// The parameter of findings that a change introduces, which separates them from the same findings of
+/// today.
 const AFTER: &str = "after the change";
 
-/// What each check says of both worlds; the results are those of the same checks in the same order.
+/// Combines the results for both clusters; they are of the same checks in the same order.
 pub fn compare(today: Vec<CheckResult>, then: Vec<CheckResult>) -> Vec<CheckResult> {
     today.into_iter().zip(then).map(|(today, then)| both(&today, then)).collect()
 }
@@ -41,7 +42,7 @@ fn both(today: &CheckResult, mut then: CheckResult) -> CheckResult {
             findings.push(begun);
         }
     }
-    // What could not be judged in the second world is not cured in it.
+    // A finding that could not be evaluated with the change is not fixed by it.
     let judged = then.gaps.is_empty()
         && then.blocked_by.is_none()
         && matches!(then.outcome, Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_));

@@ -1,4 +1,4 @@
-//! A check: its card, and how it judges.
+//! A check: its card and its evaluation.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -7,7 +7,7 @@ use super::expressed::Expressed;
 use super::{Context, Judgement, Settings, expressed};
 use crate::card::{Card, Case};
 
-/// A row of the table: a card's text and the function that judges.
+/// A row of the table: a card's text and the function that evaluates it.
 pub struct Check {
     /// The id: the card's file name.
     pub id: &'static str,
@@ -17,7 +17,8 @@ pub struct Check {
     parsed: &'static Parsed,
 }
 
-/// What was read of a card: each part once, when it is asked for. Cases are most of a card, and a run asks for none.
+/// The parsed parts of a card, each parsed on first use. Cases are the largest part of a card, and a run
+/// needs none.
 #[derive(Default)]
 pub struct Parsed {
     card: OnceLock<Card>,
@@ -37,16 +38,16 @@ impl From<Card> for Parsed {
     }
 }
 
-/// How a check judges.
+/// How a check is evaluated.
 enum Rule {
-    /// By a function of ours.
+    /// By a built-in function.
     Written(fn(&Context<'_>) -> Judgement),
-    /// By an expression of its card, which is from this folder.
+    /// By the CEL expression of its card, which is from this folder.
     Expressed(&'static Expressed, &'static str),
 }
 
 impl Check {
-    /// A check that a user brought.
+    /// A custom check.
     pub(super) fn expressed(
         id: &'static str,
         text: &'static str,
@@ -56,7 +57,7 @@ impl Check {
         Check { id, text, judge: Rule::Expressed(rule, from), parsed }
     }
 
-    /// Its rule, where that is an expression.
+    /// Its rule, if that is a CEL expression.
     pub fn rule(&self) -> Option<&'static Expressed> {
         match self.judge {
             Rule::Written(_) => None,
@@ -64,10 +65,10 @@ impl Check {
         }
     }
 
-    /// A parameter as it is set, from what was written for it; it stays of the kind that it has on the card.
+    /// Parses a parameter override; the value keeps the type that it has on the card.
     ///
     /// # Errors
-    /// There is none of that name, or the value cannot be one; in words.
+    /// No such parameter exists, or the value is invalid; as text.
     pub fn parameter(&self, name: &str, written: &str) -> Result<serde_json::Value, String> {
         match self.judge {
             Rule::Written(_) => self.card().front.parameter(name, written),
@@ -75,7 +76,7 @@ impl Check {
         }
     }
 
-    /// The parameters that hold in a run, by name.
+    /// The effective parameters of a run, by name.
     pub fn parameters(&self, settings: &Settings) -> BTreeMap<String, serde_json::Value> {
         let own = self.card().front.parameters().into_iter();
         let mut held: BTreeMap<String, serde_json::Value> =
@@ -84,7 +85,7 @@ impl Check {
         held
     }
 
-    /// The folder that a user brought it from.
+    /// The folder of a custom check.
     pub fn brought_from(&self) -> Option<&'static str> {
         match self.judge {
             Rule::Written(_) => None,
@@ -92,7 +93,7 @@ impl Check {
         }
     }
 
-    /// Whether a user brought it.
+    /// Whether it is a custom check.
     pub fn is_brought(&self) -> bool {
         self.rule().is_some()
     }
@@ -117,7 +118,7 @@ impl Check {
     /// The parsed card.
     ///
     /// # Panics
-    /// If the embedded card is not one, which a test rules out.
+    /// If the embedded card is invalid, which a test excludes.
     pub fn card(&self) -> &Card {
         self.parsed
             .card
@@ -127,7 +128,7 @@ impl Check {
     /// The cases of its card.
     ///
     /// # Panics
-    /// If the embedded card is not one, which a test rules out.
+    /// If the embedded card is invalid, which a test excludes.
     pub fn cases(&self) -> &[Case] {
         self.parsed
             .cases

@@ -1,6 +1,6 @@
-//! What a check sees: the evidence that its card names, the knowledge, the settings of the run. Evidence that
-//! the card does not name is a gap of the check, which the tests refuse ([`UNDECLARED`]); evidence that is only partly there
-//! is noted by itself, so a check that forgets to think of it still cannot pass.
+//! The input of a check: the evidence that its card declares, the knowledge, the settings of the run.
+//! Reading undeclared evidence is a gap of the check, which the tests reject ([`UNDECLARED`]). Incomplete
+//! evidence is noted automatically, so a check that ignores it still cannot pass.
 
 use std::cell::RefCell;
 
@@ -28,32 +28,32 @@ use crate::objects::{Deployment, Job, KindOf, Link, Listed, Object, ReplicaSet, 
 use crate::request::Request;
 use crate::version::{K8sVersion, LinkerdVersion};
 
-/// The reason of a gap that a defect of a check makes: it reads an item or a parameter that its card does not name. No
-/// case of any card may bring it about.
+/// The reason of a gap that a defect of a check causes: it reads an item or a parameter that its card does
+/// not declare. No case of any card may cause it.
 pub const UNDECLARED: &str = "defect of meshdoctor: the check's card does not declare it; please report \
  this";
 
-/// What the checks of a run share.
+/// The shared input of all checks of a run.
 #[derive(Clone, Copy)]
 pub(super) struct Run<'a> {
     /// The evidence.
     pub(super) cluster: &'a Cluster,
     /// Facts that age.
     pub(super) knowledge: &'a Knowledge,
-    /// What the operator set.
+    /// The operator's settings.
     pub(super) settings: &'a Settings,
-    /// What is built once.
+    /// Results that are computed once.
     pub(super) joins: &'a Joins<'a>,
 }
 
-/// What a check sees.
+/// The input of a check.
 pub struct Context<'a> {
     cluster: &'a Cluster,
     /// Facts that age.
     pub knowledge: &'a Knowledge,
-    /// What the operator set.
+    /// The operator's settings.
     pub settings: &'a Settings,
-    /// What is built once for a run.
+    /// Results that are computed once for a run.
     pub(super) joins: &'a Joins<'a>,
     card: &'a Card,
     id: &'static str,
@@ -73,29 +73,29 @@ impl<'a> Context<'a> {
         Context { cluster, knowledge, settings, joins, card, id, gaps: RefCell::new(Vec::new()) }
     }
 
-    /// What the operator set of the check's own parameters.
+    /// The operator's settings of the check's own parameters.
     pub(super) fn set_params(&self) -> impl Iterator<Item = (&'a str, &'a serde_json::Value)> + use<'a> {
         let own = self.settings.params.get(self.id).into_iter().flatten();
         own.map(|(name, value)| (name.as_str(), value))
     }
 
-    /// A parameter of the check, in its unit: what the operator set, or what the card says.
+    /// A parameter of the check, in its unit: the operator's setting, or the default of the card.
     pub fn param(&self, name: &str) -> i64 {
         self.declared_param(name).0
     }
 
-    /// A parameter that counts things.
+    /// A parameter that is a count.
     pub fn count_of(&self, name: &str) -> usize {
         usize::try_from(self.param(name)).unwrap_or_default()
     }
 
-    /// A parameter that is a time.
+    /// A parameter that is a duration.
     pub fn span_of(&self, name: &str) -> SignedDuration {
         let (number, unit) = self.declared_param(name);
         unit.span(number)
     }
 
-    /// A parameter in words: `60 days`.
+    /// A parameter as text: `60 days`.
     pub fn said_of(&self, name: &str) -> String {
         let (number, unit) = self.declared_param(name);
         unit.said(number)
@@ -111,13 +111,14 @@ impl<'a> Context<'a> {
         (set.unwrap_or(param.default), param.unit)
     }
 
-    /// From a pod to what people made. Reads `replicasets.apps` and `jobs.batch`, where they are there.
+    /// Maps a pod to the workload that users created. Reads `replicasets.apps` and `jobs.batch`, if
+    /// available.
     pub(super) fn owners(&self) -> &'a Owners<'a> {
         let build = |ctx: &Context<'a>| Owners::new(ctx.hints::<ReplicaSet>(), ctx.hints::<Job>());
         self.once(&self.joins.owners, build)
     }
 
-    /// What was partly missing among the evidence that was read.
+    /// The missing parts of the evidence that was read.
     pub(super) fn into_gaps(self) -> Vec<Missing> {
         let mut gaps = self.gaps.into_inner();
         gaps.sort();
@@ -125,13 +126,13 @@ impl<'a> Context<'a> {
         gaps
     }
 
-    /// Notes that a part could not be judged: 2 of 5 nodes, a workload whose template is cut.
+    /// Notes a gap in part of the evidence: 2 of 5 nodes, a workload whose template is truncated.
     pub fn gap(&self, missing: Missing) {
         self.gaps.borrow_mut().push(missing);
     }
 
-    /// Fails for an item that the card does not name, and notes that as a gap: also callers that take what there is, and
-    /// nothing else, cannot pass then.
+    /// Fails for an item that the card does not declare, and notes it as a gap, so that callers that ignore
+    /// missing evidence cannot pass either.
     fn declared(&self, item: &Item) -> Result<(), Missing> {
         if self.card.front.needs.contains(item) || self.card.front.uses.contains(item) {
             return Ok(());
@@ -141,13 +142,13 @@ impl<'a> Context<'a> {
         Err(missing)
     }
 
-    /// The moment to judge at.
+    /// The evaluation time.
     pub fn now(&self) -> Timestamp {
         self.cluster.at
     }
 
-    /// Whether [`Context::now`] is the moment that the evidence is of. It is not where a dump does not tell its age and is
-    /// judged by this machine's clock.
+    /// Whether [`Context::now`] is the time of the evidence. It is not if a dump does not state its age and
+    /// this machine's clock is used.
     pub fn knows_its_moment(&self) -> bool {
         self.cluster.live || self.cluster.time_source != TimeSource::Clock
     }
@@ -157,12 +158,12 @@ impl<'a> Context<'a> {
         &self.cluster.namespaces
     }
 
-    /// Whether workloads of this namespace are to be judged (`-n`).
+    /// Whether workloads of this namespace are selected (`-n`).
     pub fn judges(&self, namespace: &str) -> bool {
         self.settings.namespaces.is_empty() || self.settings.namespaces.iter().any(|n| n == namespace)
     }
 
-    /// A finding of this check with the card's severity, seen rather than inferred.
+    /// A finding of this check with the card's severity, observed rather than inferred.
     pub fn finding(&self, subject: Subject, message: impl Into<String>) -> Finding {
         Finding::new(self.id, self.card.front.severity, subject, message)
     }
@@ -184,11 +185,12 @@ impl<'a> Context<'a> {
         Request { item, namespace }
     }
 
-    /// The objects of a kind that are there. Where more may exist, that is noted as a gap: fine for finding trouble in
-    /// what is there, wrong for concluding that something does not exist. For that, see [`Context::every`].
+    /// The available objects of a kind. If more may exist, that is noted as a gap: suitable to find
+    /// problems in the available objects, not to conclude that something does not exist. For that, see
+    /// [`Context::every`].
     ///
     /// # Errors
-    /// None of them is there.
+    /// None of them is available.
     pub fn seen<K: Listed>(&self) -> Result<&'a [K::Object], Missing> {
         self.seen_of(K::LIST)
     }
@@ -203,8 +205,8 @@ impl<'a> Context<'a> {
         Ok(answer.objects())
     }
 
-    /// Whether manifests are judged and hold nothing of the kinds that the check is about: those that a definition brings in, if
-    /// its card names any, else any that it names.
+    /// Whether manifests are checked and contain nothing of the check's kinds: custom resources, if its
+    /// card declares any, else any declared kind.
     pub(super) fn lacks_objects_in_manifests(&self) -> bool {
         let answers: Vec<_> = self
             .card
@@ -223,14 +225,14 @@ impl<'a> Context<'a> {
         of_manifests && (none || (!has_custom && self.lacks_its_control_plane()))
     }
 
-    /// Whether it is about a control plane and none is among the objects.
+    /// Whether the check requires a control plane and the objects contain none.
     fn lacks_its_control_plane(&self) -> bool {
         self.card.front.requires.contains(&Requirement::ControlPlane)
             && components(self.hints::<Deployment>(), &self.cluster.namespaces.control_plane).is_empty()
     }
 
-    /// Notes that more objects of a list may exist. Manifests are the whole subject of their run: objects that they do not hold
-    /// are not part of it.
+    /// Notes that more objects of a list may exist. Manifests are the whole subject of their run: other
+    /// objects are not part of it.
     fn gaps_of_list(&self, answer: &crate::model::Answer, reasons: &[Why]) {
         for why in reasons.iter().filter(|why| **why != Why::NotInManifests) {
             self.gap(Missing::part(answer.request.clone(), why.clone(), "some of them"));
@@ -240,7 +242,7 @@ impl<'a> Context<'a> {
     /// Every object of a kind: the list to conclude absence from.
     ///
     /// # Errors
-    /// The list is not there, or perhaps not complete.
+    /// The list is missing or may be incomplete.
     pub fn every<K: Listed>(&self) -> Result<&'a [K::Object], Missing> {
         self.every_of(K::LIST)
     }
@@ -257,33 +259,33 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The redacted objects of a kind, whole, as far as they are there. Where more may exist, that is noted as a gap. Expressions
-    /// of users read them, and nothing else.
+    /// The redacted objects of a kind, in full, as far as available. If more may exist, that is noted as a
+    /// gap. Only expressions of custom checks read them.
     ///
     /// # Errors
-    /// None of them is there.
+    /// None of them is available.
     pub(super) fn whole(&self, kind: crate::item::Kind) -> Result<&'a [serde_json::Value], Missing> {
         let (answer, reasons) = self.answer(Item::List(kind))?;
         self.gaps_of_list(answer, reasons);
         Ok(answer.whole())
     }
 
-    /// The objects of a kind that are there; none where none could be had. For evidence that only sharpens: nothing may
-    /// be concluded from what is not among them.
+    /// The available objects of a kind, possibly none. For optional evidence: absence from this list proves
+    /// nothing.
     pub fn hints<K: Listed>(&self) -> &'a [K::Object] {
         self.answer(Item::List(K::LIST.kind())).map_or(&[], |(answer, _)| answer.objects())
     }
 
-    /// Notes what is missing of evidence that could take a finding back, or grade it otherwise, and gives what is there: a
-    /// finding that was made without it says so.
+    /// Notes missing evidence that could withdraw a finding or change its severity, and returns the
+    /// available part: a finding without it states the gap.
     pub fn noted<T>(&self, read: Result<T, Missing>) -> Option<T> {
         read.map_err(|missing| self.gap(missing)).ok()
     }
 
-    /// A named object; `None` when it is known not to exist.
+    /// A named object; `None` if it is known not to exist.
     ///
     /// # Errors
-    /// It is not known whether it exists.
+    /// Its existence is unknown.
     pub fn named<K: Listed>(&self, scope: Scope, name: &str) -> Result<Option<&'a K::Object>, Missing> {
         let kind = K::LIST.kind();
         let (answer, reasons) = self.answer(Item::Named { kind, scope, name: name.to_owned() })?;
@@ -294,12 +296,13 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// A gap in an item that was there: which part says nothing, and why. Give it to [`Context::gap`] or return it.
+    /// A gap in an available item: the affected part, and the reason. Pass it to [`Context::gap`] or return
+    /// it.
     pub fn lacking(&self, item: Item, why: Why, part: impl Into<String>) -> Missing {
         Missing::part(self.request(item), why, part)
     }
 
-    /// Whether the operator may do something, in the API server's own words.
+    /// Whether the operator has a permission, with the API server's own message.
     ///
     /// # Errors
     /// It is not known.
@@ -312,15 +315,15 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// What a program in a pod said of itself (`--probe`).
+    /// The answer of a program in a pod (`--probe`).
     ///
     /// # Errors
-    /// It was not asked, or did not answer.
+    /// It was not queried, or did not answer.
     pub fn probe(&self, program: Program, namespace: &str, pod: &str) -> Result<&'a Response, Missing> {
         self.declared(&Item::Probe(Probe::of(program)))?;
         let item = Item::Probe(Probe { program, pod: pod.to_owned() });
         let request = || Request { namespace: Some(namespace.to_owned()), item: item.clone() };
-        // One of the same name in another namespace is another one.
+        // A Secret of the same name in another namespace is a different one.
         let answer = self.cluster.answer(&item);
         let Some(answer) = answer.filter(|answer| answer.request.namespace.as_deref() == Some(namespace))
         else {
@@ -333,23 +336,24 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// That a program was not asked at all, and why.
+    /// Whether a program was not queried at all, and why.
     pub fn unasked(&self, program: Program, why: Why) -> Missing {
         Missing::whole(Request::of(Item::Probe(Probe::of(program))), why)
     }
 
-    /// The Secret that a link names; `None` when it is known not to exist.
+    /// The Secret that a link names; `None` if it is known not to exist.
     ///
     /// # Errors
-    /// It is not known whether it exists.
+    /// Its existence is unknown.
     pub fn link_secret(&self, link: &Link) -> Result<Option<&'a Secret>, Missing> {
         self.of_link(Item::credentials_of(link))
     }
 
-    /// The Secret of the same name in the control plane's namespace. Only had where a Service takes its endpoints from another cluster.
+    /// The Secret of the same name in the control plane's namespace. Only read if a Service takes its
+    /// endpoints from another cluster.
     ///
     /// # Errors
-    /// It is not known whether it exists.
+    /// Its existence is unknown.
     pub fn link_secret_copy(&self, link: &Link) -> Result<Option<&'a Secret>, Missing> {
         self.of_link(Item::copy_of_credentials(link, &self.namespaces().control_plane))
     }
@@ -366,10 +370,10 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What the pods of a server showed when they were asked for their certificate.
+    /// The certificates that the pods of a server presented.
     ///
     /// # Errors
-    /// They were not asked, or could not be.
+    /// They were not queried, or could not be.
     pub fn served(&self, server: Server) -> Result<&'a [ServedBy], Missing> {
         let (answer, _) = self.answer(Item::Served(server))?;
         Ok(answer.objects::<ServedCertificates>().first().map_or(&[], |served| served.pods.as_slice()))
@@ -402,13 +406,13 @@ impl<'a> Context<'a> {
             .map_err(|why| Missing::whole(Request::of(Item::CliVersion), why.clone()))
     }
 
-    /// The commands of extensions that it would find, `linkerd-NAME`; `None` where it was not run.
+    /// The extension commands on PATH, `linkerd-NAME`; `None` if the CLI was not run.
     pub fn cli_extensions(&self) -> Option<&'a [String]> {
         self.declared(&Item::CliVersion).ok()?;
         self.cluster.cli_extensions.as_deref()
     }
 
-    /// The nodes that evidence was given for, if any was: for what only sharpens.
+    /// The nodes with evidence, if any: for optional use.
     pub fn snapshot_hints(&self) -> &'a [NodeSnapshot] {
         match self.declared(&Item::NodeFiles) {
             Ok(()) => self.cluster.nodes.as_deref().unwrap_or_default(),
@@ -416,12 +420,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The logs that were given, if any were: for what only sharpens.
+    /// The provided logs, if any: for optional use.
     pub fn log_hints(&self) -> &'a [Log] {
         self.answer(Item::Logs).map_or(&[], |(answer, _)| answer.objects())
     }
 
-    /// The logs that were given. What could not be read of them is noted as a gap.
+    /// The provided logs. Unreadable ones are noted as a gap.
     ///
     /// # Errors
     /// There are none.
@@ -429,15 +433,16 @@ impl<'a> Context<'a> {
         self.given(Item::Logs, "some of them")
     }
 
-    /// What `linkerd diagnostics` printed, as far as it was given.
+    /// The provided output of `linkerd diagnostics`.
     ///
     /// # Errors
-    /// Nothing of it was.
+    /// None was provided.
     pub fn diagnostics(&self) -> Result<&'a [Diagnostic], Missing> {
         self.given(Item::Diagnostics, "some of it")
     }
 
-    /// What nobody asks a cluster for: it is given, or it is not. What could not be read of it is noted, as this part.
+    /// Evidence that is never read from a cluster: it is provided or missing. Unreadable parts are noted as
+    /// this part.
     fn given<T: Object>(&self, item: Item, part: &str) -> Result<&'a [T], Missing> {
         let (answer, reasons) = self.answer(item).map_err(|missing| match missing.why {
             Why::NotCaptured => Missing { why: Why::NotOffered, ..missing },
@@ -449,7 +454,7 @@ impl<'a> Context<'a> {
         Ok(answer.objects())
     }
 
-    /// The nodes that evidence was given for. Evidence that was offered and could not be read is noted as a gap.
+    /// The nodes with evidence. Unreadable evidence is noted as a gap.
     ///
     /// # Errors
     /// There is no node evidence.
@@ -459,7 +464,7 @@ impl<'a> Context<'a> {
             self.gap(Missing::whole(Request::of(Item::NodeFiles), why.clone()));
         }
         match &self.cluster.nodes {
-            // A place for node files in which there is none shows no node: nothing passes on it.
+            // An empty folder for node files covers no node: no check passes because of it.
             Ok(nodes) if nodes.is_empty() => {
                 let why = self.cluster.node_trouble.first().cloned().unwrap_or(Why::NotOffered);
                 Err(Missing::whole(Request::of(Item::NodeFiles), why))
@@ -470,7 +475,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Why evidence is not given that the card does not name.
+/// The reason for refusing evidence that the card does not declare.
 fn undeclared() -> Why {
     Why::Failed { message: UNDECLARED.to_owned() }
 }

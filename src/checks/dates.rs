@@ -1,4 +1,5 @@
-//! The dates of certificates in words, and the days within which an expiry is soon: those that are set, and the 60 of `linkerd check`.
+//! Certificate dates as text, and the windows before expiry: the configured one, and the 60 days of
+//! `linkerd check`.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -8,30 +9,30 @@ use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::control_plane::CREATED_BY;
 use crate::objects::Meta;
 
-/// `linkerd check` speaks up this long before an expiry, and takes no setting for it.
+/// `linkerd check` warns this long before expiry; this is not configurable.
 const OF_THE_ROW: SignedDuration = SignedDuration::from_hours(60 * 24);
-/// The parameter that says within how many days an expiry is soon.
+/// The parameter for the window before expiry, in days.
 const DAYS: &str = "days";
 
-/// Whether a certificate that is still valid ends within so long.
+/// Whether a valid certificate expires within this window.
 pub(super) fn ends_within(certificate: &Certificate, now: Timestamp, within: SignedDuration) -> bool {
     certificate.validity(now) != Validity::Over && certificate.not_after().duration_since(now) < within
 }
 
-/// How soon a certificate ends that ends soon for somebody: by the parameter `days` of the check, or by the row of `linkerd check`
-/// that the check answers.
+/// The windows that an expiry falls into: that of the check's parameter `days`, and that of the row of
+/// `linkerd check` that the check answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Soon {
     /// By both.
     ForBoth,
-    /// By the parameter alone: the row succeeds.
+    /// Only that of the parameter: the row succeeds.
     AsSet,
-    /// By the row alone.
+    /// Only that of the row.
     ForTheRow,
 }
 
 impl Soon {
-    /// Of the first of these that ends; `None` where none ends soon.
+    /// For the first of these to expire; `None` if none expires soon.
     pub(super) fn of<'a>(
         ctx: &Context<'_>,
         certificates: impl IntoIterator<Item = &'a Certificate>,
@@ -50,12 +51,12 @@ impl Soon {
         }
     }
 
-    /// So long before its end a certificate is looked at by either.
+    /// The longer of both windows.
     pub(super) fn horizon(ctx: &Context<'_>) -> SignedDuration {
         ctx.span_of(DAYS).max(OF_THE_ROW)
     }
 
-    /// What is said: the words for an expiry within so many days, or of `what` that it is not yet time.
+    /// The message: the text for an expiry within this window, or that `what` is not due yet.
     pub(super) fn message(self, ctx: &Context<'_>, what: &str, words: impl Fn(&str) -> String) -> String {
         match self {
             Soon::ForBoth | Soon::AsSet => words(&ctx.said_of(DAYS)),
@@ -67,7 +68,7 @@ impl Soon {
         }
     }
 
-    /// As bad as that is, and failing the row or not.
+    /// Sets the severity accordingly, and whether the row fails.
     pub(super) fn graded(self, finding: Finding) -> Finding {
         match self {
             Soon::ForBoth => finding,
@@ -81,15 +82,15 @@ impl Soon {
     }
 }
 
-/// Whether what renews a certificate by itself is late: cert-manager does so when two thirds of the lifetime are over, unless
-/// it is told a later moment. Half of what then remains is left to it before somebody has to look.
+/// Whether an automatic renewal is late: cert-manager renews after two thirds of the lifetime, unless
+/// configured later. It gets half of the remaining time before this reports a finding.
 pub(super) fn is_overdue(certificate: &Certificate, now: Timestamp) -> bool {
     let (begin, end) = (certificate.not_before(), certificate.not_after());
     end.duration_since(now).as_secs() * 6 < end.duration_since(begin).as_secs()
 }
 
-/// Who renews the certificate in a Secret, if that is known: the tool that owns the Secret. Linkerd's own charts and CLI
-/// renew nothing, however short a certificate lives.
+/// The tool that renews the certificate in a Secret, if known: the owner of the Secret. Linkerd's own
+/// charts and CLI renew nothing, even short-lived certificates.
 pub(super) fn renewed_by(secret: &Meta, certificate: &Certificate) -> Option<&'static str> {
     const SHORT: i64 = 60 * 24 * 3600;
     if secret.annotation("cert-manager.io/certificate-name").is_some() {
@@ -100,7 +101,7 @@ pub(super) fn renewed_by(secret: &Meta, certificate: &Certificate) -> Option<&'s
     (!by_linkerd && lifetime < SHORT).then_some("the tool that writes the Secret")
 }
 
-/// `expired on 2026-11-20T02:06:01Z, 1 day ago`, or when it begins or ends.
+/// `expired on 2026-11-20T02:06:01Z, 1 day ago`, or its start or end.
 pub(super) fn dates(certificate: &Certificate, now: Timestamp) -> String {
     let (begin, end) = (certificate.not_before(), certificate.not_after());
     match certificate.validity(now) {
@@ -110,7 +111,7 @@ pub(super) fn dates(certificate: &Certificate, now: Timestamp) -> String {
     }
 }
 
-/// Adds, where one of these certificates is not valid yet, the step that comes before all others.
+/// If one of these certificates is not valid yet, adds the step that precedes all others.
 pub(super) fn clocks_first<'a>(
     remedy: Remedy,
     certificates: impl IntoIterator<Item = &'a Certificate>,

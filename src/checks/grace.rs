@@ -1,5 +1,5 @@
-//! The grace period: how long a node, a pod or a component may take to become ready before that is trouble. It is one for all
-//! checks, and is counted up to the time at which the evidence is judged.
+//! The grace period: how long a node, a pod or a component may take to become ready before that is a
+//! problem. All checks share it, and it ends at the evaluation time.
 
 use jiff::SignedDuration;
 
@@ -8,7 +8,7 @@ use crate::finding::{Finding, Severity};
 use crate::model::pod_status::has_failed;
 use crate::objects::{Pod, Time};
 
-/// As long as `linkerd check` waits.
+/// The wait of `linkerd check`.
 const GRACE: SignedDuration = SignedDuration::from_mins(5);
 
 impl Context<'_> {

@@ -1,6 +1,6 @@
-//! What several checks join from the same objects: built once for a run, by the first check that asks. Each reader reads it
-//! with the same items on its card, so it would build the same; what was only partly there when it was built is a gap of
-//! every reader.
+//! Joins that several checks use, computed once per run by the first check that needs them. All users
+//! declare the same items on their cards, so the result is the same; evidence missing at that time is a gap
+//! of every user.
 
 use std::cell::OnceCell;
 
@@ -11,13 +11,13 @@ use super::{Context, Unjudged, annotations, cni, data_plane, native_sidecar, pol
 use crate::missing::Missing;
 use crate::model::owners::Owners;
 
-/// A join, and what was partly missing when it was built.
+/// A join, and the gaps noted when it was computed.
 pub(super) type Join<T> = OnceCell<(T, Vec<Missing>)>;
 
 /// The joins of one run.
 #[derive(Default)]
 pub struct Joins<'a> {
-    /// From pods to what people made.
+    /// Maps pods to the workloads that users created.
     pub(super) owners: Join<Owners<'a>>,
     /// How workloads get new pods.
     pub(super) rollouts: Join<Rollouts<'a>>,
@@ -25,11 +25,11 @@ pub struct Joins<'a> {
     pub(super) refusals: Join<Vec<Refused<'a>>>,
     /// What makes pods.
     pub(super) makers: Join<Vec<Maker<'a>>>,
-    /// What is wrong with annotations and labels; `None` where nothing reads them.
+    /// Problems of annotations and labels; `None` if nothing reads them.
     pub(super) annotations: Join<Option<annotations::Survey<'a>>>,
-    /// What is wrong with the keys of native sidecars.
+    /// Problems of the native-sidecar keys.
     pub(super) native_sidecar: Join<native_sidecar::Survey<'a>>,
-    /// Inbound policy, and what it is about.
+    /// Inbound policy and its objects.
     pub(super) policy: Join<Result<policy::Survey<'a>, Unjudged>>,
     /// Policy objects, each by itself.
     pub(super) policy_objects: Join<Result<policy::Survey<'a>, Unjudged>>,
@@ -40,7 +40,7 @@ pub struct Joins<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// A join of the run: `build` is called by the first check that asks.
+    /// A join of the run: the first check that needs it calls `build`.
     pub(super) fn once<T>(&self, join: &'a Join<T>, build: impl FnOnce(&Context<'a>) -> T) -> &'a T {
         let (built, gaps) = join.get_or_init(|| {
             let aside = self.aside();

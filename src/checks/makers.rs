@@ -1,5 +1,5 @@
-//! What makes pods: workloads by their templates, and pods that no known template made. One [`Maker`] for each, so that what holds
-//! for the next pod of a workload is judged once, whether any of its pods runs or not.
+//! Owners of pods: workloads with their templates, and pods without a known template. One [`Maker`] for
+//! each, so that a workload's next pod is evaluated once, whether or not any of its pods runs.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use crate::objects::{
     CronJob, DaemonSet, Deployment, Job, Listed, Meta, Pod, PodSpec, PodTemplate, StatefulSet, Workload,
 };
 
-/// Something that makes pods, or a pod that nothing makes again.
+/// An owner of pods, or a pod without one.
 #[derive(Debug)]
 pub(super) struct Maker<'a> {
-    /// What people call it.
+    /// Its kind and name as users know them.
     pub owner: Owner,
     /// The metadata of its pods.
     pub meta: &'a Meta,
     /// Their specification.
     pub spec: &'a PodSpec,
-    /// Where these stand: the object, and the path in it with a dot at its end.
+    /// The location of these: the object, and the path in it with a dot at its end.
     object: String,
     path: &'static str,
 }
@@ -36,17 +36,18 @@ impl Maker<'_> {
         &self.owner.namespace
     }
 
-    /// What stands in a field of its pods: `spec.hostNetwork`.
+    /// The path of a field of its pods: `spec.hostNetwork`.
     pub(super) fn field(&self, field: &str, said: impl Into<String>) -> Evidence {
         Evidence::field(&self.object, format!("{}{field}", self.path), said)
     }
 }
 
-/// What makes pods, in order. Reads `pods`, `deployments.apps`, `statefulsets.apps` and `daemonsets.apps`, which cards need, and
-/// `replicasets.apps`, `jobs.batch` and `cronjobs.batch`, which they use.
+/// The owners of pods, in order. Reads `pods`, `deployments.apps`, `statefulsets.apps` and
+/// `daemonsets.apps`, which cards need, and `replicasets.apps`, `jobs.batch` and `cronjobs.batch`, which
+/// they use.
 ///
 /// # Errors
-/// Pods could not be had.
+/// Pods were unavailable.
 pub(super) fn makers<'a>(ctx: &Context<'a>) -> Result<&'a [Maker<'a>], Missing> {
     ctx.seen::<Pod>()?;
     let found: &Vec<Maker<'a>> = ctx.once(&ctx.joins.makers, build);
@@ -90,7 +91,7 @@ fn build<'a>(ctx: &Context<'a>) -> Vec<Maker<'a>> {
     found.into_values().collect()
 }
 
-/// The workloads of a kind that are there; that there may be more is a gap.
+/// The available workloads of a kind; a list that may be incomplete is a gap.
 fn list<'a, K: Listed<Object = Workload>>(ctx: &Context<'a>) -> &'a [Workload] {
     ctx.seen::<K>().unwrap_or_else(|missing| {
         ctx.gap(missing);
@@ -105,7 +106,7 @@ fn add<'a>(
     template: &'a PodTemplate,
     path: &'static str,
 ) {
-    // A template without containers was cut, and says nothing.
+    // A template without containers was truncated, and shows nothing.
     if template.spec.containers.is_empty() || meta.deletion_timestamp.is_some() {
         return;
     }

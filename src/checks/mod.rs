@@ -1,4 +1,5 @@
-//! The checks: one pure function each, registered by one table a category, judged under a panic guard.
+//! The checks: one pure function each, registered in one table per category, and evaluated under a panic
+//! guard.
 //!
 //! To add one: write `checks/<category>/<id>.md`, write `<category>/<id>.rs` here, and add its `mod` line and its row to
 //! `<category>/mod.rs`, both in alphabetical order. Everything else is generated.
@@ -76,10 +77,10 @@ use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::request::Request;
 
-/// What a check answers; what keeps it from judging travels out by `?`.
+/// The result of a check; missing evidence leaves it by `?`.
 pub type Judgement = Result<Verdict, Unjudged>;
 
-/// What a check that could look found; nothing: it is fine, if nothing was missing either.
+/// The findings of a check that could run. Empty: it passes, if no evidence was missing either.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict(Vec<Finding>);
 
@@ -96,7 +97,7 @@ impl From<Vec<Finding>> for Verdict {
     }
 }
 
-/// Every check, ordered by category and id; behind ours those that users brought.
+/// Every check, ordered by category and id; custom checks after the built-in ones.
 pub fn all() -> impl Iterator<Item = &'static Check> {
     let brought = expressed::brought();
     TABLES.iter().copied().flatten().chain(brought)
@@ -135,22 +136,22 @@ pub fn answering(anchor: &str) -> impl Iterator<Item = &'static Check> {
     all().filter(move |check| check.card().front.linkerd_check.iter().any(|row| row.anchor == anchor))
 }
 
-/// How one check ended. Derived: a check cannot claim it.
+/// The outcome of one check. Derived: a check cannot set it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// No findings, and nothing that was needed was missing.
+    /// No findings, and no missing evidence.
     Pass,
-    /// Findings; perhaps with parts that could not be judged.
+    /// Findings; perhaps with gaps.
     Findings,
-    /// There is nothing the question could be asked of.
+    /// It does not apply.
     NotApplicable(String),
-    /// It could not judge, or not all.
+    /// It lacked evidence, in full or in part.
     Unknown,
     /// It panicked; the text is for a bug report.
     Crashed(String),
 }
 
-/// A check and what came of it.
+/// A check and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckResult {
     /// The check's id.
@@ -161,12 +162,12 @@ pub struct CheckResult {
     pub findings: Vec<Finding>,
     /// What it could not judge.
     pub gaps: Vec<Missing>,
-    /// The check whose findings keep this one from being asked.
+    /// The check whose findings block this one.
     pub blocked_by: Option<&'static str>,
 }
 
-/// Judges checks in a run of their own, in their order; a panic becomes [`Outcome::Crashed`]. Where an upgrade is about to
-/// come, checks whose cards say so are judged as if it were done as well.
+/// Evaluates checks in their order; a panic becomes [`Outcome::Crashed`]. Before an upgrade, checks whose
+/// cards declare `rehearsed` are also evaluated as if the upgrade were done.
 pub fn evaluate(
     checks: &[&'static Check],
     cluster: &Cluster,
@@ -188,7 +189,7 @@ pub fn evaluate(
             }
         };
         stops::mark(judged, &stops, knowledge, |at| {
-            // What asks about an upgrade is asked of today.
+            // Checks about an upgrade are evaluated only for today.
             let world = usize::from(card.front.rehearsed);
             evaluate_one(check, &Run { settings: &stops[at][world], joins: &stop_joins[at][world], ..run })
         })
@@ -261,7 +262,7 @@ fn evaluate_one(check: &'static Check, run: &Run<'_>) -> CheckResult {
     CheckResult { id: check.id, outcome, findings, gaps, blocked_by }
 }
 
-/// Optional evidence that was requested and refused: a check that could not judge might have judged with it.
+/// Optional evidence that was requested and denied: the check might have run with it.
 fn refused(card: &Card, cluster: &Cluster) -> Vec<Missing> {
     let is_refusal = |why: &Why| {
         matches!(why, Why::Denied { .. } | Why::TimedOut { .. } | Why::Malformed { .. } | Why::Failed { .. })
@@ -280,18 +281,18 @@ fn refused(card: &Card, cluster: &Cluster) -> Vec<Missing> {
     card.front.uses.iter().filter_map(of).collect()
 }
 
-/// The plan of the upgrade that the run was told of; `None` where it was told of none, or where it is none to a later release.
+/// The plan of the rehearsed upgrade; `None` without one, or if the target is not a later release.
 pub fn plan(cluster: &Cluster, knowledge: &Knowledge, settings: &Settings) -> Option<Plan> {
     let upgrade = settings.upgrade.as_ref()?;
     let check = find(upgrades::PLANNED)?;
     let joins = Joins::default();
     let context = Context::new(check.id, check.card(), Run { cluster, knowledge, settings, joins: &joins });
-    // As with a check: a plan that cannot be made takes no finding with it.
+    // As with a check: a failed plan loses no finding.
     catch_unwind(AssertUnwindSafe(|| upgrades::plan::plan(&context, upgrade))).ok().flatten()
 }
 
-/// What verifies a cause that took its severity from what it explains: that this is gone. Alone it would be found for as long
-/// as it is a choice that somebody made.
+/// Verifies a cause that took its severity from its symptoms: by their absence. The cause alone may be an
+/// intended setting, and would still be found.
 pub fn verify_raised(findings: &mut [Finding], settings: &Settings) {
     let symptoms = |cause: &Finding| -> BTreeSet<&'static str> {
         let print = cause.fingerprint();
@@ -313,7 +314,8 @@ pub fn verify_raised(findings: &mut [Finding], settings: &Settings) {
     }
 }
 
-/// Adds the command that judges it again, and has every command ask the cluster that was judged.
+/// Adds the command that evaluates the finding again, and adds the connection to the cluster to every
+/// command.
 fn verify(finding: &mut Finding, card: &Card, settings: &Settings) {
     let again = rerun::command(card, finding, &[], settings);
     let remedy = std::mem::take(&mut finding.remedy);

@@ -1,4 +1,5 @@
-//! What the checks of network policies share: the policies of every kind, what of them cannot be said, and how one is completed.
+//! Shared parts of the checks of network policies: the policies of every kind, unknown results, and the
+//! remedy.
 
 use std::collections::BTreeSet;
 
@@ -18,11 +19,11 @@ use crate::objects::{
     CiliumNetworkPolicy, Kind, Listed, Namespace, NetworkPolicy, Pod,
 };
 
-/// The policies of every kind. Those of network plugins are none where nothing defines their kinds; where they could not be had, that
-/// is noted, and what those of Kubernetes say still counts.
+/// The policies of every kind. Network plugins have none if their kinds are not defined. If theirs were
+/// unavailable, that is noted, and those of Kubernetes still count.
 ///
 /// # Errors
-/// Those of Kubernetes could not be had.
+/// Those of Kubernetes were unavailable.
 pub(super) fn policies<'a>(ctx: &Context<'a>) -> Result<Policies<'a>, Unjudged> {
     let kubernetes = ctx.seen::<NetworkPolicy>();
     let objects = Objects {
@@ -41,10 +42,10 @@ fn plugins<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
     ctx.noted(defined::<K>(ctx)).unwrap_or_default()
 }
 
-/// Notes that it cannot be said whether a connection gets through, and what it hangs on.
+/// Notes that the result for a connection is unknown, and the reason.
 pub(super) fn cannot_say(ctx: &Context<'_>, doubts: &[Doubt<'_>]) {
     for doubt in doubts {
-        // Labels that could not be had are missing as such.
+        // Unavailable labels are noted as such.
         if doubt.why == UNKNOWN_NAMESPACE && ctx.noted(ctx.seen::<Namespace>()).is_none() {
             continue;
         }
@@ -55,12 +56,12 @@ pub(super) fn cannot_say(ctx: &Context<'_>, doubts: &[Doubt<'_>]) {
     }
 }
 
-/// Whether it is open only whom the policies mean.
+/// Whether only the peers of the policies are unknown.
 pub(super) fn asks_only_whom(doubts: &[Doubt<'_>]) -> bool {
     doubts.iter().any(|doubt| doubt.why == WHOM)
 }
 
-/// Whether a policy was there before a pod.
+/// Whether a policy existed before a pod.
 pub(super) fn is_older(policy: Policy<'_>, pod: &Pod) -> bool {
     match (policy.meta().creation_timestamp.get(), pod.metadata.creation_timestamp.get()) {
         (Some(policy), Some(pod)) => policy < pod,
@@ -68,7 +69,7 @@ pub(super) fn is_older(policy: Policy<'_>, pod: &Pod) -> bool {
     }
 }
 
-/// What tells sets of policies apart: kind, namespace and name of each, with the field that decides.
+/// Identifies a set of policies: kind, namespace and name of each, with the deciding field.
 pub(super) type Set<'a> = Vec<(Kind, &'a str, &'a str, String)>;
 
 /// See [`Set`].
@@ -80,7 +81,7 @@ pub(super) fn set<'a>(by: &[Decides<'a>]) -> Set<'a> {
     by.iter().map(of).collect()
 }
 
-/// A finding about all policies that decide. Whether the network enforces them is not known.
+/// A finding about all deciding policies. Whether the network enforces them is not known.
 pub(super) fn about(ctx: &Context<'_>, by: &[Decides<'_>], message: impl Into<String>) -> Finding {
     let mut finding = ctx.finding(Subject::thing("NetworkPolicies"), message).likely();
     finding.subjects.clear();
@@ -102,19 +103,19 @@ pub(super) fn subject(policy: Policy<'_>) -> Subject {
     Subject::object(policy.kind(), &meta.namespace, &meta.name)
 }
 
-/// What decides, as evidence.
+/// The deciding field, as evidence.
 pub(super) fn evidence(decides: &Decides<'_>) -> Evidence {
     let said = if decides.denies { format!("denies it: {}", decides.said) } else { decides.said.clone() };
     Evidence::field(subject(decides.policy), &decides.field, said)
 }
 
-/// The policies in words: `NetworkPolicies`, or what network plugins have beside them.
+/// The policies as text: `NetworkPolicies`, or those of network plugins too.
 pub(super) fn in_words<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p Decides<'a>>) -> &'static str {
     let of_plugin = all.into_iter().any(|decides| decides.policy.kind() != Kind::NetworkPolicy);
     if of_plugin { "network policies" } else { "NetworkPolicies" }
 }
 
-/// Tells policies of one name and several kinds apart in the fingerprint of a finding.
+/// Distinguishes policies with one name and several kinds in the fingerprint of a finding.
 fn parameter<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p Decides<'a>>) -> Option<String> {
     let kinds: BTreeSet<String> = all
         .into_iter()
@@ -125,18 +126,18 @@ fn parameter<'p, 'a: 'p>(all: impl IntoIterator<Item = &'p Decides<'a>>) -> Opti
     (!kinds.is_empty()).then(|| kinds.into_iter().collect::<Vec<_>>().join(","))
 }
 
-/// Who is to be let in, or whom pods are to be let out to.
+/// The peers to allow, as sources or destinations.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Whom<'a> {
     /// The pods of a namespace.
     Namespace(&'a str),
     /// The pods of every namespace.
     Pods,
-    /// Everybody.
+    /// Any peer.
     Anybody,
 }
 
-/// The remedy: what shuts lets something more through, and where the change has to be made as well.
+/// The remedy: allow more in the blocking policy, and change its source too.
 pub(super) fn remedy(
     decides: &Decides<'_>,
     direction: Direction,
@@ -157,7 +158,7 @@ pub(super) fn remedy(
     elsewhere(remedy)
 }
 
-/// That a change does not last where something else writes the policy.
+/// A change does not last if another tool writes the policy.
 pub(super) fn elsewhere(remedy: Remedy) -> Remedy {
     remedy.step(
         StepKind::Note,
@@ -191,13 +192,13 @@ fn completed(
         .collect();
     let path = pointer(&decides.field);
     let operations = if decides.denies {
-        // Before the rule that denies it. What is put in first ends up last.
+        // Before the rule that denies it. The patch inserted first ends up last.
         rules.iter().rev().map(|rule| json!({"op": "add", "path": path, "value": rule})).collect()
     } else if has_rules(decides, direction) {
         let path = format!("{path}/-");
         rules.iter().map(|rule| json!({"op": "add", "path": path, "value": rule})).collect()
     } else {
-        // There is no list yet to which one could be added.
+        // No list exists yet to add to.
         vec![json!({"op": "add", "path": path, "value": rules})]
     };
     patch(decides.policy, operations)

@@ -1,4 +1,4 @@
-//! Workloads whose pods the API server refuses: ReplicaSets by their condition, the others, which have none, by the last event
+//! Workloads whose pods the API server rejects: ReplicaSets by their condition, others by the last event
 //! about them, as long as they still lack pods.
 
 use std::collections::BTreeMap;
@@ -11,22 +11,22 @@ use crate::model::owners::Owner;
 use crate::model::refusal::{self, Refusal};
 use crate::objects::{DaemonSet, Event, Job, Listed, Meta, PodTemplate, ReplicaSet, StatefulSet, Workload};
 
-/// A workload whose pods are refused.
+/// A workload whose pods are rejected.
 #[derive(Debug)]
 pub(super) struct Refused<'a> {
-    /// What people call it.
+    /// Its kind and name as users know them.
     pub owner: Owner,
     /// What creates the pods: `replicaset`, and its name.
     pub by: (&'static str, &'a str),
-    /// The template of its pods; of ReplicaSets that were cut one without containers.
+    /// The template of its pods; without containers for truncated ReplicaSets.
     pub template: &'a PodTemplate,
-    /// What the API server said.
+    /// The message of the API server.
     pub said: &'a str,
-    /// What refused.
+    /// The rejecting component.
     pub refusal: Refusal<'a>,
-    /// Where that was said.
+    /// The source of the message.
     pub evidence: Evidence,
-    /// When that began, and when it was last said.
+    /// The first and the last time of the message.
     pub moments: Vec<Moment>,
 }
 
@@ -42,8 +42,8 @@ impl Refused<'_> {
     }
 }
 
-/// The refused, in order. Reads `replicasets.apps`, `statefulsets.apps`, `daemonsets.apps`, `jobs.batch` and `events`; what of these
-/// is missing is a gap.
+/// The rejected workloads, in order. Reads `replicasets.apps`, `statefulsets.apps`, `daemonsets.apps`,
+/// `jobs.batch` and `events`; missing ones are a gap.
 pub(super) fn refused<'a>(ctx: &Context<'a>) -> &'a [Refused<'a>] {
     let found: &Vec<Refused<'a>> = ctx.once(&ctx.joins.refusals, build);
     found
@@ -112,7 +112,7 @@ fn new<'a>(
     Refused { owner, by, template, said, refusal: refusal::read(said), evidence, moments }
 }
 
-/// What owns it, where something does.
+/// Its owner, if any.
 fn owner(kind: &str, meta: &Meta) -> Owner {
     let (kind, name) = match meta.controller() {
         Some(above) => (above.kind.as_str(), above.name.as_str()),
@@ -128,7 +128,7 @@ fn seen<'a, K: Listed>(ctx: &Context<'a>) -> &'a [K::Object] {
     })
 }
 
-/// The last event about a pod that could not be created, by what was to create it.
+/// The last event about a pod that could not be created, by its owner.
 fn last_events<'a>(ctx: &Context<'a>) -> BTreeMap<(&'a str, &'a str, &'a str), &'a Event> {
     let mut last: BTreeMap<(&str, &str, &str), &Event> = BTreeMap::new();
     for event in seen::<Event>(ctx).iter().filter(|event| event.reason == "FailedCreate") {

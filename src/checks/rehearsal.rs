@@ -1,8 +1,8 @@
-//! What a run is told of an upgrade that is about to come (`--to`), and the two worlds that are judged then: the cluster as
-//! it is, and the cluster as it would be with the target's release in the place of today's. A check whose card says
-//! `rehearsed` is judged in both; what the second world alone has, the upgrade brings in, and what the first alone has ends
-//! with it. Nothing of the evidence is changed: what reads the installed release, the API server's version or chart values
-//! asks [`Context`] for the world it is in.
+//! The settings of a rehearsed upgrade (`--to`), and its two evaluations: the cluster today, and the
+//! cluster with the target's release. A check whose card declares `rehearsed` is evaluated for both. A
+//! finding of only the second is introduced by the upgrade; one of only the first ends with it. The
+//! evidence stays the same: checks read the installed release, the API server's version and chart values
+//! through [`Context`], which returns those of the current evaluation.
 
 use std::collections::BTreeSet;
 
@@ -14,21 +14,22 @@ use crate::version::{CniVersion, K8sVersion, LinkerdVersion, Minor};
 
 /// The chart of the control plane.
 pub(super) const CHART: &str = "linkerd-control-plane";
-/// The parameter of findings of the second world, which tells them from the same trouble of today.
+/// The parameter of findings of the second evaluation, which separates them from the same findings of
+/// today.
 pub(crate) const AFTER: &str = "after the upgrade";
 
-/// An upgrade that is about to come.
+/// A rehearsed upgrade.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upgrade {
     /// `--to`, as it was given: `2.20`.
     pub given: String,
-    /// The release that this means.
+    /// The release that it resolves to.
     pub to: LinkerdVersion,
-    /// `--from`: the release that is installed, where the evidence does not tell or is not to be believed.
+    /// `--from`: the installed release, if the evidence does not show it or shows it incorrectly.
     pub from: Option<LinkerdVersion>,
-    /// `--to-kubernetes`: the Kubernetes that the cluster will run by then.
+    /// `--to-kubernetes`: the Kubernetes of the cluster at the time of the upgrade.
     pub kubernetes: Option<K8sVersion>,
-    /// The linkerd-cni that the target installs, where that is known.
+    /// The linkerd-cni that the target installs, if known.
     pub plugin: Option<Plugin>,
 }
 
@@ -42,7 +43,7 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// What a release installs, where that is known.
+    /// The versions that a release installs, if known.
     pub fn of(release: &LinkerdVersion, releases: &Releases) -> Option<Plugin> {
         let plugin = releases.cni_plugin(release)?;
         Some(Plugin {
@@ -51,33 +52,33 @@ impl Plugin {
         })
     }
 
-    /// What a way to install it brings; that of the chart where the way is not known.
+    /// The version that an installation method installs; that of the chart if the method is not known.
     pub fn by(&self, cli: bool) -> &CniVersion {
         if cli { &self.by_cli } else { &self.by_chart }
     }
 }
 
-/// A target that names no release that is known.
+/// An invalid target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoTarget {
-    /// It is no version.
+    /// It is not a version.
     #[error("{0:?} is not a release of Linkerd")]
     NoVersion(String),
-    /// It is newer than what is known.
+    /// It is newer than the release data.
     #[error("the changes of {given} are not known: the newest known release is {newest}")]
     Beyond {
         /// As given.
         given: String,
-        /// The newest edge that is known.
+        /// The newest known edge.
         newest: String,
     },
-    /// It is older than what is known, or of no minor.
+    /// It is older than the release data, or of no minor.
     #[error("the changes of {0} are not known")]
     Unknown(String),
 }
 
 impl Upgrade {
-    /// The upgrade that `--to`, `--from` and `--to-kubernetes` mean.
+    /// Parses `--to`, `--from` and `--to-kubernetes`.
     ///
     /// # Errors
     /// As [`Upgrade::target`].
@@ -89,7 +90,7 @@ impl Upgrade {
     ) -> Result<Upgrade, NoTarget> {
         let to = Upgrade::target(given, releases)?;
         let plugin = Plugin::of(&to, releases);
-        // A minor alone means the same release here as in the target.
+        // A minor alone resolves to the same release here as in the target.
         let from = from.map(|from| {
             let minor = from.as_str().parse::<Minor>().ok().and_then(|minor| releases.minor(minor));
             minor.map_or(from, |row| row.release())
@@ -97,10 +98,11 @@ impl Upgrade {
         Ok(Upgrade { given: given.to_owned(), to, from, kubernetes, plugin })
     }
 
-    /// The release that the text of `--to` means: a minor (`2.20`) is the release that opened it, or its last stable one.
+    /// The release of the text of `--to`: a minor (`2.20`) resolves to the release that opened it, or to
+    /// its last stable one.
     ///
     /// # Errors
-    /// It is no version, or of a release that is not known.
+    /// It is not a version, or of an unknown release.
     pub fn target(given: &str, releases: &Releases) -> Result<LinkerdVersion, NoTarget> {
         let beyond = || NoTarget::Beyond {
             given: given.to_owned(),
@@ -121,7 +123,7 @@ impl Upgrade {
         releases.for_version(&version).map(|_| version.clone()).ok_or_else(unknown)
     }
 
-    /// The target in words: `2.20 (edge-26.6.3)`, `edge-26.8.3 (2.20)`.
+    /// The target as text: `2.20 (edge-26.6.3)`, `edge-26.8.3 (2.20)`.
     pub fn in_words(&self, knowledge: &Knowledge) -> String {
         let with_minor = || match self.to.minor(knowledge.minors()) {
             Some(minor) => format!("{} ({minor})", self.to),
@@ -130,7 +132,7 @@ impl Upgrade {
         self.meant().unwrap_or_else(with_minor)
     }
 
-    /// What was given and what it means, where that is not the same.
+    /// The given text and its release, if they differ.
     fn meant(&self) -> Option<String> {
         (self.given != self.to.as_str()).then(|| format!("{} ({})", self.given, self.to))
     }
@@ -142,18 +144,19 @@ impl Upgrade {
 }
 
 impl<'a> Context<'a> {
-    /// The upgrade that the run was told of, in both worlds.
+    /// The upgrade of the run, in both evaluations.
     pub(super) fn upgrade(&self) -> Option<&'a Upgrade> {
         self.settings.upgrade.as_ref()
     }
 
-    /// The upgrade, in the world in which it is done.
+    /// The upgrade, in the evaluation after it.
     pub(super) fn upgraded(&self) -> Option<&'a Upgrade> {
         self.upgrade().filter(|_| self.settings.upgraded)
     }
 
-    /// Chart values as the upgrade leaves them: where one has the default of the release that is installed, or that release has
-    /// no such value, it gets that of the target. Who wrote that value out keeps it, which the values do not tell.
+    /// Chart values after the upgrade: a value at the default of the installed release, or unknown to it,
+    /// gets the default of the target. A value that was set explicitly to the default keeps it, which the
+    /// values do not show.
     pub(super) fn upgraded_values(&self, values: Values, installed: Option<&LinkerdVersion>) -> Values {
         let (Some(upgrade), Some(installed)) = (self.upgraded(), installed) else { return values };
         let releases = self.knowledge.releases();
@@ -167,7 +170,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What a check says of both worlds. `infos` is whether what is only worth knowing of the second is told.
+/// Combines the results of both evaluations. `infos`: whether infos of the second are reported.
 pub(super) fn both(mut today: CheckResult, then: CheckResult, infos: bool) -> CheckResult {
     let judged = matches!(then.outcome, Outcome::Pass | Outcome::Findings) && then.gaps.is_empty();
     let worse = |prints: &BTreeSet<(Fingerprint, Severity)>, print: &Fingerprint, severity: Severity| {
@@ -200,7 +203,7 @@ pub(super) fn both(mut today: CheckResult, then: CheckResult, infos: bool) -> Ch
         finding.subjects = new;
         finding.when = When::AfterUpgrade;
         finding.parameters.push(AFTER.to_owned());
-        // `linkerd check` asks of today.
+        // `linkerd check` is about today.
         finding.rows = FailedRows::none();
         today.findings.push(finding);
     }

@@ -1,5 +1,6 @@
-//! What containers of Linkerd's say in their logs, as far as a line has a meaning and is of now: what the same log says is past,
-//! what a process that started since has behind it, and what was said long ago by one that is ready is not told.
+//! Messages in the logs of Linkerd's containers that have a known meaning and are current. Left out:
+//! messages that a later line of the same log ends, those before the process's last start, and old ones of
+//! a ready process.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -18,16 +19,16 @@ use crate::model::owners::Owners;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{ContainerStatus, Pod, Service};
 
-/// How long ago something may have been said for it to be of now.
+/// The maximum age of a current message.
 const LATELY: SignedDuration = SignedDuration::from_hours(1);
 /// How many logs a gap names.
 const NAMED: usize = 3;
 
-/// Something that the log of a container says.
+/// A message in the log of a container.
 pub(super) struct Reported<'a> {
     container: &'a str,
     row: &'a MeshSignature,
-    /// The lines that say so, the oldest first.
+    /// Its lines, the oldest first.
     lines: Vec<&'a str>,
 }
 

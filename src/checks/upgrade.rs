@@ -1,7 +1,8 @@
-//! How the control plane is changed: by the tool that installed it, which its labels and annotations name, and at the release
-//! that is installed. Where a GitOps controller manages it, the change belongs in Git and no command is printed. `linkerd
-//! upgrade` works only where the CLI installed it, and moves the whole control plane to the release of the CLI, so it is
-//! guarded by that; Helm takes the newest chart unless it is told the installed one, which it is asked for.
+//! Steps that change the control plane: with the tool that installed it, according to its labels and
+//! annotations, and at the installed release. If a GitOps controller manages it, the change belongs in Git
+//! and no command is printed. `linkerd upgrade` works only if the CLI installed Linkerd, and moves the
+//! whole control plane to the CLI's release, so the step checks that release first. Helm installs the
+//! newest chart unless given a version, so the step passes the installed one.
 
 mod charts;
 
@@ -18,7 +19,7 @@ pub(super) use charts::{
 };
 use charts::{by_helm, crds_by_helm};
 
-/// What is changed of the installation.
+/// The part of the installation to change.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Options<'a> {
     /// Chart values by their path, and the variable that the reader sets to the rest of one.
@@ -32,7 +33,7 @@ pub(super) struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// Nothing: the manifests are applied again with the values that are there.
+    /// Nothing: the manifests are applied again with the current values.
     pub(super) fn none() -> Options<'a> {
         Options::default()
     }
@@ -49,7 +50,7 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// The values as arguments of `--set`; `within` says where a value stands in the chart.
+    /// The values as arguments of `--set`; `within` is the path of the values in the chart.
     fn settings<'s>(&'s self, within: impl Fn(&str) -> String + 's) -> impl Iterator<Item = Arg> + 's {
         self.values.iter().map(move |(path, value, more)| {
             let set = helm_set(&within(path), value);
@@ -97,7 +98,7 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Adds the step that does `act` to the control plane. Reads `deployments.apps`.
+/// Adds the step that performs `act` on the control plane. Reads `deployments.apps`.
 pub(super) fn step(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -108,7 +109,8 @@ pub(super) fn step(
     changed(ctx, remedy, kind, act, Part::ControlPlane(options))
 }
 
-/// Adds the step that brings the CRDs of a release, by the tool that installed the control plane. Reads `deployments.apps`.
+/// Adds the step that installs the CRDs of a release, with the tool that installed the control plane. Reads
+/// `deployments.apps`.
 pub(super) fn crds(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -119,10 +121,10 @@ pub(super) fn crds(
     changed(ctx, remedy, StepKind::Upgrade, act, Part::Crds { release, first })
 }
 
-/// What of an installation is changed.
+/// The part of an installation to change.
 enum Part<'a> {
     ControlPlane(Options<'a>),
-    /// The CRDs, of this release; `first` where there are none yet.
+    /// The CRDs, of this release; `first` if there are none yet.
     Crds {
         release: &'a LinkerdVersion,
         first: bool,
@@ -188,13 +190,13 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
     }
 }
 
-/// Who manages the control plane. Reads `deployments.apps`.
+/// The tool that manages the control plane. Reads `deployments.apps`.
 pub(super) fn managed_by<'a>(ctx: &Context<'a>) -> ManagedBy<'a> {
     let home = ctx.namespaces().control_plane.as_str();
     let deployments = ctx.hints::<Deployment>();
     let each = components(deployments, home);
     let each = each.iter().map(|component| ManagedBy::of(&component.deployment.metadata));
-    // A release that Helm keeps is the surest sign, whatever a component says besides.
+    // A Helm release is the most reliable sign, whatever the labels of a component are.
     let rank = |installer: &Installer<'_>| match installer {
         Installer::Release(_) => 0,
         Installer::Chart => 1,
@@ -246,7 +248,7 @@ pub(super) fn apply() -> Call {
 const CRDS: [&str; 3] =
     ["serviceprofiles.linkerd.io", "servers.policy.linkerd.io", "authorizationpolicies.policy.linkerd.io"];
 
-/// The Helm release of the chart of the CRDs, as the CRDs that are there say it. Reads them by name.
+/// The Helm release of the CRD chart, according to the existing CRDs. Reads them by name.
 pub(super) fn release_of_crds<'a>(ctx: &Context<'a>) -> Option<Release<'a>> {
     CRDS.iter().find_map(|name| {
         let found = ctx.named::<CustomResourceDefinition>(Scope::Cluster, name);
@@ -255,7 +257,7 @@ pub(super) fn release_of_crds<'a>(ctx: &Context<'a>) -> Option<Release<'a>> {
     })
 }
 
-/// The GitOps controller that manages Linkerd's CRDs, as those that are there say it. Reads them by name.
+/// The GitOps controller that manages Linkerd's CRDs, according to the existing CRDs. Reads them by name.
 pub(super) fn gitops_of_crds<'a>(ctx: &Context<'a>) -> Option<GitOps<'a>> {
     CRDS.iter().find_map(|name| {
         let found = ctx.named::<CustomResourceDefinition>(Scope::Cluster, name);
@@ -264,7 +266,7 @@ pub(super) fn gitops_of_crds<'a>(ctx: &Context<'a>) -> Option<GitOps<'a>> {
     })
 }
 
-/// What tells the tool by which Linkerd was installed.
+/// Signs of the tool that installed Linkerd.
 pub(super) fn which_tool(home: &str) -> Command {
     Command::lines([
         Line::from(kubectl().namespace(home).words("get secret linkerd-config-overrides -o name")),
@@ -317,7 +319,7 @@ mod tests {
                 && enterprise.contains("--set linkerd-control-plane.proxy.cores=2"),
             "{enterprise}"
         );
-        // Of whom nobody says.
+        // Of an unknown tool.
         assert_eq!(of("2.17.0").placeholders(), ["CONTROL_PLANE_CHART"]);
     }
 }

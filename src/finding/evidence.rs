@@ -1,11 +1,11 @@
-//! What proves a finding, and where it was seen.
+//! The evidence of a finding and its source.
 
 use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Where a piece of evidence was seen.
+/// The source of a piece of evidence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "from")]
 pub enum Place {
@@ -22,7 +22,7 @@ pub enum Place {
         node: String,
         /// The file's path on the node.
         file: String,
-        /// JSON path, where the file is JSON.
+        /// JSON path, if the file is JSON.
         #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<String>,
         /// Line, from 1.
@@ -34,7 +34,7 @@ pub enum Place {
     },
     /// An Event.
     Event {
-        /// What it is about: `Pod shop/web-5d9f`.
+        /// Its object: `Pod shop/web-5d9f`.
         object: String,
         /// Its reason.
         reason: String,
@@ -51,13 +51,13 @@ pub enum Place {
     },
 }
 
-/// Where an object stands in the manifests that were given, or a field of it.
+/// The location of an object or a field in the given manifests.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Written {
     /// `Deployment shop/web`.
     pub object: String,
-    /// The field, where it was found: `spec.template.metadata.annotations[linkerd.io/inject]`.
+    /// The field: `spec.template.metadata.annotations[linkerd.io/inject]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// The file, as given.
@@ -66,12 +66,12 @@ pub struct Written {
     pub line: u64,
     /// Its column, from 1.
     pub column: u64,
-    /// What it was rendered from, where Helm or kustomize say so: `shop/templates/web.yaml`.
+    /// The template that it was rendered from, if Helm or kustomize state it: `shop/templates/web.yaml`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
 }
 
-/// An observed fact, quoted, with where it was seen.
+/// A quoted fact and its source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Evidence {
@@ -105,8 +105,8 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Reads `Deployment shop/web` or `Node ip-10-0-1-12`; `None` where the text names something else than an object. No
-    /// kind holds a blank, and neither a namespace nor a name holds a slash.
+    /// Parses `Deployment shop/web` or `Node ip-10-0-1-12`; `None` if the text does not name an object.
+    /// Kinds contain no blank, and namespaces and names contain no slash.
     pub fn read(text: &str) -> Option<Reference> {
         let (kind, rest) = text.split_once(' ')?;
         let is_kind = kind.starts_with(|c: char| c.is_ascii_uppercase())

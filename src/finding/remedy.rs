@@ -1,10 +1,10 @@
-//! What to do about a finding, in typed steps.
+//! The remedy of a finding, as typed steps.
 
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Command, Connection};
 
-/// What kind of act a step is.
+/// The type of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepKind {
@@ -18,48 +18,48 @@ pub enum StepKind {
     Command,
     /// An upgrade to a version.
     Upgrade,
-    /// Something to decide or to look at.
+    /// A decision or an inspection.
     Note,
 }
 
 /// One step of a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
-    /// What kind of act.
+    /// The type of the step.
     pub kind: StepKind,
-    /// What to do, starting with a verb.
+    /// The instruction, starting with a verb.
     pub text: String,
-    /// What to paste, if there is anything to paste.
+    /// The command, if any.
     pub command: Option<Command>,
 }
 
-/// What to do, in order, and how to see that it worked.
+/// The instructions, in order, and how to verify them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Remedy {
     /// The steps, in the order in which they must be done.
     pub steps: Vec<Step>,
-    /// What verifies it. A rule names at most what else shows it; that the finding is judged again on fresh evidence is
+    /// Commands that verify the remedy. A rule adds only additional ones; the recheck on fresh evidence is
     /// added where the rule is evaluated.
     pub verify: Option<Command>,
 }
 
 impl Remedy {
-    /// An empty remedy. That the finding is judged again is what verifies it.
+    /// An empty remedy, verified by a recheck of the finding.
     pub fn new() -> Remedy {
         Remedy::default()
     }
 
-    /// An empty remedy of which `shown` shows, sooner than another run, whether it worked.
+    /// An empty remedy with a command, `shown`, that verifies it sooner than another run.
     pub fn verified_by(shown: impl Into<Command>) -> Remedy {
         Remedy::new().shown_by(shown)
     }
 
-    /// Adds what shows, sooner than another run, whether it worked.
+    /// Adds a command that verifies the remedy sooner than another run.
     pub fn shown_by(self, shown: impl Into<Command>) -> Remedy {
         Remedy { verify: Some(shown.into()), ..self }
     }
 
-    /// Adds a step that is only words.
+    /// Adds a step without a command.
     pub fn step(mut self, kind: StepKind, text: impl Into<String>) -> Remedy {
         self.steps.push(Step { kind, text: text.into(), command: None });
         self
@@ -80,7 +80,7 @@ impl Remedy {
         self.steps.iter().filter_map(|step| step.command.as_ref()).chain(&self.verify)
     }
 
-    /// The same for the cluster that was judged.
+    /// The remedy with the connection to the checked cluster.
     pub fn aimed(mut self, connection: &Connection) -> Remedy {
         let aim = |command: &mut Option<Command>| *command = command.take().map(|c| c.aimed(connection));
         self.steps.iter_mut().for_each(|step| aim(&mut step.command));

@@ -11,7 +11,7 @@ pub struct FailedRows {
 }
 
 impl FailedRows {
-    /// None: that command does not ask about the matter.
+    /// None: `linkerd check` has no row for this.
     pub fn none() -> FailedRows {
         FailedRows { only: Some(Vec::new()), weight: None }
     }

@@ -1,10 +1,10 @@
-//! What a finding is about: objects, nodes, and what is neither.
+//! The subject of a finding: an object, a node, or another thing.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", untagged)]
 pub enum Subject {
@@ -17,7 +17,7 @@ pub enum Subject {
         namespace: String,
         /// Its name.
         name: String,
-        /// The pods of it that are meant, where it is about pods.
+        /// The affected pods of the object, if the finding is about pods.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         pods: Vec<String>,
     },
@@ -37,7 +37,7 @@ pub enum Subject {
     },
     /// Something that is neither: the operator's CLI, the API server, the cluster as a whole.
     Thing {
-        /// What it is: `linkerd CLI`, `cluster`.
+        /// Its name: `linkerd CLI`, `cluster`.
         thing: String,
     },
 }
@@ -73,7 +73,7 @@ impl Subject {
         Subject::Thing { thing: thing.to_owned() }
     }
 
-    /// The namespace that it is in, or that it is; `None` of what is no object.
+    /// The namespace of the subject, or the subject itself if it is one; `None` if it is not an object.
     pub(crate) fn namespace(&self) -> Option<&str> {
         match self {
             Subject::Object { kind, name, .. } if kind == "Namespace" => Some(name),
@@ -82,7 +82,7 @@ impl Subject {
         }
     }
 
-    /// The node that it is, or that its file is on.
+    /// The node of the subject, or of its file.
     pub(crate) fn node_name(&self) -> Option<&str> {
         match self {
             Subject::Node { node, .. } => Some(node),
@@ -90,7 +90,7 @@ impl Subject {
         }
     }
 
-    /// What stays the same when the same trouble is seen again: no pods, no lines.
+    /// The parts that stay equal when the same problem is found again: no pods, no lines.
     pub(super) fn stable(&self) -> String {
         match self {
             Subject::Object { kind, namespace, name, .. } => format!("object\0{kind}\0{namespace}\0{name}"),

@@ -1,24 +1,24 @@
-//! What happened when, where the order of things is what explains a finding.
+//! A sequence of events, for findings that the order of events explains.
 
 use std::fmt;
 
 use jiff::Timestamp;
 
-/// Something that happened at a known moment, and where that is written. What happened at an unknown one is no moment.
+/// An event with a known time, and its source. Events without a time are left out.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
     /// When.
     pub at: Timestamp,
-    /// The object that says so: `Pod shop/web-5d9f`, `node worker-1`.
+    /// The object with the time: `Pod shop/web-5d9f`, `node worker-1`.
     pub object: String,
-    /// Where in it: `metadata.creationTimestamp`.
+    /// The field in it: `metadata.creationTimestamp`.
     pub field: String,
     /// What happened, in a few words.
     pub what: String,
 }
 
 impl Moment {
-    /// Of a field that may not be set.
+    /// From a field that may be unset.
     pub fn of(
         at: Option<Timestamp>,
         object: impl fmt::Display,

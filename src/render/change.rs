@@ -11,7 +11,7 @@ use crate::report::{Brings, Change, Report};
 /// Columns before the words of a line.
 const INDENT: usize = 9;
 
-/// The part of a report that tells of findings. `explained` says what a root explains.
+/// The findings of a report, as blocks. `explained` returns the symptoms of a root.
 pub(super) fn blocks(
     change: &Change,
     report: &Report,

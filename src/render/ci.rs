@@ -18,13 +18,13 @@ use crate::exit;
 use crate::finding::{Evidence, Finding, Fingerprint, Place, Standing, Subject, WaivedBy, Written};
 use crate::report::{Gap, Report};
 
-/// Where a finding is shown: as a whole where it is in no file, else a subject at a time.
+/// The locations of a finding: one for the whole finding if it is in no file, else one per subject.
 pub(super) struct Spot<'a> {
     /// Which trouble it is.
     pub fingerprint: Fingerprint,
     /// What it is about.
     pub subjects: Vec<&'a Subject>,
-    /// Where that stands in the manifests.
+    /// The location in the manifests.
     pub written: Vec<&'a Written>,
 }
 
@@ -77,7 +77,7 @@ fn is_file(written: &Written) -> bool {
     written.file != "-" && written.file != "stdin" && written.line > 0
 }
 
-/// What a finding says, in one line.
+/// A finding in one line.
 pub(super) fn said(finding: &Finding, subjects: &[&Subject]) -> String {
     let subjects: Vec<String> = subjects.iter().map(|subject| subject.to_string()).collect();
     let mut text = format!("{}: {}", super::text::some_of(&subjects, 8), finding.message);
@@ -123,7 +123,7 @@ pub(super) fn not_checked(gap: &Gap) -> String {
     clean(&format!("{}; to check this: {}", gap.missing, gap.close)).into_owned()
 }
 
-/// Whether a gap makes the exit status 4 where no finding fails.
+/// Whether a gap makes the exit status 4 if no finding fails.
 pub(super) fn gap_fails(report: &Report, gap: &Gap) -> bool {
     gap.asked_for && !(report.verdict.not_checked_passes && report.verdict.status == exit::FINE)
 }
@@ -149,7 +149,7 @@ pub(super) fn meaning(status: u8) -> &'static str {
     exit::ALL.iter().find(|(known, _)| *known == status).map_or("ended by a signal", |(_, meaning)| *meaning)
 }
 
-/// Whether what a finding says of some of its subjects is accepted or known, so that it counts for nothing.
+/// Whether a finding is accepted or known for some of its subjects, so that it has no effect there.
 pub(super) fn does_not_count(finding: &Finding, subjects: &[&Subject]) -> bool {
     match finding.standing {
         Standing::Waived(_) | Standing::InBaseline => true,

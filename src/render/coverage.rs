@@ -40,7 +40,7 @@ enum Sort {
     Diagnostics,
 }
 
-/// Evidence that was asked for and could not be had, for one reason.
+/// Requested evidence that was unavailable, for one reason.
 pub struct Deciding<'a> {
     /// What is missing and why.
     pub what: String,
@@ -52,7 +52,7 @@ pub struct Deciding<'a> {
     pub ways: Vec<(String, Vec<String>)>,
 }
 
-/// What decides the exit status where no finding does.
+/// The gaps that decide the exit status if no finding does.
 pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
     let look = Look::plain(Look::NARROWEST);
     let groups = groups(report, |gap| gap.missing.was_asked_for());
@@ -236,7 +236,7 @@ fn facts((sort, gaps): (Sort, &[&Gap]), connection: &Connection, look: Look) -> 
         .collect::<BTreeSet<_>>()
         .into_iter()
         .collect();
-    // A server says much the same of every kind it denies.
+    // A server's messages about the denied kinds are nearly the same.
     let usual = if matches!(gaps[0].missing.why, Why::Denied { .. }) { 1 } else { 3 };
     let shown = if look.verbose { said.len() } else { usual };
     for message in said.iter().take(shown) {

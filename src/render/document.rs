@@ -34,7 +34,7 @@ use crate::model::cluster::TimeSource;
 use crate::render::text::clean;
 use crate::report::ConfigUse;
 
-/// One run. Every field is there in every outcome, also when the run never came to a report.
+/// One run. Every field is present in every outcome, even if the run produced no report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
@@ -106,10 +106,10 @@ pub struct Run {
     pub judged_at: Option<Timestamp>,
     /// Where that moment comes from.
     pub judged_at_source: Option<TimeSource>,
-    /// The version of linkerd-cni that an upgrade was asked about (`--to-cni`); not there when none was.
+    /// The version of linkerd-cni for the upgrade (`--to-cni`); absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_cni: Option<String>,
-    /// What was asked of the run, so that `check --verify` can ask the same again.
+    /// The settings of the run, so that `check --verify` can repeat them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
     /// The way to run `linkerd check` that has the same rows.
@@ -229,7 +229,7 @@ pub struct Verdict {
     /// Findings of which some subjects are waived; they count for the others, and every other figure has them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waived_in_part: usize,
-    /// Findings that were in the baseline (`--baseline`), below the gate as well.
+    /// Findings that were in the baseline (`--baseline`), including those below the gate.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_baseline: usize,
     /// Findings that are inferred and were left out (`--confidence observed`); no other figure has them.
@@ -294,7 +294,7 @@ pub struct Coverage {
 pub struct Unread {
     /// `servers.policy.linkerd.io`
     pub resource: String,
-    /// How many objects the evidence holds; absent where nobody counted.
+    /// The number of objects in the evidence; absent if not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<usize>,
 }
@@ -307,7 +307,7 @@ pub struct Gap {
     pub what: String,
     /// The same as cards write it under `needs`: `configmaps/control-plane/linkerd-config`.
     pub item: String,
-    /// Which part of it, where the rest is there.
+    /// The affected part, if the rest is available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
     /// Why: `denied`, `not-served`, `not-captured`, `perhaps-more`, `not-in-manifests`, `not-offered`, `timed-out`, `malformed`,
@@ -315,13 +315,13 @@ pub struct Gap {
     pub why: String,
     /// The same in words, with what the server or the parser said.
     pub message: String,
-    /// Whether somebody asked for it: those gaps make the exit status 4.
+    /// Whether it was requested: those gaps make the exit status 4.
     pub asked_for: bool,
     /// The checks that needed it.
     pub checks: Vec<String>,
     /// How to close the gap.
     pub close: String,
-    /// What to paste to close it, where there is something.
+    /// The command to close it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close_command: Option<String>,
 }
@@ -342,10 +342,10 @@ pub struct Check {
     /// Why it does not apply, why it was not checked (or not everywhere), or what it crashed with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The check whose findings keep this one from being asked; it counts as not applicable, and is no pass.
+    /// The check whose findings block this one; it counts as not applicable, and is not a pass.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "blockedBy")]
     pub blocked_by: Option<String>,
-    /// Its parameters as they held, by name; nothing where it has none.
+    /// Its effective parameters, by name; empty if it has none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, serde_json::Value>,
 }
@@ -356,9 +356,9 @@ pub struct Check {
 pub enum Outcome {
     /// Looked, and found nothing; nothing that was needed was missing.
     Pass,
-    /// Found something; perhaps there are gaps as well.
+    /// Findings; perhaps with gaps.
     Findings,
-    /// There is nothing that the question could be asked of.
+    /// It does not apply.
     NotApplicable,
     /// Did not run, or not everywhere, and found nothing: evidence was missing. 0.1.0 wrote `unknown`.
     #[serde(alias = "unknown")]
@@ -375,7 +375,7 @@ pub struct Waived {
     pub check: String,
     /// Its fingerprint.
     pub fingerprint: String,
-    /// The subjects that are accepted, where not all are: the finding then counts for the others. Empty where all are.
+    /// The accepted subjects, if not all are: the finding then counts for the others. Empty if all are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subjects: Vec<String>,
     /// The waivers that accept it.

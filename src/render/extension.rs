@@ -70,7 +70,7 @@ fn fine(description: String) -> RowVerdict {
     RowVerdict { description, hint: None, error: String::new(), result: RowResult::Success, checks: vec![] }
 }
 
-/// What is fine in a category, in one row; none where nothing passed.
+/// The passed checks of a category, in one row; none if none passed.
 fn passed(checks: &[&Judged]) -> Option<RowVerdict> {
     let passed = checks.iter().filter(|check| check.outcome == Outcome::Pass).count();
     (passed > 0).then(|| fine(format!("{} found no problems", count(passed, "check", "checks"))))
@@ -133,7 +133,7 @@ fn error(finding: &Finding, explains: &[String], printer: &Printer) -> Vec<Strin
     lines
 }
 
-/// How much was looked at, and what was asked for and could not be had. What nobody provided is no row.
+/// The coverage, and requested evidence that was unavailable. Evidence that was not provided has no row.
 fn not_judged(report: &Report) -> Vec<RowVerdict> {
     let objects = count(report.coverage.objects, "object was", "objects were");
     let nodes = match report.coverage.nodes {

@@ -15,7 +15,7 @@ use crate::report::PlannedFinding;
 /// Where the contents of a labelled block begin.
 pub const INDENT: usize = 12;
 
-/// Where what an info says goes on: beside its severity.
+/// Column at which the text of an info continues: after its severity.
 const INFO: usize = 6;
 
 /// How many pieces of evidence cards show, and how many nodes a step names.
@@ -53,7 +53,7 @@ impl Printer {
         Printer { look, now: Some(now), infos_in_full: look.verbose, numbered: false, quoted: QUOTED }
     }
 
-    /// For cards: everything that a finding says, the same on every day.
+    /// For cards: the full finding, independent of the date.
     pub fn of_card(look: Look) -> Printer {
         Printer { look, now: None, infos_in_full: true, numbered: false, quoted: EVIDENCE }
     }
@@ -78,7 +78,7 @@ impl Printer {
         self.block(finding, explains, None, planned)
     }
 
-    /// What is only worth knowing, in a line where it fits into one; `column` is how wide the names of checks are.
+    /// An info, in one line if it fits; `column` is the width of the check names.
     pub fn info(&self, finding: &Finding, column: usize) -> String {
         let name = named(finding);
         let told = match &finding.fact {
@@ -175,7 +175,7 @@ impl Printer {
         lines
     }
 
-    /// A label, and beside it lines that are already as long as they may be.
+    /// A label, followed by lines that already have their full width.
     pub fn labelled(&self, label: &str, lines: Vec<String>) -> Vec<String> {
         let blank = " ".repeat(INDENT);
         let label = format!("  {}", self.look.faint(label)) + &" ".repeat(INDENT - 2 - width(label));
@@ -232,8 +232,8 @@ impl Printer {
         lines
     }
 
-    /// What happened when, a line each; of many the first and the last. What a single object tells of itself is in the
-    /// evidence: only between several is there an order of things.
+    /// The timeline, a line per event; of many the first and the last. Events of a single object are in the
+    /// evidence: only several objects have an order of events.
     fn timeline(&self, moments: &[Moment]) -> Vec<String> {
         let Some(first) = moments.first().filter(|first| moments.iter().any(|m| m.object != first.object))
         else {
@@ -361,7 +361,7 @@ fn ago(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// Why a finding does not count, though it is there; nothing where it does.
+/// Why a finding does not count; empty if it does.
 pub fn standing(finding: &Finding) -> Vec<String> {
     match &finding.standing {
         Standing::Passes | Standing::Fails => Vec::new(),
@@ -373,7 +373,7 @@ pub fn standing(finding: &Finding) -> Vec<String> {
     }
 }
 
-/// Which of its subjects are accepted, where not all are; nothing else.
+/// The accepted subjects, if not all are; empty otherwise.
 pub fn waived_in_part(finding: &Finding) -> Vec<String> {
     let line = |(subject, by): &(Subject, WaivedBy)| {
         format!("{subject} alone, until {} by {}: {} ({})", by.expires, by.owner, by.reason, by.place())

@@ -93,7 +93,7 @@ fn subject(report: &Report) -> String {
     format!("{what} {name}{kubernetes}")
 }
 
-/// The moment of judgement, where it is not simply now.
+/// The evaluation time, if it is not simply now.
 fn judged_as_of(report: &Report) -> Option<String> {
     let (at, source) = report.at;
     match source {

@@ -1,6 +1,6 @@
-//! What a report says first where it found nothing to repair: that the mesh is healthy, where that was looked at, and
-//! what that rests on. Never `HEALTHY` where evidence that was asked for is missing, where only a part was selected, or
-//! where no control plane was seen.
+//! The first lines of a report without errors or warnings: that the mesh is healthy, and the basis for
+//! that. Never `HEALTHY` if requested evidence is missing, if only some checks were selected, or if no
+//! control plane was found.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::checks::Outcome;
 use crate::exit;
 use crate::report::Report;
 
-/// The lines; none where there are errors or warnings.
+/// The lines; none if there are errors or warnings.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let roots = report.verdict.roots;
     if roots.error + roots.warning > 0 {
@@ -74,7 +74,7 @@ fn by_category(report: &Report) -> String {
     for check in report.checks.iter().filter(|check| !matches!(check.outcome, Outcome::NotApplicable(_))) {
         let (passed, all) = categories.entry(&check.category).or_default();
         *all += 1;
-        // What is only worth knowing was checked as well.
+        // Infos were checked too.
         *passed +=
             usize::from(matches!(check.outcome, Outcome::Pass | Outcome::Findings) && check.gaps.is_empty());
     }

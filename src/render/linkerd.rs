@@ -94,7 +94,7 @@ pub fn json(categories: &[Category], sound: bool) -> String {
     json::write(&Document::of(categories, sound))
 }
 
-/// The errors that no row tells of, in a line; nothing where there are none.
+/// The errors without a row, in a line; empty if there are none.
 pub fn beside(report: &Report) -> Option<String> {
     let told: BTreeSet<&str> =
         report.rows.iter().flat_map(|category| &category.rows).flat_map(|row| &row.checks).copied().collect();
@@ -109,7 +109,7 @@ pub fn beside(report: &Report) -> Option<String> {
         .then(|| format!("linkerd check has no row for: {} (see them with -o table)", names.join(", ")))
 }
 
-/// The document of a run that came to no report: the row that says so is one that the real command fails as well.
+/// The document of a run without a report: the row that states so is one that the real command fails too.
 pub fn failure(message: &str, reached: bool) -> String {
     json(&failed(message, reached), false)
 }

@@ -42,7 +42,7 @@ pub fn table(index: &OutboundIndex<'_>, answers: &[CallAnswer<'_>], look: Look) 
     harmless(&text).into_owned()
 }
 
-/// What is said of a call, line by line, with how deep each stands.
+/// The lines about a call, each with its depth.
 fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, String)> {
     let mut lines = Vec::new();
     let mut say = |depth: usize, line: String| lines.push((depth, line));

@@ -1,5 +1,5 @@
-//! The plan of a rehearsed upgrade as Markdown, to be pasted into a change request: what it will break and change, then what is
-//! done in which order, and how each phase is seen to have worked.
+//! The plan of a rehearsed upgrade as Markdown, for a change request: what it breaks and changes, then the
+//! steps in order, with a check for each phase.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::checks::{AFTER, Plan, find};
 use crate::finding::{Finding, Remedy, Severity, When};
 use crate::report::Report;
 
-/// The plan; says why where there is none.
+/// The plan, or the reason that there is none.
 pub fn markdown(report: &Report) -> String {
     let Some(rehearsal) = &report.rehearsal else {
         return "No upgrade was rehearsed: name the release with --to.\n".to_owned();
@@ -71,8 +71,8 @@ pub fn markdown(report: &Report) -> String {
     text
 }
 
-/// A line for each finding that is dealt with in a phase. Those that are about the same objects name what sets them apart, and no
-/// line is there twice.
+/// A line for each finding that a phase resolves. Findings about the same objects state their difference,
+/// and no line is repeated.
 fn reminders(findings: &[&Finding]) -> Vec<String> {
     let plain = |finding: &Finding| {
         format!("Resolve **{}** of {}", finding.check, clean(&subject::brief(finding.subjects.iter())))
@@ -95,13 +95,13 @@ fn reminders(findings: &[&Finding]) -> Vec<String> {
     lines
 }
 
-/// The Kubernetes that the cluster is said to run by then.
+/// The Kubernetes version of the cluster at the time of the upgrade.
 pub(super) fn by_then(report: &Report) -> Option<String> {
     let kubernetes = report.asked.upgrade.as_ref()?.kubernetes.as_ref()?;
     Some(kubernetes.to_string())
 }
 
-/// Whether one of these checks asks about an upgrade.
+/// Whether one of these checks is about an upgrade.
 fn is_of_an_upgrade(checks: &[&str]) -> bool {
     checks.iter().filter_map(|id| find(id)).any(|check| check.card().front.with_an_upgrade().is_some())
 }

@@ -15,7 +15,7 @@ use crate::objects::Kind;
 /// How many names of pods that are alike are written out.
 const NAMED: usize = 3;
 
-/// For people.
+/// As text.
 pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: Look) -> String {
     let mut text = String::new();
     let own = evidence.index.controller.identity_suffix();
@@ -98,7 +98,7 @@ fn ports_table(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) ->
     text
 }
 
-/// Who is let in by what, row by row: to all of the port, then route by route.
+/// The authorized clients and their policies, as rows: first for the whole port, then per route.
 fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> =
         inbound.authorizations.iter().map(|one| (who(one, own), by(one))).collect();
@@ -129,7 +129,7 @@ fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
     rows
 }
 
-/// Who is let in; service accounts of this mesh, whose identities end in `own`, by their names.
+/// The authorized clients; service accounts of this mesh, whose identities end in `own`, by their names.
 fn who(authorization: &Authorization<'_>, own: &str) -> String {
     let who = match &authorization.who {
         Who::Anybody => "anybody".to_owned(),
@@ -159,7 +159,7 @@ fn by(authorization: &Authorization<'_>) -> String {
     }
 }
 
-/// What counts for nothing in the namespaces that were asked about.
+/// Ineffective objects in the selected namespaces.
 fn counted_for_nothing<'e, 'a>(
     evidence: &'e PolicyEvidence<'a>,
     answers: &[WorkloadAnswer<'_>],
@@ -197,7 +197,7 @@ fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: 
     text
 }
 
-/// For programs.
+/// As JSON.
 pub fn json(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>]) -> Value {
     let controller = &evidence.index.controller;
     let workloads: Vec<Value> = answers.iter().map(workload).collect();

@@ -10,11 +10,11 @@ use super::text::{clean, harmless, pad, wrap, wrap_from};
 use crate::finding::{Evidence, Place, Severity};
 use crate::inspect::reach::{Outcome, Step, Walk};
 
-/// Columns of the word for how a step goes, and of its name.
+/// Widths of the columns for a step's outcome and its name.
 const WORDS: usize = 12;
 const NAMES: usize = 15;
 
-/// For people.
+/// As text.
 pub fn table(walk: &Walk, look: Look) -> String {
     let mut text = String::new();
     _ = writeln!(text, "{}", look.strong(&clean(&format!("{} to {}", walk.from, walk.to))));
@@ -75,7 +75,7 @@ pub(super) fn word(outcome: Outcome) -> &'static str {
     }
 }
 
-/// How the walk ends, in a sentence.
+/// The result of the walk, in a sentence.
 pub(super) fn result(walk: &Walk) -> String {
     let steps = |outcome: Outcome| {
         let those = walk.steps.iter().filter(|step| step.outcome == outcome);
@@ -98,7 +98,7 @@ pub(super) fn result(walk: &Walk) -> String {
     }
 }
 
-/// Who may call whom, for people: a row a client, a column a port of a Service.
+/// Reachability as text: a row per client, a column per port of a Service.
 pub fn matrix(rows: &[(String, Vec<Walk>)], look: Look) -> String {
     let mut table = Table::new();
     table
@@ -143,7 +143,7 @@ fn cell(walk: &Walk) -> String {
     }
 }
 
-/// For programs.
+/// As JSON.
 pub fn json(walks: &[&Walk], gaps: &[String]) -> Value {
     json!({
         "schema": "meshdoctor.io/reach/v1",

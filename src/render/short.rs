@@ -90,7 +90,7 @@ fn line(finding: &Finding, checks: &BTreeMap<Fingerprint, &str>) -> String {
     line
 }
 
-/// What is to be known of a finding beside what it says.
+/// Notes about a finding in addition to its message.
 pub(super) fn notes(finding: &Finding) -> Vec<String> {
     let likely = (finding.confidence == Confidence::Likely).then_some("likely");
     let when = match finding.when {

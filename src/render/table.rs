@@ -132,7 +132,7 @@ fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
     words.iter().enumerate().map(|(at, words)| format!("{}{words}", look.faint(&label(at)))).collect()
 }
 
-/// What tells all about a check: of one that a user brought with the folder that it is from.
+/// The command that explains a check; for a custom one with its folder.
 fn explain(check: &'static str) -> String {
     let call = meshdoctor().words("explain").arg(Arg::known(check));
     let from = crate::checks::find(check).and_then(crate::checks::Check::brought_from);
@@ -280,7 +280,7 @@ pub fn result_line(report: &Report) -> String {
     format!("{found}; {}   exit {}{why}{}", checks.join(", "), verdict.status, clean(&by))
 }
 
-/// How much of what stands under "not checked" is said again at the end, in columns.
+/// Maximum width of a "not checked" entry that is repeated at the end, in columns.
 const SAID_TWICE: usize = 180;
 
 /// Why a run without a failing finding is not fine: the first gap and how to check it, and how many more there are.
@@ -291,7 +291,7 @@ fn undecided(report: &Report) -> String {
         let way = missing.ways.into_iter().next();
         let way =
             way.map(|(words, commands)| clean(&commands.into_iter().next().unwrap_or(words)).into_owned());
-        // What takes several lines to say stands above in full; here it would only be in the way of the status.
+        // Longer entries are printed above in full; here they would hide the status.
         match way.filter(|way| width(&missing.what) + width(way) <= SAID_TWICE) {
             Some(way) => (missing.what, Some(way)),
             None => (missing.brief, None),

@@ -218,7 +218,7 @@ pub fn shortened_to(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(cut)
 }
 
-/// A long text without its middle; what a message says is at its start and at its end.
+/// Truncates a long text in the middle, since messages have their content at the start and at the end.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     let characters = text.chars().count();
     if characters <= most {

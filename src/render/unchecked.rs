@@ -15,7 +15,7 @@ use crate::report::{Gap, Report, Unread};
 /// Where the text beside the label begins.
 const INDENT: usize = 13;
 
-/// How many checks are named beside evidence that was asked for.
+/// Maximum number of checks named for requested evidence.
 const CHECKS: usize = 4;
 
 /// The block, label included; nothing where everything was checked.
@@ -62,7 +62,7 @@ fn way(words: &str, commands: &[String], look: Look) -> Vec<String> {
     lines.into_iter().map(indented).collect()
 }
 
-/// How evidence that nobody asked for can be provided. Ordered as it is printed.
+/// The way to provide evidence that was not requested. Ordered as printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
     Nodes,
@@ -84,7 +84,7 @@ impl Way {
             (Item::CliVersion, _) => Way::Cli,
             (Item::Logs, _) => Way::Logs,
             (Item::Diagnostics, _) => Way::Diagnostics,
-            // The rest of the object is there: what is missing is what only the cluster itself tells.
+            // The rest of the object is available: only the cluster itself has the missing part.
             (Item::Named { .. } | Item::List(_), Some(_)) => Way::Collect,
             _ => Way::Cluster,
         }

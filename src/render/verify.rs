@@ -208,7 +208,7 @@ pub struct OfReport {
     pub file: String,
     /// The moment that it judged.
     pub judged_at: Timestamp,
-    /// Which cluster it is of, where it tells.
+    /// The cluster, if the report identifies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<Cluster>,
 }

@@ -38,7 +38,7 @@ enum Value {
 }
 
 impl Value {
-    /// Writes what stands after `key:` or `-`, the line break included.
+    /// Writes the text after `key:` or `-`, including the line break.
     fn write(&self, depth: usize, yaml: &mut String) {
         let indent = "  ".repeat(depth);
         match self {
@@ -66,7 +66,7 @@ impl Value {
         }
     }
 
-    /// Writes an entry of a list: its first line stands beside the dash.
+    /// Writes an entry of a list: its first line is on the line of the dash.
     fn beside(&self, depth: usize, yaml: &mut String) {
         let start = yaml.len();
         self.write(depth, yaml);
@@ -77,7 +77,7 @@ impl Value {
     }
 }
 
-/// A string, plain where nobody can take it for anything else.
+/// A string, plain if it cannot be read as anything else.
 fn quoted(text: &str) -> String {
     let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.ends_with(|c: char| c.is_ascii_alphanumeric())

@@ -1,4 +1,4 @@
-//! What a run looked at and what it could not: gaps with the checks that they keep from judging, and kinds that nothing reads.
+//! The coverage of a run: gaps with the checks that lack the evidence, and kinds that no check reads.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::missing::{Close, Missing};
 use crate::model::cluster::Cluster;
 use crate::objects::CustomResourceDefinition;
 
-/// What was looked at, and what could not be.
+/// The coverage of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Objects that were read.
@@ -22,9 +22,10 @@ pub struct Coverage {
     pub snapshots: usize,
     /// What is missing.
     pub gaps: Vec<Gap>,
-    /// What is there, or may be, and no check reads; in the order of [`crate::knowledge::UnreadKinds`].
+    /// Kinds that exist or may exist and that no check reads; in the order of
+    /// [`crate::knowledge::UnreadKinds`].
     pub unread: Vec<Unread>,
-    /// What of manifests cannot be applied as it is, and was not read, in words.
+    /// Parts of manifests that cannot be applied and were not read, as text.
     pub set_aside: Vec<String>,
 }
 
@@ -35,13 +36,13 @@ pub struct Unread {
     pub resource: String,
     /// `Server`
     pub kind: String,
-    /// What it is about: `authorization policies`.
+    /// The subject of the kind: `authorization policies`.
     pub about: String,
-    /// How many objects the evidence holds; `None` where nobody counted.
+    /// The number of objects in the evidence; `None` if not counted.
     pub objects: Option<usize>,
 }
 
-/// Something that could not be judged.
+/// A gap in the evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     /// What is missing and why.
@@ -50,12 +51,12 @@ pub struct Gap {
     pub checks: Vec<&'static str>,
     /// How to close it.
     pub close: Close,
-    /// Whether somebody asked for it, by a flag or by selecting nothing but checks that need it: those gaps make the exit
-    /// status 4.
+    /// Whether the evidence was requested, by a flag or by selecting only checks that need it: such gaps
+    /// make the exit status 4.
     pub asked_for: bool,
 }
 
-/// What was looked at, but for [`unread`].
+/// The coverage, except for [`unread`].
 pub(super) fn coverage(
     cluster: &Cluster,
     results: &[CheckResult],
@@ -89,8 +90,8 @@ pub(super) fn coverage(
     }
 }
 
-/// The kinds that no check reads: those of which the evidence holds objects and, unless it is said to hold all of the
-/// cluster's, those that are served, as far as the definitions tell.
+/// The kinds that no check reads: those with objects in the evidence and, unless it is complete, those that
+/// the cluster serves, as far as its CRDs show.
 pub(super) fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread> {
     let held = &collected.uncollected;
     let definitions = collected.cluster.answer(&Item::List(Kind::CustomResourceDefinition));
@@ -101,7 +102,7 @@ pub(super) fn unread(collected: &Collected, knowledge: &Knowledge) -> Vec<Unread
         .collect();
     let may_be_there = |kind: &UnreadKind| !held.complete && served.contains(kind.resource.as_str());
     let kinds = knowledge.unread().kinds().iter().filter_map(|kind| {
-        // What a user's card reads is read.
+        // A custom check can read a kind too.
         if matches!(kind.resource.parse(), Ok(Kind::Foreign(_))) {
             return None;
         }

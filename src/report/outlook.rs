@@ -1,5 +1,5 @@
-//! Whether it is worth waiting for a run to come out well: a pod that starts gets ready, and a certificate that has expired does not
-//! come back. What may go by itself stands on the cards (`heals`).
+//! Whether waiting can make a run succeed: a starting pod becomes ready, but an expired certificate stays
+//! expired. Cards declare checks whose findings can resolve themselves (`heals`).
 
 use std::collections::BTreeSet;
 
@@ -7,30 +7,30 @@ use super::Report;
 use crate::exit;
 use crate::finding::{Confidence, Finding, Standing};
 
-/// What waiting promises.
+/// The prospect of waiting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outlook {
     /// Nothing fails.
     Fine,
-    /// What fails may go by itself; the ids of these checks.
+    /// All failures may resolve themselves; the ids of these checks.
     May(BTreeSet<&'static str>),
-    /// Something stays as it is, however long one waits.
+    /// Something does not resolve itself.
     Stays(Lasting),
 }
 
-/// What does not go by itself.
+/// The reason that something does not resolve itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lasting {
     /// A finding of this check.
     Check(&'static str),
-    /// A finding of the second check comes of one of the first.
+    /// A finding of the second check results from one of the first.
     Cause(&'static str, &'static str),
-    /// Evidence that was asked for could not be had.
+    /// Requested evidence was unavailable.
     NotChecked,
 }
 
 impl Lasting {
-    /// In words, to stand after "not waited: ".
+    /// The text after "not waited: ".
     pub fn words(&self) -> String {
         match self {
             Lasting::Check(id) => format!("{id} does not resolve itself"),
@@ -45,7 +45,7 @@ impl Lasting {
 }
 
 impl Report {
-    /// What waiting promises for the exit status of this report.
+    /// Whether waiting can change the exit status of this report.
     pub fn outlook(&self) -> Outlook {
         match self.verdict.status {
             exit::FINE => Outlook::Fine,
@@ -59,7 +59,8 @@ fn heals(id: &str) -> bool {
     crate::checks::find(id).is_some_and(|check| check.card().front.heals)
 }
 
-/// Of findings of which one fails the run at least. A cause that was only inferred does not end the waiting.
+/// From findings, at least one of which fails the run. A cause that was only inferred does not end the
+/// waiting.
 fn outlook(findings: &[Finding], heals: &dyn Fn(&str) -> bool) -> Outlook {
     let failing = || findings.iter().filter(|finding| finding.standing == Standing::Fails);
     if let Some(stays) = failing().find(|finding| !heals(finding.check)) {

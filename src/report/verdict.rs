@@ -14,7 +14,7 @@ pub struct RunResult {
     pub status: u8,
     /// The gate's word.
     pub gate: &'static str,
-    /// Whether evidence that was asked for and could not be had is accepted (`--on-not-checked=pass`).
+    /// Whether unavailable requested evidence is accepted (`--on-not-checked=pass`).
     pub not_checked_passes: bool,
     /// Roots by severity: error, warning, info. Symptoms are not counted.
     pub roots: Counts,
@@ -22,17 +22,18 @@ pub struct RunResult {
     pub findings: Counts,
     /// Findings that are waived; no other figure has them.
     pub waived: usize,
-    /// Findings of which some subjects are waived, and which count for the others.
+    /// Findings with some waived subjects, which count for the others.
     pub waived_in_part: usize,
-    /// Findings that were in the baseline, below the gate as well.
+    /// Findings of the baseline, including those below the gate.
     pub in_baseline: usize,
-    /// Findings that are inferred, and were not wanted (`--confidence observed`); nothing else has them.
+    /// Findings that are inferred and were excluded (`--confidence observed`); no other count includes
+    /// them.
     pub inferred: usize,
     /// Checks that passed.
     pub passed: usize,
     /// Checks that did not apply.
     pub not_applicable: usize,
-    /// Checks that could not judge, or not all.
+    /// Checks that lacked evidence, in full or in part.
     pub not_judged: usize,
     /// Checks that crashed.
     pub crashed: usize,
@@ -62,8 +63,8 @@ impl Counts {
     }
 }
 
-/// Whether checks were selected by name and none of them ran: each lacked evidence, or had nothing to ask. Who names checks
-/// asks for what they need, so that such a run is never fine.
+/// Whether checks were selected by name and none of them ran: each lacked evidence, or did not apply.
+/// Naming checks requests their evidence, so such a run never succeeds.
 pub(super) fn none_ran(policy: &Policy, results: &[CheckResult]) -> bool {
     !policy.only.is_empty() && saw_nothing(results)
 }
@@ -80,7 +81,7 @@ pub(crate) fn counts(finding: &&Finding) -> bool {
     finding.when != When::UntilChange && !finding.is_waived()
 }
 
-/// The verdict on what was found, before anything was left out for its confidence.
+/// The verdict on all findings, before inferred ones are excluded.
 pub(super) fn verdict(
     policy: &Policy,
     origin: &Origin,
@@ -97,10 +98,10 @@ pub(super) fn verdict(
         failing: findings.iter().any(|finding| finding.standing == Standing::Fails),
         not_checked: asked_for || crashed > 0,
         not_checked_passes: policy.not_checked_passes,
-        // A run which saw nothing is not fine, whoever should have provided what; --on-not-checked=pass does not mean that either. Manifests
-        // may be of a part that no check is about.
+        // A run without evidence does not succeed, whatever evidence was requested; --on-not-checked=pass
+        // does not cover that. Manifests may contain only parts that no check covers.
         none_ran: none_ran || ((asked_for || origin.kind != "manifests") && saw_nothing(results)),
-        // Whoever read a part of a list has judged that part: that is a gap, not a run that never took place.
+        // A partial list counts as read: that is a gap, not a run without evidence.
         nothing_judged: judged == 0 && read_nothing,
     });
     RunResult {

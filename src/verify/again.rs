@@ -1,4 +1,5 @@
-//! One subject of an earlier finding, looked at again: fixed only where the check looked at it and found nothing.
+//! Checks one subject of an earlier finding again: it is fixed only if the check evaluated it and found
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +12,14 @@ use crate::missing::Missing;
 use crate::model::cluster::TimeSource;
 use crate::objects::Node;
 
-/// What became of a subject, why, and how to have it checked.
+/// The outcome for a subject, its reason, and how to check it.
 pub(super) type Said = (State, Option<String>, Option<String>);
 
 pub(super) fn not_checked(reason: String) -> Said {
     (State::NotChecked, Some(reason), None)
 }
 
-/// The subjects that a check finds something at now, and the fingerprints of that.
+/// The subjects for which a check reports a finding now, and their fingerprints.
 type Found = BTreeMap<(&'static str, Anchor), Vec<Fingerprint>>;
 
 fn found(fresh: &Fresh<'_>) -> Found {
@@ -52,7 +53,7 @@ impl Anchor {
     }
 }
 
-/// An earlier report beside fresh evidence.
+/// An earlier report and fresh evidence.
 pub(super) struct Again<'a> {
     earlier: &'a Earlier,
     fresh: &'a Fresh<'a>,
@@ -63,14 +64,14 @@ pub(super) struct Again<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// Of a report and what is there now.
+    /// From a report and the current findings.
     pub(super) fn of(earlier: &'a Earlier, fresh: &'a Fresh<'a>) -> Again<'a> {
         let subjects = earlier.findings.iter().flat_map(|finding| &finding.subjects);
         let known = subjects.filter_map(|(_, print)| print.as_ref()).collect();
         Again { earlier, fresh, gaps: earlier.gaps.iter().collect(), known, found: found(fresh) }
     }
 
-    /// What became of a subject of a finding.
+    /// The outcome for a subject of a finding.
     pub(super) fn subject(
         &self,
         finding: &EarlierFinding,
@@ -97,7 +98,7 @@ impl<'a> Again<'a> {
         let now = self.found.get(&(check.id, Anchor::of(subject))).map_or(&[][..], Vec::as_slice);
         match print {
             Some(print) if now.contains(print) => return (State::StillThere, None, None),
-            // The same check finds something at the same subject that is none of the report's findings.
+            // The same check reports a finding for the same subject that the report does not have.
             Some(_) if now.iter().any(|print| !self.known.contains(print)) => {
                 return (State::StillThere, Some("in another form than in the report".to_owned()), None);
             }
@@ -127,8 +128,8 @@ impl<'a> Again<'a> {
         (State::Fixed, why, None)
     }
 
-    /// Whether a gap could hide the trouble: not where it is about another node, nor where the report had the same gap and
-    /// found the trouble all the same.
+    /// Whether a gap could hide the finding: not if it concerns another node, nor if the report had the
+    /// same gap and the finding nevertheless.
     fn hides(&self, gap: &Missing, check: &str, subject: &Subject) -> bool {
         let node = gap.part.as_deref().and_then(|part| part.strip_prefix("node "));
         let node = node.map(|rest| rest.split([':', ' ']).next().unwrap_or(rest));
@@ -137,7 +138,7 @@ impl<'a> Again<'a> {
         {
             return false;
         }
-        // "2 of 3 nodes without a snapshot": not this one, of which there is one.
+        // "2 of 3 nodes without a snapshot": not this one, which has one.
         let nodes = self.fresh.cluster.nodes.as_deref().unwrap_or_default();
         if let Subject::Node { node, .. } = subject
             && (&gap.request.item, &gap.why) == (&Item::NodeFiles, &Why::NotOffered)
@@ -157,7 +158,7 @@ impl<'a> Again<'a> {
         !(whole && self.gaps.contains(&same))
     }
 
-    /// Where this run looks at fewer namespaces than the report did.
+    /// Set if this run covers fewer namespaces than the report.
     fn not_selected(&self, subject: &Subject) -> Option<String> {
         let (then, now) = (&self.earlier.namespaces, &self.fresh.settings.namespaces);
         match subject {
@@ -170,7 +171,7 @@ impl<'a> Again<'a> {
         }
     }
 
-    /// Why a node's files say nothing about what was done since the report, where they are there.
+    /// Why the existing files of a node show nothing about the time since the report.
     fn old_files(&self, name: &str) -> Option<String> {
         let cluster = self.fresh.cluster;
         let files = cluster.nodes.as_ref().ok()?.iter().find(|files| files.node == name)?;
@@ -185,7 +186,7 @@ impl<'a> Again<'a> {
         }
     }
 
-    /// Why node files that are not there, or old, leave a subject not checked. A node that left the cluster has none.
+    /// Why missing or old node files leave a subject not checked. A node that left the cluster has none.
     fn without_files(&self, subject: &Subject) -> Option<String> {
         let cluster = self.fresh.cluster;
         let held: Vec<&str> =

@@ -1,5 +1,6 @@
-//! What is bound in the expressions of a rule: the object, its namespace and owner, what is known of the cluster, and what the
-//! model of the mesh says of its objects. What is not known is not bound, so that an expression that asks for it has no value.
+//! The values bound in the expressions of a rule: the object, its namespace and owner, known facts about
+//! the cluster, and the mesh model's results for its objects. Unknown facts are not bound, so an expression
+//! that reads one has no value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,14 +20,14 @@ use crate::model::policy::{Authorization, Inbound, TakenBy, Who, Workload};
 use crate::objects::{ConfigMap, Namespace, Pod, PodSpec, PodTemplate};
 use crate::redact;
 
-/// The annotation that sets the policy of ports that no Server takes.
+/// The annotation that sets the default inbound policy, for ports that no Server selects.
 const POLICY: &str = "config.linkerd.io/default-inbound-policy";
 
-/// What there is to know of a cluster.
+/// Known facts about a cluster.
 pub(super) const CLUSTER: [&str; 6] =
     ["linkerd", "linkerdMinor", "kubernetes", "controlPlane", "cni", "trustDomain"];
 
-/// What of the model an expression asks for.
+/// The parts of the mesh model that an expression uses.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asks {
     /// Whether pods are injected, and with which default policy.
@@ -35,21 +36,21 @@ pub(super) struct Asks {
     pub(super) policy: bool,
 }
 
-/// What is bound for a run.
+/// The values bound for a run.
 pub(super) struct Bindings<'a> {
     kind: Kind,
     owners: &'a Owners<'a>,
     namespaces: BTreeMap<&'a str, &'a Namespace>,
     /// Whether all of them were read.
     knows_namespaces: bool,
-    /// What is known of the cluster.
+    /// Known facts about the cluster.
     pub(super) cluster: Value,
-    /// What the model says of its objects.
+    /// The mesh model's results for its objects.
     pub(super) known: Known,
 }
 
 impl<'a> Bindings<'a> {
-    /// For the objects of a rule: what the model says of them only where it asks for that.
+    /// For the objects of a rule: evaluates the model only if the rule uses it.
     pub(super) fn of(ctx: &Context<'a>, kind: Kind, asks: Asks) -> Bindings<'a> {
         let namespaces =
             ctx.hints::<Namespace>().iter().map(|one| (one.metadata.name.as_str(), one)).collect();
@@ -60,7 +61,7 @@ impl<'a> Bindings<'a> {
         Bindings { kind, owners: ctx.owners(), namespaces, knows_namespaces, cluster: cluster(ctx), known }
     }
 
-    /// Whether an object is to be judged (`-n`).
+    /// Whether an object is selected (`-n`).
     pub(super) fn is_judged(&self, ctx: &Context<'_>, object: &Value) -> bool {
         !self.kind.info().namespaced || ctx.judges(text(object, "namespace"))
     }
@@ -74,7 +75,7 @@ impl<'a> Bindings<'a> {
         if self.kind.info().namespaced { text(object, "namespace") } else { "" }
     }
 
-    /// Binds what belongs to an object; whom a finding about it is about.
+    /// Binds the values of an object, and returns the subject of its finding.
     pub(super) fn bind(&self, scope: &mut Scope<'_>, object: &Value) -> Result<Subject, NoValue> {
         scope.bind("object", object)?;
         let (namespace, name) = (self.namespace(object), text(object, "name"));
@@ -131,7 +132,7 @@ fn cluster(ctx: &Context<'_>) -> Value {
     Value::Object(cluster)
 }
 
-/// The inbound policy of the ports of pods: of those that their containers list, and of those that Servers take.
+/// The inbound policy of pod ports: those that containers declare, and those that Servers select.
 fn ports(ctx: &Context<'_>) -> BTreeMap<(String, String), KnownPorts> {
     let Ok(survey) = policy::survey(ctx) else { return BTreeMap::new() };
     let of_pod = |(pod, workload): &(&Pod, Workload<'_>)| {
@@ -175,8 +176,8 @@ fn of_port(inbound: &Inbound<'_>) -> Value {
     said
 }
 
-/// The rules of admission, with the values of the control plane if they are known. Manifests seldom hold the injector's webhook:
-/// they are judged by the one that the chart installs.
+/// The rules of admission, with the values of the control plane if they are known. Manifests seldom contain
+/// the injector's webhook: the one that the chart installs is assumed.
 fn admission<'a>(ctx: &Context<'a>) -> Option<(Admission<'a>, Option<Values>)> {
     match Rules::of(ctx) {
         Ok(rules) => Some((rules.admission, rules.values)),
@@ -188,7 +189,7 @@ fn admission<'a>(ctx: &Context<'a>) -> Option<(Admission<'a>, Option<Values>)> {
     }
 }
 
-/// What the model says of every object of a kind that makes pods.
+/// The model's results for every object of a kind that creates pods.
 fn known(ctx: &Context<'_>, kind: Kind) -> Known {
     let mut known = Known::default();
     let Ok(objects) = ctx.whole(kind) else { return known };
@@ -208,7 +209,7 @@ fn known(ctx: &Context<'_>, kind: Kind) -> Known {
         let (namespace, name) = (text(object, "namespace"), text(object, "name"));
         let place = (namespace.to_owned(), name.to_owned());
         let has_proxy = template.spec.proxy().is_some();
-        // A bundle of who did not read the template of such a kind does not tell what it asks for.
+        // A bundle whose author could not read the template of such a kind does not show its annotations.
         let meta = &template.metadata;
         let is_cut = meta
             .annotations
@@ -220,7 +221,7 @@ fn known(ctx: &Context<'_>, kind: Kind) -> Known {
             continue;
         };
         let decision = admission.decide(namespace, &template.metadata, &template.spec);
-        // In manifests without its namespace the template decides alone.
+        // In manifests without the namespace, only the template decides.
         let by_template = || match template.metadata.annotation(INJECT).filter(|_| of_manifests) {
             Some("enabled" | "ingress") => Some(true),
             Some("disabled") => Some(false),

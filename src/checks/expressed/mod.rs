@@ -1,5 +1,5 @@
-//! Checks that users bring: cards whose rule is an expression, evaluated for each object of a kind. They are registered once,
-//! before anything is selected, and from then on stand in the same table as the built-in ones.
+//! Custom checks: cards of users whose rule is a CEL expression, evaluated for each object of a kind. They
+//! are registered once, before any check is selected, in the same table as the built-in ones.
 
 mod bound;
 mod rule;
@@ -14,10 +14,10 @@ use crate::item::{Item, Kind, Scope};
 use crate::markdown::MarkdownError;
 use rule::Rule;
 
-/// The checks that users brought, in the order of category and id.
+/// The custom checks, in the order of category and id.
 static BROUGHT: RwLock<Vec<&'static Check>> = RwLock::new(Vec::new());
 
-/// Those that were brought.
+/// The registered custom checks.
 pub(super) fn brought() -> Vec<&'static Check> {
     BROUGHT.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
@@ -31,10 +31,10 @@ pub struct Brought {
 }
 
 impl Brought {
-    /// Reads a card; `id` is its file's name, `from` the folder that `--checks` named.
+    /// Reads a card; `id` is the name of its file, `from` the folder given with `--checks`.
     ///
     /// # Errors
-    /// It is no card, has no rule, or one that cannot be; or its id is a built-in check's.
+    /// It is not a valid card, has no rule or an invalid one, or its id is that of a built-in check.
     pub fn read(id: &str, text: &str, from: &str) -> Result<Brought, MarkdownError> {
         let mut card = Card::parse(id, text)?;
         Case::all(id, text)?;
@@ -93,7 +93,7 @@ impl Brought {
         Ok(Brought { card, text: text.to_owned(), rule, from: from.to_owned() })
     }
 
-    /// Puts it among the checks, for as long as the process lives.
+    /// Registers the check for the lifetime of the process.
     pub fn register(self) -> &'static Check {
         let id: &'static str = Box::leak(self.card.id.clone().into_boxed_str());
         let parsed: &'static Parsed = Box::leak(Box::new(Parsed::from(self.card)));
@@ -111,12 +111,12 @@ impl Brought {
     }
 }
 
-/// The kinds of which whole objects are kept, because a check's expression reads them.
+/// The kinds whose objects are kept in full, because a check's expression reads them.
 pub fn whole_kinds() -> BTreeSet<Kind> {
     all().filter_map(|check| check.rule().map(|rule| rule.kind)).collect()
 }
 
-/// What the variables and functions of an expression are made of.
+/// The evidence behind the variables and functions of an expression.
 fn uses() -> BTreeSet<Item> {
     let config =
         Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".to_owned() };
@@ -132,7 +132,7 @@ fn uses() -> BTreeSet<Item> {
     .into()
 }
 
-/// What the policy of ports is made of.
+/// The evidence behind the policy of ports.
 fn policy_uses() -> impl Iterator<Item = Item> {
     [
         Kind::Pod,
@@ -155,7 +155,7 @@ fn policy_uses() -> impl Iterator<Item = Item> {
     .map(Item::List)
 }
 
-/// The line of the front matter that a message about a part of the rule is about: `rule.where: ...`, `rule.evidence[1]: ...`.
+/// The front-matter line that a message refers to: `rule.where: ...`, `rule.evidence[1]: ...`.
 fn line(text: &str, message: &str) -> usize {
     let place = message.split(": ").next().unwrap_or_default();
     let Some(part) = place.strip_prefix("rule.") else { return line_of_key(text, "rule") };
@@ -183,20 +183,20 @@ fn line(text: &str, message: &str) -> usize {
     found.map_or(at, |(at, _)| at) + 1
 }
 
-/// The line of a key of the front matter; the first where it is not found.
+/// The line of a front-matter key; the first line if it is not found.
 fn line_of_key(text: &str, key: &str) -> usize {
     let is = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'));
     text.lines().position(is).map_or(1, |at| at + 1)
 }
 
-/// Whether it counts releases: `0.1.0`, `2`, `1.4.0-rc.1`.
+/// Whether it is a version: `0.1.0`, `2`, `1.4.0-rc.1`.
 fn is_release(text: &str) -> bool {
     let numbers = text.split_once('-').map_or(text, |(numbers, _)| numbers);
     let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
     numbers.strip_prefix('v').unwrap_or(numbers).split('.').all(is_number)
 }
 
-/// Whether a word can be the category of a card: any may, but for what `--only` could not tell from another, and for slips.
+/// Whether a word is a valid category: not ambiguous in `--only`, and not close to an existing one.
 fn category(word: &str) -> Result<(), String> {
     if !is_id(word) {
         return Err(format!(

@@ -1,4 +1,4 @@
-//! The rule of a card that is an expression: parsed once, evaluated for each object of its kind.
+//! The CEL rule of a card: parsed once, evaluated for each object of its kind.
 
 mod kind;
 mod parse;
@@ -21,9 +21,9 @@ use crate::item::{Item, Kind};
 use crate::objects::{CustomResourceDefinition, Namespace, is_undefined};
 use step::Step;
 
-/// So many objects that could not be judged for one reason are named.
+/// Maximum number of objects named for one reason.
 const NAMED: usize = 3;
-/// So many reasons are told.
+/// Maximum number of reasons in the report.
 const REASONS: usize = 20;
 
 /// A rule.
@@ -47,7 +47,7 @@ enum Message {
     Made(Expression),
 }
 
-/// A piece of evidence: what an expression says under a name, or what stands at the path of a field.
+/// A piece of evidence: the value of an expression under a name, or the value at a field path.
 #[derive(Debug)]
 enum Quoted {
     Made(String, Expression),
@@ -55,10 +55,10 @@ enum Quoted {
 }
 
 impl Rule {
-    /// A parameter as it is set, from what was written for it; it stays of the kind that it has on the card.
+    /// Parses a parameter override; the value keeps the type that it has on the card.
     ///
     /// # Errors
-    /// There is none of that name, or the value is of another kind; in words.
+    /// No such parameter exists, or the value has another type; as text.
     pub fn parameter(&self, name: &str, written: &str) -> Result<Value, String> {
         let Some(held) = self.params.get(name) else {
             let known = self.params.as_object().into_iter().flatten().map(|(name, _)| (name.clone(), ()));
@@ -102,7 +102,7 @@ impl Rule {
         all.any(|expression| expression.calls(function))
     }
 
-    /// What it says of one object; `None` where it is fine, or not asked about.
+    /// The finding about one object; `None` if the rule is true or does not apply.
     fn of_object<'a>(
         &self,
         ctx: &Context<'a>,
@@ -129,8 +129,8 @@ impl Rule {
         Ok(Some(self.finding(ctx, owner, bindings, &scope, object)))
     }
 
-    /// What is said of an object for which the rule does not hold. That it does not is known: a message, a piece of evidence or a
-    /// step that has no value takes nothing away from it.
+    /// The finding about an object for which the rule is false. A message, a piece of evidence or a step
+    /// without a value does not suppress it.
     fn finding<'a>(
         &self,
         ctx: &Context<'a>,
@@ -167,7 +167,7 @@ impl Rule {
     }
 }
 
-/// Judges every object of the rule's kind.
+/// Evaluates every object of the rule's kind.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
     let objects = objects(ctx, rule.kind)?;
     let asks = Asks {
@@ -198,7 +198,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
             Err(why) => unjudged.entry(why).or_default().push(bindings.named(object)),
         }
     }
-    // What is missing is known, and how to come by it.
+    // The gap and its remedy are known.
     if unjudged.remove(&NoValue::NoNamespace).is_some() {
         ctx.noted(ctx.every::<Namespace>());
     }
@@ -216,7 +216,7 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, rule: &Rule) -> Judgement {
 /// The objects of the rule's kind.
 ///
 /// # Errors
-/// They could not be had; or there is no such kind in this cluster, so that nothing is asked.
+/// They were unavailable; or the cluster does not have the kind, so the rule does not apply.
 fn objects<'a>(ctx: &Context<'a>, kind: Kind) -> Result<&'a [Value], Unjudged> {
     let undefined = || {
         matches!(kind, Kind::Foreign(_))

@@ -1,13 +1,15 @@
-//! Texts of a rule that are no CEL: `variables.NAME` as it is bound, and the paths of fields.
+//! Texts of a rule that are not CEL: `variables.NAME` as bound, and field paths.
 
 use serde_json::Value;
 
-/// How a variable is bound: a name of its own, as a map that holds all of them would need each to have a value.
+/// How a variable is bound: by a name of its own, since a map of all variables would require each to have a
+/// value.
 pub(super) fn bound(variable: &str) -> String {
     format!("variables_{variable}")
 }
 
-/// An expression with each `variables.NAME` as it is bound, outside of texts and of longer names; columns stay what they were.
+/// Replaces each `variables.NAME` in an expression, outside of string literals and longer names; columns
+/// stay the same.
 pub(super) fn plain(text: &str) -> String {
     const WRITTEN: &str = "variables.";
     let mut plain = String::with_capacity(text.len());
@@ -35,21 +37,21 @@ pub(super) fn plain(text: &str) -> String {
     plain
 }
 
-/// What an author wrote for it, in a message about an expression.
+/// Restores the author's spelling in a message about an expression.
 pub(super) fn as_written(message: &str) -> String {
     message.replace("variables_", "variables.")
 }
 
-/// A step of the path of a field.
+/// A step of a field path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
     Field(String),
     Item(usize),
-    /// Whichever item: `containers[]`, `containers[*]`. Names where something stands, and leads to nothing.
+    /// Any item: `containers[]`, `containers[*]`. It only names a location and has no value.
     Any,
 }
 
-/// The path of a field: `spec.replicas`, `spec.containers[0].image`, `metadata.annotations[linkerd.io/inject]`.
+/// A field path: `spec.replicas`, `spec.containers[0].image`, `metadata.annotations[linkerd.io/inject]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FieldPath {
     written: String,
@@ -57,10 +59,10 @@ pub(super) struct FieldPath {
 }
 
 impl FieldPath {
-    /// Of what a card says: a path that leads to a value.
+    /// Parses a path from a card that leads to a value.
     ///
     /// # Errors
-    /// It is no such path.
+    /// It is not such a path.
     pub(super) fn parse(written: &str) -> Result<FieldPath, String> {
         let path = FieldPath::naming(written)?;
         match path.steps.contains(&Step::Any) {
@@ -72,10 +74,11 @@ impl FieldPath {
         }
     }
 
-    /// The same where it only names what an expression tells: any item may be meant (`spec.containers[].image`).
+    /// Parses a path that only names the location of an expression's value; it may stand for any item
+    /// (`spec.containers[].image`).
     ///
     /// # Errors
-    /// It is no path.
+    /// It is not a path.
     pub(super) fn naming(written: &str) -> Result<FieldPath, String> {
         let wrong = |why: &str| {
             format!(
@@ -111,7 +114,7 @@ impl FieldPath {
         }
     }
 
-    /// The field of the object that it begins at.
+    /// The first field of the path.
     pub(super) fn first(&self) -> &str {
         match self.steps.first() {
             Some(Step::Field(name)) => name,
@@ -124,7 +127,7 @@ impl FieldPath {
         &self.written
     }
 
-    /// What stands there; `absent` where nothing does.
+    /// The value at the path; `absent` if there is no such field.
     pub(super) fn of(&self, object: &Value) -> String {
         let found = self.steps.iter().try_fold(object, |value, step| match step {
             Step::Field(name) => value.get(name.as_str()),
@@ -145,7 +148,7 @@ fn is_field(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
 }
 
-/// What stands behind an opening bracket, and the rest behind the closing one: a key, an item by its number, or any item.
+/// The content of a bracket, and the rest after it: a key, an item by its number, or any item.
 fn bracketed(inner: &str) -> Option<(Step, &str)> {
     let is_key =
         |key: &str| !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
@@ -216,7 +219,7 @@ mod tests {
             FieldPath::parse(path).expect_err(path);
             FieldPath::naming(path).expect_err(path);
         }
-        // Of several items one is to be named, unless an expression says what is quoted.
+        // A path without an expression has to name a single item.
         for path in ["spec.all[].a", "spec.all[*].a"] {
             FieldPath::parse(path).expect_err(path);
             FieldPath::naming(path).expect(path);

@@ -64,7 +64,7 @@ impl Unmeshed<'_> {
 }
 
 /// The reason for recreating pods.
-pub(super) const CREATED_ONLY: &str = "a proxy is added only when a pod is created";
+pub(super) const CREATED_ONLY: &str = "a proxy is only added when a pod is created";
 
 /// The injector's webhook with its configuration; `None` if it is certain that none is registered.
 ///

@@ -241,7 +241,8 @@ impl EveryStep {
         }
         if self.is_injected {
             add(format!(
-                "Where the proxy is in the pod template, a restart keeps it: inject the workload again, with the linkerd CLI{}",
+                "If the proxy is in the pod template, a restart keeps it: inject the workload again, with \
+                 the linkerd CLI{}",
                 self.cli
             ));
         }

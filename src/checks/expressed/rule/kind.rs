@@ -1,14 +1,14 @@
-//! The kind that a rule is evaluated for, which may be one that the card describes.
+//! The kind that a rule is evaluated for, either built-in or described by the card.
 
 use crate::card::ExpressedRule;
 use crate::item::Kind;
 use crate::nearest::closest;
 use crate::objects::{Description, Foreign};
 
-/// The kind that a rule is evaluated for: one of ours, or one that the card describes.
+/// The kind that a rule is evaluated for: a built-in one, or one that the card describes.
 ///
 /// # Errors
-/// There is no such kind, or what is said of it does not describe one; in words.
+/// The kind does not exist, or its description is invalid; as text.
 pub(super) fn kind(said: &ExpressedRule) -> Result<Kind, String> {
     let ours = || Kind::ALL.iter().copied().find(|kind| said.of.parse() == Ok(*kind));
     let Some(name) = &said.kind else {
@@ -59,7 +59,7 @@ pub(super) fn kind(said: &ExpressedRule) -> Result<Kind, String> {
     .map_err(|why| format!("rule: {why}"))
 }
 
-/// Whether an expression may ask what the injector does with the pods of a kind, which its pod template tells.
+/// Whether expressions may use injection results for a kind, which requires a pod template.
 fn asks_of_template(said: &ExpressedRule) -> bool {
     let steps = said.fix.iter().flat_map(|fix| fix.run.iter().map(String::as_str));
     let evidence = said.evidence.iter().filter_map(|one| one.expression.as_deref());

@@ -1,4 +1,4 @@
-//! A rule out of what its card says. Every part is parsed before anything is read of a cluster, and refused where it cannot be.
+//! Parses a rule from its card. Every part is parsed, and rejected if invalid, before any evidence is read.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use crate::expression::Expression;
 use crate::item::Kind;
 use crate::nearest::closest;
 
-/// So many variables a rule may have.
+/// Maximum number of variables of a rule.
 const VARIABLES: usize = 20;
-/// What is bound in every expression.
+/// The names bound in every expression.
 const BOUND: [&str; 5] = ["object", "namespaceObject", "owner", "cluster", "params"];
 
 impl Rule {
-    /// Of what a card says.
+    /// Parses the rule of a card.
     ///
     /// # Errors
-    /// A part of it cannot be; says which.
+    /// A part of it is invalid; the text names it.
     pub(in crate::checks::expressed) fn of(said: &ExpressedRule) -> Result<Rule, String> {
         let kind = kind(said)?;
         if matches!(kind, Kind::Secret | Kind::ConfigMap) {
@@ -99,8 +99,8 @@ impl Rule {
     }
 }
 
-/// Whether what an expression selects of `params`, `cluster`, `owner` and `namespaceObject` may be there at all: an object may lack
-/// any field, these lack only what is not known.
+/// Rejects fields that `params`, `cluster`, `owner` and `namespaceObject` never have. Any field of an
+/// object may be missing, but these lack only unknown facts.
 fn known_fields(expression: &Expression, params: &BTreeMap<String, Value>) -> Result<(), String> {
     const OWNER: [&str; 3] = ["kind", "namespace", "name"];
     let params: Vec<&str> = params.keys().map(String::as_str).collect();
@@ -122,7 +122,7 @@ fn known_fields(expression: &Expression, params: &BTreeMap<String, Value>) -> Re
     Ok(())
 }
 
-/// Whether the model of the mesh can say of objects of a kind what an expression asks of it.
+/// Whether the mesh model has results for objects of this kind that an expression uses.
 fn asks_of(kind: Kind, expression: &Expression) -> Result<(), String> {
     const MAKE_PODS: [Kind; 7] = [
         Kind::Pod,
@@ -147,8 +147,8 @@ fn asks_of(kind: Kind, expression: &Expression) -> Result<(), String> {
     }
 }
 
-/// Whether a path that begins like this is one of objects of a kind: what is nearly `spec` and is not is a slip. Kinds that a card
-/// describes may have any field.
+/// Rejects a first field that is close to `spec` and the like but is none of a kind's fields. Kinds that a
+/// card describes may have any field.
 fn known_beginning(kind: Kind, first: &str) -> Result<(), String> {
     const COMMON: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
     if matches!(kind, Kind::Foreign(_)) || COMMON.contains(&first) {

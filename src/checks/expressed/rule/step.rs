@@ -1,4 +1,4 @@
-//! A step of a remedy as a card says it: a command whose words are as they are or values of expressions.
+//! A step of a remedy on a card: a command whose words are literals or values of expressions.
 
 use crate::card::ExpressedFix;
 use crate::command::{Arg, Call, helm, kubectl, linkerd, meshdoctor};
@@ -12,20 +12,20 @@ pub(super) struct Step {
     run: Vec<Word>,
 }
 
-/// A word of a command: as it is, or a value.
+/// A word of a command: a literal, or a value.
 #[derive(Debug)]
 enum Word {
     Fixed(&'static str),
     Made(Expression),
-    /// One that begins with an option and its `=`, as the card writes it: what stands behind is a value.
+    /// A word that begins with an option and its `=`, as written on the card: the rest is a value.
     Option(&'static str, Expression),
 }
 
 impl Step {
-    /// Of what a card says; `parse` makes an expression of the text of a word.
+    /// Parses a step of a card; `parse` compiles the text of a word.
     ///
     /// # Errors
-    /// The command is of no program that steps run, or a word of it is no expression; in words.
+    /// The command runs no allowed program, or a word of it is not a valid expression; as text.
     pub(super) fn of(
         fix: &ExpressedFix,
         parse: &dyn Fn(&str) -> Result<Expression, String>,
@@ -36,7 +36,7 @@ impl Step {
         {
             return Err(format!("a command begins with one of {}", PROGRAMS.join(", ")));
         }
-        // It lives as long as the rule, which is as long as the process.
+        // It lives as long as the rule, which is the lifetime of the process.
         let kept = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
         let word = |word: &String| match word.strip_prefix('=') {
             Some(expression) => {
@@ -51,7 +51,7 @@ impl Step {
         Ok(Step { text: fix.text.clone(), run: fix.run.iter().map(word).collect::<Result<_, _>>()? })
     }
 
-    /// Adds the step; as a note where a word of its command has no value.
+    /// Adds the step; as a note if a word of its command has no value.
     pub(super) fn add_to(&self, remedy: Remedy, scope: &Scope<'_>) -> Remedy {
         match self.call(scope) {
             Some(call) => remedy.run(StepKind::Command, &self.text, call),
@@ -89,7 +89,8 @@ impl Step {
     }
 }
 
-/// The option that an expression begins with, in a text of its own: `--replicas=` of `'--replicas=' + string(params.least)`.
+/// The option that an expression begins with, as a string literal: `--replicas=` of `'--replicas=' +
+/// string(params.least)`.
 fn option(expression: &str) -> Option<&str> {
     let quoted = expression.trim_start();
     let quote = quoted.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
