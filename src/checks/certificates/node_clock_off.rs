@@ -103,7 +103,7 @@ fn evidence((name, time): &(&str, Timestamp)) -> Evidence {
 fn remedy() -> Remedy {
     Remedy::new().run(
         StepKind::Command,
-        "Check on the node whether its clock is synchronized, and synchronize it",
+        "On the node, check whether its clock is synchronized, and synchronize it if not",
         Command::in_node_shell([Line::from(program("chronyc").words("tracking"))
             .and_shell("||")
             .call(program("timedatectl"))]),

@@ -35,7 +35,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
              becomes ready"
         }
         (_, Role::Only) => {
-            "the trust anchor of the mesh has expired: identity issues no certificates, so no new proxy \
+            "the trust anchor of the mesh has expired: identity issues no certificates under it, so no new proxy \
                 becomes ready, and the certificates of running proxies expire (within 24 hours by \
                 default)"
         }
