@@ -26,6 +26,7 @@ use crate::collect::Collected;
 use crate::command::Connection;
 use crate::finding::{Finding, Severity, When};
 use crate::inspect::{self, nodes::NodeCni};
+use crate::item::{Item, Kind};
 use crate::judged::Judged;
 use crate::knowledge::{Knowledge, RowMode};
 use crate::model::cluster::TimeSource;
@@ -339,6 +340,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         findings: &of_rows,
         release: release.as_ref(),
         mode: question.settings.row_mode(),
+        links: cluster.answer(&Item::List(Kind::Link)).map_or(&[], |answer| answer.objects()),
     };
     let rows = rows::rows(&evidence, question.knowledge);
     Report {

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use crate::checks::Outcome;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::judged::Judged;
-use crate::knowledge::{COMMAND, Knowledge, Row, RowCategory, RowMode, RowSeverity};
+use crate::knowledge::{COMMAND, Knowledge, Row, RowCategory, RowList, RowMode, RowSeverity};
+use crate::objects::Link;
 use crate::version::LinkerdVersion;
 
 /// Result of a row, with the values of `linkerd check -o json`.
@@ -39,6 +40,8 @@ pub struct RowVerdict {
     pub result: RowResult,
     /// Checks whose findings fail it.
     pub checks: Vec<&'static str>,
+    /// What the command lists below the description of a row that succeeds: the clusters of the Links.
+    pub listed: Vec<String>,
 }
 
 /// A category with its printed rows.
@@ -60,6 +63,8 @@ pub struct RowInput<'a> {
     pub release: Option<&'a LinkerdVersion>,
     /// The options of the command.
     pub mode: RowMode,
+    /// The Links, in the order of the API server.
+    pub links: &'a [Link],
 }
 
 /// All rows that `linkerd check` would print, including those that it skips after a failure.
@@ -86,11 +91,29 @@ pub fn rows(evidence: &RowInput<'_>, knowledge: &Knowledge) -> Vec<Category> {
                     .collect();
             }
             let rows: Vec<RowVerdict> = answered
-                .filter_map(|(row, answers, hint)| verdict(category, row, answers, evidence.findings, &hint))
+                .filter_map(|(row, answers, hint)| {
+                    let listed = clusters(row, evidence.links);
+                    verdict(category, row, answers, evidence.findings, &hint).map(|verdict| {
+                        match verdict.result {
+                            RowResult::Success => RowVerdict { listed, ..verdict },
+                            RowResult::Warning | RowResult::Error => verdict,
+                        }
+                    })
+                })
                 .collect();
             if rows.is_empty() { Vec::new() } else { vec![Category { name: category.name.clone(), rows }] }
         })
         .collect()
+}
+
+/// The clusters that a row lists.
+fn clusters(row: &Row, links: &[Link]) -> Vec<String> {
+    let listed = links.iter().filter(|link| match row.lists {
+        Some(RowList::Links) => true,
+        Some(RowList::GatewayLinks) => link.has_gateway(),
+        None => false,
+    });
+    listed.map(|link| link.spec.target_cluster_name.clone()).collect()
 }
 
 /// Categories that are printed once per command: those with a finding about the command.
@@ -110,6 +133,7 @@ fn of_commands(
             error: in_words(finding),
             result: RowResult::Warning,
             checks: vec![finding.check],
+            listed: Vec::new(),
         };
         Category { name: category.name.replace(COMMAND, command), rows: vec![row] }
     });
@@ -170,7 +194,7 @@ fn verdict(
     };
     let hint = (result != RowResult::Success).then(|| hint.to_owned());
     let checks = failing.iter().map(|finding| finding.check).collect();
-    Some(RowVerdict { description: row.description.clone(), hint, error, result, checks })
+    Some(RowVerdict { description: row.description.clone(), hint, error, result, checks, listed: Vec::new() })
 }
 
 fn fails(finding: &Finding, answers: &[&Judged], description: &str) -> bool {
@@ -277,7 +301,8 @@ mod tests {
 
     /// The two rows of the check, as `RESULT ERROR`; `-` for an omitted one.
     fn said(judged: Judged, findings: &[Finding]) -> [String; 2] {
-        let evidence = RowInput { checks: &[judged], findings, release: None, mode: RowMode::Default };
+        let evidence =
+            RowInput { checks: &[judged], findings, release: None, mode: RowMode::Default, links: &[] };
         let rows = rows(&evidence, Knowledge::embedded());
         let rows: Vec<&RowVerdict> = rows.iter().flat_map(|category| &category.rows).collect();
         [READY, SCHEDULED].map(|description| {

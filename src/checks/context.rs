@@ -25,6 +25,7 @@ use crate::model::log::Log;
 use crate::model::node::NodeSnapshot;
 use crate::model::owners::Owners;
 use crate::objects::{Deployment, Job, KindOf, Link, Listed, Object, ReplicaSet, Secret, is_built_in};
+use crate::redact::{WITHHELD, withheld_entries};
 use crate::request::Request;
 use crate::version::{K8sVersion, LinkerdVersion};
 
@@ -44,6 +45,17 @@ pub(super) struct Run<'a> {
     pub(super) settings: &'a Settings,
     /// Results that are computed once.
     pub(super) joins: &'a Joins<'a>,
+}
+
+/// The object, unless another tool redacted entries of it that are read: then it was not provided.
+fn unless_withheld<'a, T: Object>(answer: &crate::model::Answer, object: &'a T) -> Result<&'a T, Missing> {
+    match object.annotation(WITHHELD) {
+        None => Ok(object),
+        Some(names) => {
+            let part = format!("{}, redacted by another tool", withheld_entries(names));
+            Err(Missing::part(answer.request.clone(), Why::NotCaptured, part))
+        }
+    }
 }
 
 /// The input of a check.
@@ -276,6 +288,18 @@ impl<'a> Context<'a> {
         self.answer(Item::List(K::LIST.kind())).map_or(&[], |(answer, _)| answer.objects())
     }
 
+    /// The objects of a kind that were read for any check of the run. Only the wording of steps may depend on them, so cards do
+    /// not declare them.
+    pub(super) fn for_steps<K: Listed>(&self) -> &'a [K::Object] {
+        self.cluster.answer(&Item::List(K::LIST.kind())).map_or(&[], |answer| answer.objects())
+    }
+
+    /// A named object of the control plane's namespace, as [`Context::for_steps`].
+    pub(super) fn named_for_steps<K: Listed>(&self, name: &str) -> Option<&'a K::Object> {
+        let item = Item::Named { kind: K::LIST.kind(), scope: Scope::ControlPlane, name: name.to_owned() };
+        self.cluster.answer(&item)?.objects().first()
+    }
+
     /// Notes missing evidence that could withdraw a finding or change its severity, and returns the
     /// available part: a finding without it states the gap.
     pub fn noted<T>(&self, read: Result<T, Missing>) -> Option<T> {
@@ -289,8 +313,8 @@ impl<'a> Context<'a> {
     pub fn named<K: Listed>(&self, scope: Scope, name: &str) -> Result<Option<&'a K::Object>, Missing> {
         let kind = K::LIST.kind();
         let (answer, reasons) = self.answer(Item::Named { kind, scope, name: name.to_owned() })?;
-        match (answer.objects().first(), reasons.first()) {
-            (Some(object), _) => Ok(Some(object)),
+        match (answer.objects::<K::Object>().first(), reasons.first()) {
+            (Some(object), _) => unless_withheld(answer, object).map(Some),
             (None, None) => Ok(None),
             (None, Some(why)) => Err(Missing::whole(answer.request.clone(), why.clone())),
         }
@@ -366,7 +390,9 @@ impl<'a> Context<'a> {
         };
         match &answer.fetched {
             Fetched::Missing { reason } => Err(Missing::whole(answer.request.clone(), reason.clone())),
-            Fetched::Complete | Fetched::Partial { .. } => Ok(answer.objects().first()),
+            Fetched::Complete | Fetched::Partial { .. } => {
+                answer.objects().first().map(|secret| unless_withheld(answer, secret)).transpose()
+            }
         }
     }
 

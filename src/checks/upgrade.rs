@@ -5,6 +5,7 @@
 //! newest chart unless given a version, so the step passes the installed one.
 
 mod charts;
+mod guard;
 
 use crate::checks::Context;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd};
@@ -18,6 +19,7 @@ pub(super) use charts::{
     CONTROL_PLANE, CRDS_CHART, Chart, chart_number, chart_of, if_chart_known, installed_chart,
 };
 use charts::{by_helm, crds_by_helm};
+pub(super) use guard::{IssuerWritten, force};
 
 /// The part of the installation to change.
 #[derive(Debug, Clone, Default)]
@@ -26,8 +28,10 @@ pub(super) struct Options<'a> {
     values: Vec<(&'a str, String, Option<&'static str>)>,
     /// Chart values that are read from files: the CLI's option, the path, the file.
     files: Vec<(&'static str, &'static str, &'static str)>,
-    /// Options of the CLI that only it has.
-    cli: Vec<&'static str>,
+    /// Whether the CLI skips its verification of proxies in any case.
+    forced: bool,
+    /// Whether every proxy has been restarted by then.
+    after_restarts: bool,
     /// The values for high availability that come with the chart.
     ha: bool,
 }
@@ -73,10 +77,24 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// An option that only the CLI has.
-    pub(super) fn cli_only(mut self, option: &'static str) -> Options<'a> {
-        self.cli.push(option);
+    /// Has the CLI skip its verification of proxies in any case.
+    pub(super) fn forced(mut self) -> Options<'a> {
+        self.forced = true;
         self
+    }
+
+    /// For a step that follows the restart of every proxy: none has other trust anchors by then.
+    pub(super) fn after_restarts(mut self) -> Options<'a> {
+        self.after_restarts = true;
+        self
+    }
+
+    /// Which issuer it writes.
+    fn issuer(&self) -> IssuerWritten {
+        match self.files.iter().any(|(_, path, _)| *path == "identity.issuer.tls.crtPEM") {
+            true => IssuerWritten::New,
+            false => IssuerWritten::Kept,
+        }
     }
 
     /// The values for high availability.
@@ -168,11 +186,16 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
             ),
         ),
         (Some(Installer::Cli), version) => {
-            let (wanted, line) = match &part {
-                Part::ControlPlane(options) => (version.as_ref(), by_cli(home, options)),
-                Part::Crds { release, first } => (Some(*release), crds_by_cli(home, *first)),
+            let (wanted, line, forced) = match &part {
+                Part::ControlPlane(options) => {
+                    let now = if options.after_restarts { None } else { Some(options.issuer()) };
+                    let force = now.and_then(|issuer| force(ctx, version.as_ref(), issuer));
+                    (version.as_ref(), by_cli(home, options, force), force.is_some())
+                }
+                Part::Crds { release, first } => (Some(*release), crds_by_cli(home, *first), false),
             };
-            remedy.run(kind, format!("{act}, with the linkerd CLI"), guarded(wanted, line))
+            let forced = if forced { FORCED } else { "" };
+            remedy.run(kind, format!("{act}, with the linkerd CLI{forced}"), guarded(wanted, line))
         }
         (None, _) => match &part {
             Part::Crds { release, first: true } => {
@@ -224,14 +247,28 @@ pub(super) fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
     }
 }
 
-fn by_cli(home: &str, options: &Options<'_>) -> Line {
+/// Why a printed `linkerd upgrade` is forced.
+pub(super) const FORCED: &str = ", forced because some proxies have other trust anchors";
+
+fn by_cli(home: &str, options: &Options<'_>, force: Option<&'static str>) -> Line {
     let upgrade = linkerd().control_plane(home).words("upgrade");
     let upgrade = if options.ha { upgrade.words("--ha") } else { upgrade };
     let upgrade = options.settings(str::to_owned).fold(upgrade, |upgrade, set| upgrade.option("--set", set));
     let upgrade =
         options.files.iter().fold(upgrade, |upgrade, (option, _, file)| upgrade.option(option, *file));
-    let upgrade = options.cli.iter().fold(upgrade, |upgrade, option| upgrade.words(option));
-    upgrade.pipe(apply())
+    upgrade_by_cli(upgrade, if options.forced { Some("--force") } else { force })
+}
+
+/// The end of a `linkerd upgrade`.
+fn upgrade_by_cli(upgrade: Call, force: Option<&'static str>) -> Line {
+    force.into_iter().fold(upgrade, |upgrade, option| upgrade.words(option)).pipe(apply())
+}
+
+/// `linkerd upgrade` of the CLI of a release, with the values that are kept; and why it is forced, if it is.
+pub(super) fn to_release(ctx: &Context<'_>, to: &LinkerdVersion) -> (Line, &'static str) {
+    let force = force(ctx, Some(to), IssuerWritten::Kept);
+    let upgrade = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
+    (upgrade_by_cli(upgrade, force), if force.is_some() { FORCED } else { "" })
 }
 
 fn crds_by_cli(home: &str, first: bool) -> Line {
@@ -285,7 +322,7 @@ mod tests {
 
     #[test]
     fn cli_upgrade_is_guarded_by_its_release() {
-        let line = by_cli("mesh", &Options::none().set("clusterNetworks", "10.0.0.0/8,fd00::/8"));
+        let line = by_cli("mesh", &Options::none().set("clusterNetworks", "10.0.0.0/8,fd00::/8"), None);
         let said = guarded(Some(&edge()), line).to_string();
         assert_eq!(
             said,

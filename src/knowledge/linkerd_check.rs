@@ -35,6 +35,16 @@ pub enum RowSeverity {
     Warning,
 }
 
+/// What a row lists below its description if it succeeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowList {
+    /// The clusters of all Links.
+    Links,
+    /// The clusters of the Links with a gateway that is probed.
+    GatewayLinks,
+}
+
 /// A row.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -48,6 +58,9 @@ pub struct Row {
     /// It is not printed if it does not apply; other rows then pass.
     #[serde(default)]
     pub skips: bool,
+    /// The list below it.
+    #[serde(default)]
+    pub lists: Option<RowList>,
     /// The releases of the command that print it.
     #[serde(default)]
     pub releases: ReleaseRange,

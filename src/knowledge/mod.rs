@@ -51,7 +51,7 @@ pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
 pub use free_text::{FreeText, KeyValue};
 pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};
-pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowMode, RowSeverity};
+pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowList, RowMode, RowSeverity};
 pub use mesh_logs::{MeshLogs, MeshSignature, written_at};
 pub use native_sidecar::{KeysRead, NativeSidecar};
 pub use nearest::Suggestion;

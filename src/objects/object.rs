@@ -13,6 +13,11 @@ pub trait Object: DeserializeOwned + Clone + Send + Sync + 'static {
     /// Namespace and name, for sorting and for messages.
     fn key(&self) -> (&str, &str);
 
+    /// The value of an annotation, of types whose metadata is kept.
+    fn annotation(&self, _name: &str) -> Option<&str> {
+        None
+    }
+
     /// Reason why its names are invalid, if they are.
     fn refused(&self) -> Option<String> {
         let (namespace, name) = self.key();
@@ -31,6 +36,10 @@ macro_rules! by_metadata {
     () => {
         fn key(&self) -> (&str, &str) {
             self.metadata.key()
+        }
+
+        fn annotation(&self, name: &str) -> Option<&str> {
+            self.metadata.annotation(name)
         }
     };
 }

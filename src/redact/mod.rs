@@ -25,6 +25,7 @@ mod remote;
 mod shapes;
 mod stream;
 mod text;
+mod withheld;
 
 pub use allow::{CLEAN, Rule, rule, unknown};
 pub(crate) use certificate::blocks as pem_blocks;
@@ -42,6 +43,7 @@ pub(crate) use pem::block as pem_block;
 pub use remote::{KUBECONFIG, RemoteAccess, note_absent_kubeconfig};
 pub use stream::Clean;
 pub use text::{bytes, own_words, text, yaml_bytes};
+pub use withheld::{WITHHELD, is_placeholder, withheld_entries};
 
 pub(crate) use marker::markers;
 

@@ -51,7 +51,7 @@ impl AddAssign for Counts {
 }
 
 /// Entries of Secrets that hold certificates.
-const CERTIFICATES: [&str; 4] = ["tls.crt", "crt.pem", "ca.crt", "ca-bundle.crt"];
+pub(super) const CERTIFICATES: [&str; 4] = ["tls.crt", "crt.pem", "ca.crt", "ca-bundle.crt"];
 /// Entries of Secrets that hold the private key to `tls.crt` or `crt.pem`.
 const PRIVATE_KEYS: [&str; 2] = ["tls.key", "key.pem"];
 /// Type of the Secrets with credentials of links.
@@ -91,6 +91,7 @@ impl Sanitized {
             object.entry("apiVersion").or_insert_with(|| version.into());
             object.entry("kind").or_insert_with(|| kind.into());
         }
+        super::withheld::note_withheld(&mut value, live);
         if live {
             note_absent_key(&mut value);
             remote::note_absent_kubeconfig(&mut value);

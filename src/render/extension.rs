@@ -62,12 +62,20 @@ pub fn failure(message: &str, next: Option<&str>) -> String {
         error: lines.join(INDENT),
         result: RowResult::Error,
         checks: vec![],
+        listed: vec![],
     };
     linkerd::json(&[Category { name: "meshdoctor".to_owned(), rows: vec![row] }], false)
 }
 
 fn fine(description: String) -> RowVerdict {
-    RowVerdict { description, hint: None, error: String::new(), result: RowResult::Success, checks: vec![] }
+    RowVerdict {
+        description,
+        hint: None,
+        error: String::new(),
+        result: RowResult::Success,
+        checks: vec![],
+        listed: vec![],
+    }
 }
 
 /// The passed checks of a category, in one row; none if none passed.
@@ -98,6 +106,7 @@ fn findings(report: &Report) -> BTreeMap<&str, Vec<RowVerdict>> {
             error: error(finding, &folding.explained_by(at, &report.findings), &printer).join(INDENT),
             result,
             checks: vec![finding.check],
+            listed: vec![],
         };
         rows.entry(&check.category).or_default().push(row);
     }
@@ -149,6 +158,7 @@ fn not_judged(report: &Report) -> Vec<RowVerdict> {
         error,
         result: RowResult::Warning,
         checks: vec![],
+        listed: vec![],
     };
     for (what, facts) in coverage::asked_for(report, Look::plain(WIDTH)) {
         let lines = facts.into_iter().map(|(label, text)| match label {

@@ -66,12 +66,18 @@ impl Document {
 impl From<&RowVerdict> for DocumentRow {
     fn from(row: &RowVerdict) -> DocumentRow {
         DocumentRow {
-            description: row.description.clone(),
+            description: described(row),
             hint: row.hint.clone().unwrap_or_default(),
             error: said(&row.error),
             result: row.result,
         }
     }
+}
+
+/// The description with the list below it, as the command prints both.
+fn described(row: &RowVerdict) -> String {
+    let listed = row.listed.iter().map(|name| format!("\n\t* {}", clean(name)));
+    std::iter::once(row.description.clone()).chain(listed).collect()
 }
 
 /// Cleaned line by line: a row's error has several.
@@ -120,6 +126,7 @@ fn failed(message: &str, reached: bool) -> Vec<Category> {
         description: description.to_owned(),
         hint: None,
         checks: Vec::new(),
+        listed: Vec::new(),
         error: error.to_owned(),
         result: if error.is_empty() { RowResult::Success } else { RowResult::Error },
     };
@@ -147,6 +154,9 @@ fn rows_table(categories: &[Category], sound: bool, look: Look) -> String {
         _ = writeln!(text, "{}\n{}", category.name, "-".repeat(category.name.len()));
         for row in &category.rows {
             _ = writeln!(text, "{} {}", mark(row.result, look), clean(&row.description));
+            for name in &row.listed {
+                _ = writeln!(text, "\t* {}", clean(name));
+            }
             for line in row.error.lines() {
                 _ = writeln!(text, "    {}", clean(line));
             }

@@ -12,6 +12,25 @@ use crate::binary::{meshdoctor, ran};
 use crate::dumps::{NOTHING, gz, kubectl_list, list, malformed, open, pod, tar_of};
 
 #[test]
+fn files_named_like_secrets_are_not_quoted_and_errors_stay_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["passwd", "password", "secret", "token", "password.txt"] {
+        fs::write(folder.path().join(name), "ready pod node\nmore\n").unwrap();
+        for option in ["--bundle", "--manifests"] {
+            let words = ["check", "--no-config", option, name];
+            let output = ran(meshdoctor(&words).current_dir(folder.path()));
+            assert_eq!(output.status, 3, "{}", output.err);
+            let own = format!("error: {name}: neither JSON nor YAML\n");
+            assert!(output.err.starts_with(&own) && !output.text().contains("ready"), "{}", output.err);
+        }
+    }
+    fs::write(folder.path().join("notes.txt"), "ready pod node\n").unwrap();
+    let output =
+        ran(meshdoctor(&["check", "--no-config", "--bundle", "notes.txt"]).current_dir(folder.path()));
+    assert!(output.err.contains("it begins with \"ready pod node\""), "{}", output.err);
+}
+
+#[test]
 fn what_is_broken_is_named_with_its_line_and_the_rest_is_there() {
     let folder = tempfile::tempdir().unwrap();
     let whole = serde_json::to_string_pretty(&kubectl_list(&[pod("a", 1), pod("b", 2)])).unwrap();

@@ -10,10 +10,9 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Call, Command, Line, kubectl, program};
 use crate::finding::{Remedy, StepKind};
-use crate::model::control_plane::installed;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
-use crate::objects::{Deployment, Pod};
+use crate::objects::Pod;
 
 const NEW_ISSUER: &str =
     "Put the new issuer in place (if cert-manager or another tool writes its Secret, in that tool)";
@@ -96,42 +95,20 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
 
 /// Adds the step that puts the issuer under a new trust anchor in place.
 pub(super) fn put_new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    // By then every proxy has the anchor.
-    let options = pair(Options::none(), "issuer-new.crt", "issuer-new.key");
+    let options = pair(Options::none(), "issuer-new.crt", "issuer-new.key").after_restarts();
     upgrade::step(ctx, remedy, StepKind::Command, NEW_ISSUER, options)
 }
 
 fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &'static str) -> Remedy {
     let options = pair(Options::none(), certificate, key);
-    unguarded(ctx, remedy, NEW_ISSUER, options)
+    upgrade::step(ctx, remedy, StepKind::Command, NEW_ISSUER, options)
 }
 
 /// Adds the step that restores an issuer that is stored in the values of the installation.
 pub(super) fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let act = "Restore the Secret from the installation, which keeps the issuer (the CLI in the Secret linkerd-config-overrides, \
                Helm in its release)";
-    unguarded(ctx, remedy, act, Options::none())
-}
-
-/// Adds a step of the control plane that the linkerd CLI would refuse while proxies have other trust anchors.
-fn unguarded(ctx: &Context<'_>, remedy: Remedy, act: &str, options: Options<'_>) -> Remedy {
-    let by_cli = upgrade::managed_by(ctx).is_by_cli();
-    match by_cli && is_refused(ctx) {
-        true => {
-            let act = format!("{act}, forced because some proxies have other trust anchors");
-            upgrade::step(ctx, remedy, StepKind::Command, &act, options.cli_only("--force"))
-        }
-        false => upgrade::step(ctx, remedy, StepKind::Command, act, options),
-    }
-}
-
-/// Whether `linkerd upgrade` refuses an issuer under the current trust anchors. Reads `pods` and the trust anchors, if they are
-/// available.
-fn is_refused(ctx: &Context<'_>) -> bool {
-    let home = ctx.namespaces().control_plane.as_str();
-    let version = installed(ctx.hints::<Deployment>(), None, home).map(|(version, _)| version);
-    let guards = |version| ctx.knowledge.upgrades().guards_issuer(version, ctx.knowledge.minors());
-    version.as_ref().is_none_or(guards) && foreign_pods(ctx).next().is_some()
+    upgrade::step(ctx, remedy, StepKind::Command, act, Options::none())
 }
 
 /// The meshed pods outside the control plane's namespace that share no trust anchor with the current bundle.
@@ -173,7 +150,7 @@ fn anchors<'a>(file: &'static str) -> Options<'a> {
 pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let act = "Put both in place (if trust-manager or cert-manager writes the bundle and the Secret, in \
         that tool)";
-    let options = pair(anchors(NEW_ROOT), "issuer-new.crt", "issuer-new.key").cli_only("--force");
+    let options = pair(anchors(NEW_ROOT), "issuer-new.crt", "issuer-new.key").forced();
     upgrade::step(ctx, remedy, StepKind::Command, act, options)
 }
 
@@ -237,13 +214,13 @@ pub(in crate::checks) fn put_bundle(
     file: &'static str,
 ) -> Remedy {
     let act = format!("{act} (if trust-manager writes it, in that tool)");
-    unguarded(ctx, remedy, &act, anchors(file))
+    upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file))
 }
 
 /// As [`put_bundle`], once every proxy has the anchor that the issuer chains to.
 pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
     let act = format!("{act} (if trust-manager writes it, in that tool)");
-    upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file))
+    upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file).after_restarts())
 }
 
 /// Adds the step that puts an issuer in place where the chart does not write the Secret. Only certificates and files are

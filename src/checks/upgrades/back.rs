@@ -4,9 +4,9 @@ use super::gitops::taken;
 use super::phases::Phase;
 use crate::card::Part;
 use crate::checks::Context;
-use crate::checks::upgrade::{apply, guarded, managed_by};
+use crate::checks::upgrade::{guarded, managed_by, to_release};
 use crate::checks::versions::cli_install::install;
-use crate::command::{Arg, Command, helm, linkerd};
+use crate::command::{Arg, Command, helm};
 use crate::finding::{Remedy, StepKind};
 use crate::model::managed_by::{Installer, Release};
 use crate::version::LinkerdVersion;
@@ -68,8 +68,7 @@ fn rolled_back(release: Release<'_>) -> Command {
 }
 
 fn by_cli(ctx: &Context<'_>, to: &LinkerdVersion) -> Command {
-    let home = &ctx.namespaces().control_plane;
-    let line = linkerd().control_plane(home).words("upgrade").pipe(apply());
+    let (line, _) = to_release(ctx, to);
     let mut command = match ctx.knowledge.channels().of(to) {
         Some(_) => Command::from(install(ctx.knowledge, to)),
         None => return guarded(Some(to), line),

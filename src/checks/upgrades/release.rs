@@ -31,11 +31,14 @@ pub(super) fn control_plane(
             StepKind::Upgrade,
             format!("{act}: in the tool that renders the chart, as no Helm release in the cluster holds it"),
         ),
-        Some(Installer::Cli) => remedy.run(
-            StepKind::Upgrade,
-            format!("{act}, with the linkerd CLI: your values, and the new defaults for all others"),
-            guarded(Some(to), linkerd().control_plane(home).words("upgrade").pipe(apply())),
-        ),
+        Some(Installer::Cli) => {
+            let (line, forced) = upgrade::to_release(ctx, to);
+            remedy.run(
+                StepKind::Upgrade,
+                format!("{act}, with the linkerd CLI{forced}: your values, and the new defaults for all others"),
+                guarded(Some(to), line),
+            )
+        }
         None => remedy.run(
             StepKind::Upgrade,
             format!(

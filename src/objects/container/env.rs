@@ -76,7 +76,7 @@ pub(super) fn kept<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Env
                 if KEPT.contains(&&*variable.name) {
                     let value = variable.value.and_then(|Text(value)| match &*variable.name {
                         // A redacted value is unknown.
-                        TRUST_ANCHORS if value.contains("REDACTED") || value.contains("***") => None,
+                        TRUST_ANCHORS if redact::is_placeholder(&value) => None,
                         TRUST_ANCHORS => {
                             Some(BundlePrint::kept(&value, |pem| redact::setting(TRUST_ANCHORS, pem)))
                         }

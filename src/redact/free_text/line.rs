@@ -1,12 +1,14 @@
 //! Redacts free text token by token. Tokens are separated by blanks, quotes, brackets and similar; a token is kept
 //! depending on its form and the preceding words.
 
+mod assigned;
+
 use super::keys::{Announced, announced, is_sensitive};
 use super::places::{
     is_account, is_attachment, is_file, is_generated, is_range, is_revision, is_source_file,
 };
 use super::typed::{Numbers, is_hex, is_typed, is_uid};
-use super::value::{Until, closing, is_key, separates, without_signs};
+use super::value::{Until, is_key, separates};
 use super::words::{is_host, is_image, is_name, is_path, is_reference, is_url, is_words, lower};
 use crate::knowledge::{FreeText, Knowledge};
 use crate::redact::marker::{Marker, stand_in};
@@ -374,85 +376,6 @@ impl<'a> Scan<'a> {
                 && token.len() == 64
                 && is_hex(token)
                 && matches!(&*before, "sandbox" | "container")
-    }
-
-    /// The value of the last token, after `signs` bytes of `=`, `:` or the end of a tag.
-    fn assigned(&mut self, signs: usize) {
-        let sign = &self.line[self.at..self.at + signs];
-        let key = self.key.take();
-        self.out.push_str(sign);
-        self.at += signs;
-        // `=>`, `:=`, `==`
-        while let Some(more) = self.rest().chars().next().filter(|c| matches!(c, '=' | '>') && sign != ">") {
-            self.out.push(more);
-            self.at += 1;
-        }
-        let blank = self.rest().starts_with([' ', '\t']) || self.rest().is_empty();
-        let glued = sign != ":" || !blank;
-        let Some(key) = key else {
-            // A sign without a preceding key: `("":`.
-            return;
-        };
-        let class = if key.is_empty() { Announced::Unknown } else { announced(self.known, key) };
-        match class {
-            Announced::Secret => self.secret(glued),
-            Announced::Unknown if glued => self.take(Until::Blank),
-            Announced::Unknown => self.near = NEAR,
-            // After a colon and a blank, a sentence continues or a name follows its kind.
-            Announced::Usual if !glued => {}
-            class => {
-                self.glued = false;
-                self.place = Place::Value(class);
-            }
-        }
-    }
-
-    /// Replaces the value of a key that announces a secret, unless a sentence follows.
-    fn secret(&mut self, glued: bool) {
-        let value = self.rest().trim_start_matches([' ', '\t']);
-        let first = value.trim_start_matches(['"', '\'', '\\']);
-        let word = first.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        let nothing = ["true", "false", "null", "nil", "<nil>", "none", "{}", "[]"].iter().any(|nothing| {
-            first
-                .strip_prefix(nothing)
-                .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
-        });
-        let opens = first.starts_with(['{', '[']) && first.len() == 1;
-        let is_sentence = !glued && value == first && self.known.begins_sentence(&lower(word));
-        if nothing || opens || is_sentence {
-            self.near = NEAR;
-        } else if value.is_empty()
-            || matches!(value, "|" | ">" | "|-" | ">-" | "|+" | "\\")
-            || Marker::whole(value.as_bytes()).is_some_and(|marker| marker.original_len <= 2)
-        {
-            self.open = true;
-            self.near = NEAR;
-        } else {
-            self.take(Until::Pair);
-            self.near = NEAR;
-        }
-    }
-
-    /// Replaces a value from here on.
-    fn take(&mut self, until: Until) {
-        let rest = self.rest();
-        let start = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-        let value = &rest[start..];
-        let quotes = value.len() - value.trim_start_matches(['"', '\'', '`', '\\']).len();
-        let end = if quotes > 0 { closing(value, quotes) } else { until.end(value) };
-        let inner = without_signs(&value[quotes.min(end)..end]);
-        self.out.push_str(&rest[..start + quotes.min(end)]);
-        self.at += start + quotes.min(end);
-        if inner.is_empty() {
-            self.key = None;
-            return;
-        }
-        replaced(self.out, inner);
-        self.at += inner.len();
-        self.hidden();
-        if inner.ends_with([':', '=']) {
-            self.near = NEAR;
-        }
     }
 }
 

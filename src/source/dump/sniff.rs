@@ -66,11 +66,17 @@ pub fn of_head(head: &[u8]) -> Text {
     {
         return Text::Neither(format!("a message of kubectl: {:?}", shown()));
     }
-    if is_yaml(line) {
-        Text::Yaml
-    } else {
-        Text::Neither(format!("neither JSON nor YAML; it begins with {:?}", shown()))
-    }
+    if is_yaml(line) { Text::Yaml } else { Text::Neither(format!("{NEITHER}; it begins with {:?}", shown())) }
+}
+
+/// What is wrong with a file that is neither.
+const NEITHER: &str = "neither JSON nor YAML";
+
+/// The reason why a file is not read, without its first line if its name announces a secret: `password.txt`.
+pub fn without_secret(name: &str, why: String) -> String {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or(file);
+    if why.starts_with(NEITHER) && redact::names_a_secret(stem) { NEITHER.to_owned() } else { why }
 }
 
 /// Whether the first bytes are those of a supported text in any encoding; not only blanks.

@@ -1,0 +1,70 @@
+//! Whether `linkerd upgrade` refuses to run because of the data plane: unless it is forced, it verifies the issuer that it is about
+//! to write with the trust anchors of every proxy outside the control plane's namespace. Decided in one place for every printed
+//! `linkerd upgrade`.
+
+use crate::certificates::{BundlePrint, Certificate, Trust, from_base64_bundle, from_bundle, trust};
+use crate::checks::Context;
+use crate::checks::trust_roots::{BUNDLE, TRUST_ROOTS, written};
+use crate::model::installed::CONTROL_PLANE_NS;
+use crate::objects::{ConfigMap, Pod, Secret};
+use crate::version::LinkerdVersion;
+
+/// The option that skips the verification.
+const FORCE: &str = "--force";
+
+/// Which issuer an upgrade writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::checks) enum IssuerWritten {
+    /// The one that the installation keeps.
+    Kept,
+    /// A new one, signed by a current trust anchor.
+    New,
+}
+
+/// The option that `linkerd upgrade` of a release needs, if it would refuse otherwise. `None` as the release: unknown, presumed to
+/// verify.
+pub(in crate::checks) fn force(
+    ctx: &Context<'_>,
+    release: Option<&LinkerdVersion>,
+    issuer: IssuerWritten,
+) -> Option<&'static str> {
+    let verifies = |release| ctx.knowledge.upgrades().guards_issuer(release, ctx.knowledge.minors());
+    (release.is_none_or(verifies) && writes_issuer(ctx) && refused_pods(ctx, issuer).next().is_some())
+        .then_some(FORCE)
+}
+
+/// Whether Linkerd writes the issuer: of one that another tool writes, nothing is verified.
+fn writes_issuer(ctx: &Context<'_>) -> bool {
+    let config = ctx.named_for_steps::<ConfigMap>("linkerd-config");
+    let values = config.and_then(ConfigMap::chart_values);
+    values.is_none_or(|values| matches!(values.text("identity.issuer.scheme"), None | Some("linkerd.io/tls")))
+}
+
+/// The meshed pods outside the control plane's namespace that do not trust the issuer.
+fn refused_pods<'a>(ctx: &Context<'a>, issuer: IssuerWritten) -> impl Iterator<Item = &'a Pod> {
+    let home = ctx.namespaces().control_plane.as_str();
+    let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS).and_then(|roots| roots.data.get(BUNDLE));
+    let current = roots.map(|pem| BundlePrint::of(pem)).filter(|current| !current.is_empty());
+    let signers = roots.filter(|_| issuer == IssuerWritten::Kept).and_then(|pem| signers(ctx, pem));
+    ctx.for_steps::<Pod>().iter().filter(move |pod| {
+        let meta = &pod.metadata;
+        let own = meta.label(CONTROL_PLANE_NS) == Some(home) && meta.namespace != home;
+        let held: Option<BundlePrint> = written(pod).and_then(|text| text.parse().ok());
+        let Some(held) = held.filter(|_| own) else { return false };
+        match (&signers, &current) {
+            (Some(signers), _) => !signers.iter().any(|signer| held.has(signer)),
+            (None, Some(current)) => !current.overlaps(&held),
+            (None, None) => false,
+        }
+    })
+}
+
+/// The anchors of the bundle that the kept issuer leads to; `None` if the issuer is unknown or leads to none of them.
+fn signers(ctx: &Context<'_>, bundle: &str) -> Option<Vec<Certificate>> {
+    let secret = ctx.named_for_steps::<Secret>("linkerd-identity-issuer")?;
+    let chain = from_base64_bundle(secret.data.get("crt.pem")?).ok()?;
+    let anchors = from_bundle(bundle).ok()?;
+    let leads = |anchor: &Certificate| trust(&chain, std::slice::from_ref(anchor)) == Trust::Yes;
+    let signers: Vec<Certificate> = anchors.into_iter().filter(leads).collect();
+    (!signers.is_empty()).then_some(signers)
+}
