@@ -31,8 +31,9 @@ use crate::judged::Judged;
 use crate::knowledge::{Knowledge, RowMode};
 use crate::model::cluster::TimeSource;
 use crate::model::skew::Skew;
+use crate::objects::Link;
 use crate::policy::{self, Policy};
-use crate::rows::{self, Category};
+use crate::rows::{self, Category, LinkedCluster};
 use crate::source::Origin;
 use crate::version::LinkerdVersion;
 
@@ -82,6 +83,8 @@ pub struct Report {
     pub rows: Vec<Category>,
     /// The way to run `linkerd check` that has these rows.
     pub row_mode: RowMode,
+    /// The linked clusters.
+    pub links: Vec<LinkedCluster>,
     /// Connection options of the cluster.
     pub connection: Connection,
     /// Number of objects and files with redacted values.
@@ -335,12 +338,18 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     let release: Option<LinkerdVersion> = cluster.cli_version.clone().ok().or_else(control_plane);
     // Rows cannot show accepted findings, effects of a change, or confidence.
     let of_rows: Vec<Finding> = findings.iter().chain(&inferred).filter(counts).cloned().collect();
+    let links: Vec<LinkedCluster> = cluster
+        .answer(&Item::List(Kind::Link))
+        .map_or(&[][..], |answer| answer.objects::<Link>())
+        .iter()
+        .map(LinkedCluster::from)
+        .collect();
     let evidence = rows::RowInput {
         checks: &checks,
         findings: &of_rows,
         release: release.as_ref(),
         mode: question.settings.row_mode(),
-        links: cluster.answer(&Item::List(Kind::Link)).map_or(&[], |answer| answer.objects()),
+        links: &links,
     };
     let rows = rows::rows(&evidence, question.knowledge);
     Report {
@@ -348,6 +357,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         nodes: inspect::nodes::nodes(cluster),
         rows,
         row_mode: question.settings.row_mode(),
+        links,
         origin: question.origin.clone(),
         at: (cluster.at, cluster.time_source),
         knowledge_date: question.knowledge.date().to_string(),

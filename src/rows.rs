@@ -63,8 +63,23 @@ pub struct RowInput<'a> {
     pub release: Option<&'a LinkerdVersion>,
     /// The options of the command.
     pub mode: RowMode,
-    /// The Links, in the order of the API server.
-    pub links: &'a [Link],
+    /// The linked clusters, in the order of the API server.
+    pub links: &'a [LinkedCluster],
+}
+
+/// A linked cluster, for the rows that list it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct LinkedCluster {
+    /// Its name.
+    pub name: String,
+    /// Whether its gateway is used.
+    pub gateway: bool,
+}
+
+impl From<&Link> for LinkedCluster {
+    fn from(link: &Link) -> LinkedCluster {
+        LinkedCluster { name: link.spec.target_cluster_name.clone(), gateway: link.has_gateway() }
+    }
 }
 
 /// All rows that `linkerd check` would print, including those that it skips after a failure.
@@ -107,13 +122,13 @@ pub fn rows(evidence: &RowInput<'_>, knowledge: &Knowledge) -> Vec<Category> {
 }
 
 /// The clusters that a row lists.
-fn clusters(row: &Row, links: &[Link]) -> Vec<String> {
+fn clusters(row: &Row, links: &[LinkedCluster]) -> Vec<String> {
     let listed = links.iter().filter(|link| match row.lists {
         Some(RowList::Links) => true,
-        Some(RowList::GatewayLinks) => link.has_gateway(),
+        Some(RowList::GatewayLinks) => link.gateway,
         None => false,
     });
-    listed.map(|link| link.spec.target_cluster_name.clone()).collect()
+    listed.map(|link| link.name.clone()).collect()
 }
 
 /// Categories that are printed once per command: those with a finding about the command.

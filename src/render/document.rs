@@ -33,6 +33,7 @@ use crate::knowledge::RowMode;
 use crate::model::cluster::TimeSource;
 use crate::render::text::clean;
 use crate::report::ConfigUse;
+use crate::rows::LinkedCluster;
 
 /// One run. Every field is present in every outcome, even if the run produced no report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -115,6 +116,9 @@ pub struct Run {
     /// The way to run `linkerd check` that has the same rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linkerd_check_mode: Option<RowMode>,
+    /// The linked clusters that rows of `linkerd check` list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkedCluster>,
     /// How the cluster is reached, so that printed commands reach the same one; absent if by the defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<Connection>,

@@ -186,7 +186,8 @@ fn faults(text: &Text) -> Vec<String> {
     if let Some(limit) = text.limit.filter(|limit| length > *limit) {
         faults.push(format!("{length} characters, at most {limit}"));
     }
-    let longest = text.text.split(['.', ';', '?', '!', ':', '(', ')']).map(|it| it.split_whitespace().count()).max();
+    let longest =
+        text.text.split(['.', ';', '?', '!', ':', '(', ')']).map(|it| it.split_whitespace().count()).max();
     if let Some(words) = longest.filter(|words| *words > SENTENCE) {
         faults.push(format!("a sentence of {words} words, at most {SENTENCE}"));
     }

@@ -163,6 +163,7 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
         findings,
         rows: vec![],
         row_mode: Default::default(),
+        links: vec![],
         connection: Default::default(),
         redacted: 14,
         errors: vec![],

@@ -38,7 +38,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .evidence(passed.asks())
             .evidence(passed.maker.field("spec.containers", *name))
             .evidences(asks_istio.map(|(key, value)| of_namespace(passed.maker.namespace(), key, value)))
-            .remedy(remedy(ctx, passed.maker.namespace(), asks_istio.map(|(key, _)| key), Some(passed))),
+            .remedy(remedy(
+                ctx,
+                passed.maker.namespace(),
+                asks_istio.map(|(key, _)| key),
+                Some(passed),
+            )),
         );
     }
     let webhooks = ctx.seen::<MutatingWebhookConfiguration>()?;

@@ -35,7 +35,9 @@ pub(super) fn control_plane(
             let (line, forced) = upgrade::to_release(ctx, to);
             remedy.run(
                 StepKind::Upgrade,
-                format!("{act}, with the linkerd CLI{forced}: your values, and the new defaults for all others"),
+                format!(
+                    "{act}, with the linkerd CLI{forced}: your values, and the new defaults for all others"
+                ),
                 guarded(Some(to), line),
             )
         }

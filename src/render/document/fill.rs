@@ -69,6 +69,7 @@ impl From<&Report> for Document {
                 to_cni: report.to_cni.clone(),
                 asked: Some(asked(&report.asked)),
                 linkerd_check_mode: Some(report.row_mode),
+                links: report.links.clone(),
                 connection: Some(report.connection.clone()).filter(|it| *it != Connection::default()),
                 ..run(&report.run)
             },
@@ -123,6 +124,7 @@ fn run(run: &report::Run) -> Run {
         to_cni: None,
         asked: None,
         linkerd_check_mode: None,
+        links: Vec::new(),
         connection: None,
     }
 }

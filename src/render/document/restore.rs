@@ -46,7 +46,6 @@ pub fn restore(document: &Document) -> Option<Report> {
         extensions: versions.extensions.clone(),
         gateway_api: versions.gateway_api.clone(),
     };
-    let row_mode = document.run.linkerd_check_mode.unwrap_or_default();
     let asked = asked(document);
     Some(Report {
         run: run(document),
@@ -70,8 +69,9 @@ pub fn restore(document: &Document) -> Option<Report> {
         verdict: verdict(document, &gaps),
         repair: repair(document, &findings),
         nodes: document.nodes.iter().map(node).collect(),
-        rows: linkerd_check(&checks, &findings, &skew, row_mode),
-        row_mode,
+        rows: linkerd_check(&checks, &findings, &skew, &document.run),
+        row_mode: document.run.linkerd_check_mode.unwrap_or_default(),
+        links: document.run.links.clone(),
         coverage: coverage(document, gaps),
         checks,
         findings,
@@ -430,11 +430,17 @@ fn linkerd_check(
     checks: &[Judged],
     findings: &[finding::Finding],
     skew: &Skew,
-    mode: crate::knowledge::RowMode,
+    run: &super::Run,
 ) -> Vec<rows::Category> {
     let release = skew.cli.iter().chain(skew.control_plane.values()).find_map(|version| version.parse().ok());
     let counted: Vec<finding::Finding> =
         findings.iter().filter(|finding| report::counts(finding)).cloned().collect();
-    let input = rows::RowInput { checks, findings: &counted, release: release.as_ref(), mode };
+    let input = rows::RowInput {
+        checks,
+        findings: &counted,
+        release: release.as_ref(),
+        mode: run.linkerd_check_mode.unwrap_or_default(),
+        links: &run.links,
+    };
     rows::rows(&input, Knowledge::embedded())
 }
