@@ -1,4 +1,4 @@
-//! `api-server-port-redirected`: API server calls of the control plane are redirected to its own
+//! `api-server-port-redirected`: the control plane's calls to the API server are redirected to its own
 //! proxies before these are up.
 
 use crate::checks::sockets::{self, AtSockets};
@@ -14,7 +14,8 @@ use crate::objects::{ConfigMap, FelixConfiguration, Pod, Service, TargetPort};
 
 /// The Service of the API server.
 const API_SERVER: (&str, &str) = ("default", "kubernetes");
-/// The ports that the chart exempts in linkerd-init of the control plane.
+/// The API server ports that linkerd-init skips in the control plane by default (chart value
+/// `proxyInit.kubeAPIServerPorts`).
 const USUAL: [u16; 2] = [443, 6443];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -24,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let of_calico = || sockets::of_all_nodes(ctx.hints::<FelixConfiguration>()).and_then(sockets::calico);
     let Some(at_sockets) = config.and_then(sockets::cilium).or_else(of_calico) else {
         return Err(Unjudged::not_applicable(
-            "no network plugin is known to select the API server's address when a process connects",
+            "no network plugin is known that translates Service addresses when a process connects",
         ));
     };
     let Some((port, said)) = services.iter().find_map(port) else { return Ok(Verdict::fine()) };
@@ -35,7 +36,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         pods.iter().filter(|pod| pod.metadata.namespace == *home && pod.metadata.label(COMPONENT).is_some())
     {
         let waits = pod.condition("Ready").is_some_and(|ready| ready.status != "True");
-        // linkerd-cni exempts the API server's own ports.
+        // linkerd-cni looks up the ports of the API server itself.
         if !waits || pod.spec.container(INIT_CONTAINER).is_none() || pod.is_finished() {
             continue;
         }
@@ -50,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(finding(ctx, &owners, port, said, evidence, at_sockets).into_iter().collect::<Vec<_>>().into())
 }
 
-/// The API server's own port, if the Service forwards to it.
+/// The target port of the API server, if `service` is its Service.
 fn port(service: &Service) -> Option<(u16, Evidence)> {
     let (namespace, name) = API_SERVER;
     if service.metadata.namespace != namespace || service.metadata.name != name {
@@ -76,9 +77,8 @@ fn finding(
 ) -> Option<Finding> {
     let (first, others) = owners.split_first()?;
     let message = format!(
-        "the control plane is not ready, most likely because its calls to the API server are redirected \
-            to its own proxy: the network plugin sends them to port {port}, which linkerd-init does not \
-            exempt"
+        "the control plane is not ready, and its calls to the API server are most likely redirected to its \
+        own proxy: the network plugin sends them to port {port}, which linkerd-init does not skip"
     );
     let ports = USUAL.into_iter().chain((!USUAL.contains(&port)).then_some(port));
     let ports = ports.map(|port| port.to_string()).collect::<Vec<_>>().join(",");
@@ -87,14 +87,13 @@ fn finding(
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Exempt the API server's port in linkerd-init of the control plane",
+        "Make linkerd-init of the control plane skip the port of the API server",
         options,
     )
     .step(
         StepKind::Note,
-        "Or stop the network plugin from selecting addresses when processes in pods connect, which \
-            application proxies need anyway: see cilium-socket-balancing and \
-            calico-connect-time-balancing",
+        "Or stop the network plugin from translating Service addresses when pods connect. The proxies of \
+        applications need that too: see cilium-socket-balancing and calico-connect-time-balancing",
     );
     let finding = ctx
         .finding(first.subject(Vec::new()), message)

@@ -1,4 +1,4 @@
-//! `api-server-unreadable`: the API server returned no readable version.
+//! `api-server-unreadable`: the API server did not return a readable version.
 
 use crate::checks::{Context, Judgement, Verdict};
 use crate::command::kubectl;
@@ -17,8 +17,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             return Err(missing.into());
         }
         Why::Denied { .. } => (
-            "the API server denies this user access to its version, which every authenticated user may \
-                read: the credentials are wrong or expired, or a role was removed",
+            "the API server denies this user its version, which every authenticated user may read: the \
+            credentials are wrong or expired, or a role was removed",
             remedy
                 .run(
                     StepKind::Command,
@@ -27,26 +27,26 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 )
                 .step(
                     StepKind::Note,
-                    "Sign in again, or bind the ClusterRole system:public-info-viewer to that user",
+                    "Log in again, or bind the ClusterRole system:public-info-viewer to that user",
                 ),
         ),
         Why::TimedOut { .. } => (
-            "the API server did not answer the request for its version in time",
+            "the request for the API server's version timed out",
             remedy
                 .run(
                     StepKind::Command,
-                    "Check whether it is up and how fast it answers",
+                    "Check whether the API server is up, and how long it takes to answer",
                     kubectl().words("get --raw=/readyz?verbose"),
                 )
-                .step(StepKind::Note, "If it is only slow, give more time with --request-timeout"),
+                .step(StepKind::Note, "If it is only slow, raise --request-timeout"),
         ),
         Why::NotServed | Why::Malformed { .. } | Why::NoValue { .. } | Why::NotJudged { .. } => (
-            "the server that answered is not an API server, or its answer was changed on the way: its \
-                version is unreadable",
+            "the answer does not come from an API server, or was changed on the way: the version cannot be \
+            read",
             remedy
                 .run(
                     StepKind::Command,
-                    "Check which server answers at the address in the kubeconfig",
+                    "Show the answer at the address in the kubeconfig",
                     kubectl().words("get --raw=/version -v=6"),
                 )
                 .step(StepKind::Note, "Look for a proxy or a login page between here and the cluster"),

@@ -7,13 +7,13 @@ use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::model::pod_status::word;
 use crate::objects::{Deployment, Pod};
 
-/// The namespace and label of the cluster's DNS pods, for any DNS server.
+/// The namespace of the cluster's DNS pods.
 const NAMESPACE: &str = "kube-system";
-/// See [`NAMESPACE`].
+/// The label of the cluster's DNS pods, whether CoreDNS or kube-dns.
 const LABEL: (&str, &str) = ("k8s-app", "kube-dns");
-/// Maximum number of quoted pods.
+/// Maximum number of pods quoted in evidence.
 const QUOTED: usize = 3;
-/// The names that proxies look up first.
+/// The components whose names a proxy looks up when it starts.
 const LOOKED_UP: [&str; 2] = ["identity", "destination"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let wanted = deployment.map(|deployment| deployment.spec.replicas.unwrap_or(1));
     if dns.is_empty() && wanted.is_none_or(|wanted| wanted == 0) {
         return Err(Unjudged::not_applicable(format!(
-            "{NAMESPACE} has no pods with the label {}={}: another component serves DNS",
+            "{NAMESPACE} has no pods with the label {}={}: another DNS server resolves names",
             LABEL.0, LABEL.1
         )));
     }
@@ -57,7 +57,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Evidence::field(
             format!("Deployment {NAMESPACE}/{name}"),
             "spec.replicas",
-            format!("{wanted}, no pod exists"),
+            format!("{wanted}, but no pod exists"),
         )
     });
     let list =
@@ -67,9 +67,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             subject,
-            "no pod of the cluster's DNS is ready: starting proxies cannot find identity, destination \
-                and the policy controller, so their pods do not become ready, and applications cannot \
-                resolve names",
+            "no DNS pod of the cluster is ready: new proxies cannot find identity, destination and the \
+            policy controller, so their pods do not become ready. Applications cannot resolve names",
         )
         .evidences(seen)
         .evidences(none)
@@ -79,8 +78,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 .run(StepKind::Command, "Read their logs", logs)
                 .step(
                     StepKind::Note,
-                    "Repair it before anything in the mesh: waiting proxies continue automatically once \
-                        names resolve",
+                    "Repair DNS before anything in the mesh: waiting proxies recover once names resolve",
                 ),
         );
     let finding = if ctx.are_starting(&dns) { finding.severity(Severity::Info) } else { finding };

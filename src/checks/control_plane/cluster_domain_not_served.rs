@@ -1,5 +1,5 @@
-//! `cluster-domain-not-served`: the cluster's DNS does not serve the domain in which proxies look
-//! up the control plane.
+//! `cluster-domain-not-served`: proxies look up the control plane in a domain that the cluster's DNS does
+//! not serve.
 
 use crate::checks::control_plane::installation::values;
 use crate::checks::serving::component_missing;
@@ -14,9 +14,9 @@ use crate::redact::Corefile;
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "coredns";
 const FILE: &str = "Corefile";
-/// The default of the charts.
+/// The charts' default.
 const USUAL: &str = "cluster.local";
-/// The names that proxies look up first.
+/// The components whose names a proxy looks up when it starts.
 const LOOKED_UP: [&str; 2] = ["identity", "destination"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -25,7 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let domain = values.text("clusterDomain").unwrap_or(USUAL);
     let Some(text) = config?.and_then(|config| config.data.get(FILE)) else {
         return Err(Unjudged::not_applicable(format!(
-            "the ConfigMap {NAMESPACE}/{NAME} with a {FILE} is missing: another component serves DNS"
+            "no ConfigMap {NAMESPACE}/{NAME} has a {FILE}: another DNS server resolves names"
         )));
     };
     let served = Corefile::of(text);
@@ -38,11 +38,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     if served.open {
-        let part = format!("the domains that other files or rewritten names add to its {FILE}");
+        let part = format!("domains that imported files or rewrite rules add to its {FILE}");
         return Err(ctx.lacking(item(), Why::NotCaptured, part).into());
     }
     if served.zones.is_empty() {
-        return Err(Unjudged::not_applicable(format!("its {FILE} serves no names of the cluster")));
+        return Err(Unjudged::not_applicable(format!("its {FILE} has no zone of the kubernetes plugin")));
     }
     let home = &ctx.namespaces().control_plane;
     let zones = served.zones.join(", ");
@@ -50,21 +50,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Set clusterDomain to the domain of the cluster. Identities end with identityTrustDomain, which \
-            keeps its value if it is set separately",
+        "Set clusterDomain to the domain of the cluster (identityTrustDomain, if set, stays unchanged)",
         Options::none().set("clusterDomain", served.zones[0].clone()),
     );
     let remedy = restart::all_meshed(
         ctx,
         remedy,
         restart::Needs::NewProxy,
-        "Restart the meshed workloads: proxies get the names when their pod is created",
+        "Restart the meshed workloads: a proxy gets these names when its pod is created",
     );
     let finding = ctx
         .finding(
             Subject::object(Kind::ConfigMap, home, "linkerd-config"),
-            "proxies look up the control plane in a domain that the cluster's DNS does not serve: they get no certificate and no policy, and \
-             their pods do not become ready",
+            "proxies look up the control plane in a domain that the cluster's DNS does not serve: new \
+            proxies get no certificate and no policy, and their pods do not become ready",
         )
         .evidence(Evidence::field(
             format!("ConfigMap {home}/linkerd-config"),

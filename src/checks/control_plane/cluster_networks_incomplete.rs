@@ -1,4 +1,4 @@
-//! `cluster-networks-incomplete`: pods or Services have addresses outside clusterNetworks.
+//! `cluster-networks-incomplete`: pods or Services have addresses outside of clusterNetworks.
 
 use super::networks::{Add, ClusterNetworks, cluster_networks, finding, misspelled};
 use crate::checks::{Context, Judgement};
@@ -7,7 +7,7 @@ use crate::objects::{Pod, Service};
 
 const PODS: &str = "cluster networks contains all pods";
 const SERVICES: &str = "cluster networks contains all services";
-/// Maximum number of objects in evidence.
+/// Maximum number of objects named in evidence.
 const NAMED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -32,8 +32,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Err(missing) => ctx.gap(missing),
         }
     }
-    let message = "finished pods still have addresses outside clusterNetworks: they receive no traffic, \
-        but linkerd check counts them";
+    let message = "finished pods have addresses outside of clusterNetworks: they receive no traffic, but \
+        linkerd check counts them";
     let ended = (!ended.is_empty() && !rows.contains(&PODS)).then(|| {
         let found = finding(ctx, &networks, message, ended, Add::Unknown).parameter("ended");
         found.severity(Severity::Info).rows_as(Severity::Error).fails_rows([PODS])
@@ -42,8 +42,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if rows.is_empty() {
         return Ok(others.collect::<Vec<_>>().into());
     }
-    let message = "clusterNetworks does not include the addresses of some pods or Services: proxies do \
-        not discover them, so traffic to them has no mTLS, policy or load balancing";
+    let message = "clusterNetworks does not contain the addresses of some pods or Services: proxies do not \
+        discover them, so traffic to them bypasses mTLS, policy and load balancing";
     let addresses = addresses(ctx, &networks);
     let outside = finding(ctx, &networks, message, evidence, Add::Addresses(&addresses)).fails_rows(rows);
     Ok(others.chain([outside]).collect::<Vec<_>>().into())
@@ -58,8 +58,8 @@ fn addresses(ctx: &Context<'_>, networks: &ClusterNetworks) -> Vec<std::net::IpA
     pods.chain(services.filter_map(|service| service.spec.cluster_ip.filter(is_outside))).collect()
 }
 
-/// Pods with an address outside the networks, either finished or not: the first few, and their
-/// total number.
+/// Pods outside the networks that are not on the host network, either the finished or the running ones: the
+/// first few, and their total.
 fn outside_pods(pods: &[Pod], networks: &ClusterNetworks, ended: bool) -> Vec<Evidence> {
     let own = pods.iter().filter(|pod| !pod.spec.host_network && pod.is_finished() == ended);
     let outside = own.filter_map(|pod| {

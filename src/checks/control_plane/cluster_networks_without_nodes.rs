@@ -1,4 +1,4 @@
-//! `cluster-networks-without-nodes`: the pod network of a node is outside clusterNetworks.
+//! `cluster-networks-without-nodes`: the pod network of a node is outside of clusterNetworks.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::finding::Evidence;
 use crate::model::networks::Network;
 use crate::objects::Node;
 
-/// Maximum number of networks in evidence and remedy.
+/// Maximum number of networks named in evidence and remedy.
 const NAMED: usize = 8;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -21,7 +21,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     if with.is_empty() {
         ctx.every::<Node>()?;
-        return Err(Unjudged::not_applicable("no node has a podCIDR"));
+        return Err(Unjudged::not_applicable("no node has a spec.podCIDR"));
     }
     let outside: Vec<&&Node> = with
         .iter()
@@ -42,8 +42,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let more = format!("{} more outside", outside.len() - NAMED);
         evidence.push(Evidence::other("Nodes", more));
     }
-    let message = "clusterNetworks does not include the pod networks of some nodes: proxies do not \
-        discover their pods, so traffic to them has no mTLS, policy or load balancing";
+    let message = "clusterNetworks does not contain the pod networks of some nodes: proxies do not discover \
+        pods there, so traffic to them bypasses mTLS, policy and load balancing";
     let add: Vec<&str> = named.into_iter().collect();
     let outside = finding(ctx, &networks, message, evidence, Add::These(&add));
     Ok(misspelled.into_iter().chain([outside]).collect::<Vec<_>>().into())

@@ -1,5 +1,5 @@
-//! `control-plane-annotation-ignored`: proxy annotations on the control plane's own pods, which the
-//! injector never handles.
+//! `control-plane-annotation-ignored`: proxy annotations on the control plane's own pods, which the injector
+//! does not process.
 
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
@@ -7,14 +7,14 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::components;
 use crate::objects::Deployment;
 
-/// Annotations that the charts write themselves, or that components other than the injector read.
+/// Annotations that the charts write themselves; they are not instructions to the injector.
 const OF_CHART: [&str; 4] = [
     "config.linkerd.io/default-inbound-policy",
     "config.linkerd.io/opaque-ports",
     "config.linkerd.io/skip-inbound-ports",
     "config.linkerd.io/skip-outbound-ports",
 ];
-/// The parts of keys that configure the injector.
+/// Key fragments of annotations that the injector reads.
 const DOMAINS: [&str; 3] = ["config.linkerd.io/", "config.alpha.linkerd.io/", "config.beta.linkerd.io/"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -44,23 +44,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = match values.is_empty() {
             true => Remedy::new().step(
                 StepKind::ChartValue,
-                "Set the intended value in the chart under proxy, which applies to every proxy of the \
-                    mesh",
+                "Set the chart values under proxy instead; they apply to every proxy of the mesh",
             ),
             false => upgrade::step(
                 ctx,
                 Remedy::new(),
                 StepKind::ChartValue,
-                "Set the intended value in the chart, which writes these pods (values under proxy apply \
-                    to every proxy of the mesh)",
+                "Set chart values instead, since the chart writes these pods (values under proxy apply to \
+                every proxy of the mesh)",
                 options,
             ),
         };
         findings.push(
             ctx.finding(
                 Subject::object("Deployment", home, &deployment.metadata.name),
-                "proxy annotations are set on control-plane pods: they have no effect, since the chart \
-                    writes these proxies and the injector never changes them",
+                "proxy annotations on control-plane pods have no effect: the chart writes these proxies, and \
+                the injector does not change them",
             )
             .evidences(found.iter().map(|(key, value)| {
                 Evidence::field(&object, format!("spec.template.metadata.annotations[{key}]"), value.as_str())
@@ -71,7 +70,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether the chart wrote the same into the proxy: it writes some of these annotations too.
+/// Whether the proxy has the same value: the chart writes some of these annotations together with the
+/// setting.
 fn is_so(key: &str, value: &str, proxy: Option<&crate::objects::Container>) -> bool {
     let Some(resources) = proxy.and_then(|proxy| proxy.resources.as_deref()) else { return false };
     let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
@@ -85,7 +85,7 @@ fn is_so(key: &str, value: &str, proxy: Option<&crate::objects::Container>) -> b
     written == value
 }
 
-/// The chart value with the same effect as an annotation.
+/// The chart value equivalent to an annotation.
 fn value_for(component: &str, key: &str) -> Option<String> {
     let of = match component {
         "identity" => "identityProxyResources",

@@ -1,5 +1,5 @@
-//! `control-plane-below-ha`: the control plane was installed with high availability but runs one
-//! pod of a component.
+//! `control-plane-below-ha`: the control plane was installed for high availability, and a component has too
+//! few ready pods.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::serving::component_missing;
@@ -11,14 +11,14 @@ use crate::model::control_plane::{CORE, components};
 use crate::model::installed::COMPONENT;
 use crate::objects::{Deployment, Workload};
 
-/// Minimum number of ready pods for which one loss is not an outage.
+/// Number of ready pods that `linkerd check` requires; with fewer, the loss of one pod is an outage.
 const AN_OUTAGE: u32 = 2;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>();
     let values = values(ctx)?;
     if values.bool("highAvailability") != Some(true) {
-        return Err(Unjudged::not_applicable("the control plane is not installed with high availability"));
+        return Err(Unjudged::not_applicable("the control plane is not installed for high availability"));
     }
     let enough = u32::try_from(ctx.param("replicas")).unwrap_or(AN_OUTAGE);
     let namespace = &ctx.namespaces().control_plane;
@@ -39,13 +39,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ctx,
                 remedy,
                 StepKind::ChartValue,
-                "Find out what scaled it down, then apply the replicas of the release's values-ha.yaml again",
+                "Find out why it was scaled down, then apply the replicas of the release's values-ha.yaml \
+                again",
                 Options::none().ha(),
             )
         } else {
             remedy.run(
                 StepKind::Command,
-                "Find out why the others do not become ready: nodes, resources, spread constraints",
+                "Find out why the other pods are not ready: nodes, resources, or spreading rules",
                 kubectl()
                     .namespace(namespace)
                     .words("describe pods")
@@ -56,12 +57,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .finding(
                 Subject::object("Deployment", namespace, &meta.name),
                 match available < AN_OUTAGE {
-                    true => "the control plane is installed with high availability, but fewer than two pods \
-                    of a component are ready: if their node fails, so does the component"
-                        .to_owned(),
+                    true => {
+                        "the control plane is installed for high availability, but a component has fewer \
+                than two ready pods: losing their node is an outage of the component"
+                            .to_owned()
+                    }
                     false => format!(
-                        "a component of the control plane has fewer than its {enough} replicas \
-                    ready"
+                        "a component of the control plane has fewer ready pods than the configured \
+                minimum of {enough}"
                     ),
                 },
             )
@@ -84,12 +87,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The pods that have been ready for the Deployment's `minReadySeconds`.
+/// The number of pods that have been ready for `minReadySeconds`.
 fn available(deployment: &Workload) -> u32 {
     deployment.status.available_replicas.min(deployment.status.ready_replicas)
 }
 
-/// The finding for a component without a Deployment, which `control-plane-missing` explains.
+/// The finding about a component without a Deployment. `control-plane-missing` explains it.
 fn gone(ctx: &Context<'_>, component: &str) -> Finding {
     let namespace = &ctx.namespaces().control_plane;
     let remedy = upgrade::step(
@@ -101,10 +104,10 @@ fn gone(ctx: &Context<'_>, component: &str) -> Finding {
     );
     ctx.finding(
         Subject::object("Deployment", namespace, &format!("linkerd-{component}")),
-        "the control plane is installed with high availability, but a component has no Deployment: its \
-            pods are not replaced",
+        "the control plane is installed for high availability, but a component has no Deployment: its pods \
+        are not replaced",
     )
-    .evidence(Evidence::other("Deployments", format!("no Deployment in {namespace} belongs to {component}")))
+    .evidence(Evidence::other("Deployments", format!("no Deployment of {component} in {namespace}")))
     .parameter("gone")
     .tie(component_missing(component))
     .remedy(remedy)

@@ -1,4 +1,4 @@
-//! `control-plane-churning`: the templates of the control plane change repeatedly.
+//! `control-plane-churning`: the pod templates of the control plane change repeatedly.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::model::managed_by::ManagedBy;
 use crate::objects::{Deployment, ReplicaSet, Workload};
 use crate::version::LinkerdVersion;
 
-/// Maximum number of quoted ReplicaSets.
+/// Maximum number of ReplicaSets quoted in evidence.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -38,8 +38,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The ReplicaSets of the release that has most of them: an upgrade makes ReplicaSets of another
-/// release, and several upgrades in a row are not churn.
+/// The ReplicaSets of the release with the most of them. Upgrades create ReplicaSets of other releases, and
+/// several upgrades in a row are not churn.
 fn of_one_release<'a>(sets: &[(Timestamp, &'a Workload)]) -> Option<Vec<(Timestamp, &'a Workload)>> {
     let mut releases: BTreeMap<String, Vec<(Timestamp, &Workload)>> = BTreeMap::new();
     for (at, set) in sets {
@@ -48,7 +48,7 @@ fn of_one_release<'a>(sets: &[(Timestamp, &'a Workload)]) -> Option<Vec<(Timesta
     releases.into_values().max_by_key(Vec::len)
 }
 
-/// The release of a ReplicaSet: the annotation from its Deployment, or else the tag of the
+/// The release of a ReplicaSet: the annotation copied from its Deployment, or else the tag of the
 /// component's image.
 fn release(set: &Workload) -> Option<String> {
     let created_by = set.metadata.annotation(CREATED_BY);
@@ -68,8 +68,8 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
     let remedy = Remedy::new()
         .run(
             StepKind::Command,
-            "Check which tool writes the Deployment, and which of its annotations differ between \
-                ReplicaSets",
+            "Find out which field manager writes the Deployment, and which annotations differ between \
+            ReplicaSets",
             kubectl()
                 .namespace(namespace)
                 .words("get deployment")
@@ -78,26 +78,23 @@ fn finding(ctx: &Context<'_>, component: &Component<'_>, mut sets: Vec<(Timestam
         )
         .step(
             StepKind::Note,
-            "Give the chart fixed certificates, from cert-manager or your own (proxyInjector, \
-                profileValidator and policyValidator: externalSecret and caBundle or injectCaFrom): \
-                each rendering makes new ones otherwise, and their checksums restart the pods",
+            "Give the chart fixed certificates, from cert-manager or your own. For proxyInjector, \
+            profileValidator and policyValidator, set externalSecret and either caBundle or injectCaFrom",
         )
         .step(
             StepKind::Note,
-            "If a GitOps controller applies the chart, make it ignore the generated fields: caBundle of \
-                the webhooks, the data of their Secrets, the annotations checksum/config, the schedule \
-                of the heartbeat",
+            "If a GitOps controller applies the chart, make it ignore generated fields: the webhooks' \
+            caBundle, the data of their Secrets, the annotations checksum/config and the heartbeat schedule",
         );
     ctx.finding(
         Subject::object("Deployment", namespace, name),
-        "the control plane is rolled out repeatedly: its template keeps changing, usually because each \
-            rendering of the chart makes new certificates. Webhooks fail while Secret and configuration \
-            differ",
+        "the control plane is rolled out repeatedly, most often because each rendering of the chart creates \
+        new certificates. Webhooks fail while Secret and webhook configuration differ",
     )
     .likely()
     .evidence(Evidence::other(
         format!("ReplicaSets of {name}"),
-        format!("{} made within {}", sets.len(), ctx.said_of("hours")),
+        format!("{} created within {}", sets.len(), ctx.said_of("hours")),
     ))
     .evidences(sets.iter().take(QUOTED).map(|(at, set)| {
         let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);

@@ -1,17 +1,17 @@
-//! `control-plane-ha-partial`: the control plane is installed with high availability but lacks part
-//! of its settings.
+//! `control-plane-ha-partial`: the control plane is installed for high availability, but a part of its
+//! settings is off.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 
-/// Settings of the chart's high-availability values other than replicas and failure policies, and
-/// the effect without them.
+/// Chart values that `values-ha.yaml` sets in addition to replicas and failure policies, and the consequence
+/// of leaving them off.
 const PARTS: [(&str, &str); 2] = [
     (
         "enablePodAntiAffinity",
-        "without anti-affinity all pods of a component may run on one node and fail with it",
+        "without anti-affinity all pods of a component may run on one node, and fail with it",
     ),
     (
         "enablePodDisruptionBudget",
@@ -22,7 +22,7 @@ const PARTS: [(&str, &str); 2] = [
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let values = values(ctx)?;
     if values.bool("highAvailability") != Some(true) {
-        return Err(Unjudged::not_applicable("the control plane is not installed with high availability"));
+        return Err(Unjudged::not_applicable("the control plane is not installed for high availability"));
     }
     let namespace = &ctx.namespaces().control_plane;
     let config = format!("ConfigMap {namespace}/{CONFIG}");
@@ -30,7 +30,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = lacking.map(|(path, why)| {
         ctx.finding(
             Subject::object("ConfigMap", namespace, CONFIG),
-            format!("the control plane is installed with high availability, but {path} is false: {why}"),
+            format!("the control plane is installed for high availability, and {path} is false: {why}"),
         )
         .parameter(*path)
         .evidence(Evidence::field(&config, "data.values: highAvailability", "true"))
@@ -39,7 +39,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ctx,
             Remedy::new(),
             StepKind::ChartValue,
-            "Set it, as the release's values-ha.yaml does",
+            "Set it as in the release's values-ha.yaml",
             Options::none().set(path, "true"),
         ))
     });

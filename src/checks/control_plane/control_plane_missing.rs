@@ -1,4 +1,4 @@
-//! `control-plane-missing`: some or all Deployments of the control plane are missing.
+//! `control-plane-missing`: one or all of the control plane's Deployments do not exist.
 
 use crate::checks::control_plane::installation::config;
 use crate::checks::serving::{component_missing, silent_injector};
@@ -24,25 +24,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let seen = match there.as_slice() {
         [] => format!("no Deployment in {namespace} has the label linkerd.io/control-plane-component"),
-        some => format!("{namespace} has {}, but not {}", some.join(", "), missing.join(", ")),
+        some => format!("{namespace} has {}, but no {}", some.join(", "), missing.join(", ")),
     };
     let message = if missing.len() == CORE.len() {
-        "the Linkerd control plane is missing: no pod can be injected, get an identity or discover \
-            services"
+        "no Linkerd control plane is installed: no pod can be injected, get an identity or discover services"
     } else {
-        "the control plane lacks a component: proxies that need it fail at their next start"
+        "a component of the control plane is missing: proxies that need it fail when they next start"
     };
     let remedy =
-        Remedy::new().step(StepKind::Note, "If the control plane is in another namespace, name it with -L");
+        Remedy::new().step(StepKind::Note, "If the control plane is in another namespace, set it with -L");
     let remedy = if there.is_empty() {
         let remedy = remedy.run(
             StepKind::Command,
-            "Otherwise check first whether the cluster is ready for it",
+            "Otherwise, check whether the cluster meets the requirements",
             meshdoctor().words("check --pre"),
         );
         remedy.run(
             StepKind::Command,
-            "Then install it with your installation tool and values; with the CLI",
+            "Then install it with the tool and values that will manage it; with the CLI",
             Command::lines([
                 linkerd()
                     .control_plane(namespace)
@@ -56,7 +55,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ctx,
             remedy,
             StepKind::Command,
-            "Otherwise restore the deleted objects",
+            "Otherwise, restore the deleted objects",
             Options::none(),
         )
     };
@@ -64,12 +63,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .finding(Subject::object("Namespace", "", namespace), message)
         .evidence(Evidence::other("Deployments", seen))
         .remedy(remedy);
-    // A dump may hold no namespaces, and the user may not be allowed to list them.
+    // A dump may contain no namespaces, or the user may not list them.
     let namespaces = ctx.every::<Namespace>();
     let homeless = namespaces.is_ok_and(|all| !all.iter().any(|known| known.metadata.name == *namespace));
     let nothing = missing.len() == CORE.len();
     let unconfigured = nothing && config(ctx).is_ok_and(|config| config.is_none());
-    // Pods may run for a while after their Deployment was deleted.
+    // Pods may still run for a while after their Deployment was deleted.
     let pods = ctx.hints::<Pod>();
     let unserved = missing.iter().any(|component| serving(pods, namespace, component) == 0);
     let rows = [
@@ -80,13 +79,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     ];
     let finding = finding.fails_rows(rows.into_iter().filter(|(fails, _)| *fails).map(|(_, row)| row));
     let finding = missing.iter().map(|component| component_missing(component)).fold(finding, Finding::tie);
-    // Without an injector the API server gets no answer, which also explains pods without a proxy.
+    // Without an injector the API server's webhook calls fail, which also explains pods without a proxy.
     let finding = if missing.contains(&"proxy-injector") { finding.tie(silent_injector()) } else { finding };
     Ok(vec![finding].into())
 }
 
-/// Whether leftover values enable a heartbeat whose account is missing: `linkerd check` then passes
-/// the row of `linkerd-config` and stops at this one.
+/// Whether leftover chart values enable a heartbeat whose ServiceAccount is missing. With such values, the
+/// `linkerd-config` row of `linkerd check` passes, and it stops at this one.
 fn lacks_heartbeat(ctx: &Context<'_>) -> bool {
     let values = config(ctx).ok().flatten().and_then(ConfigMap::chart_values);
     let wanted = values.is_some_and(|values| values.bool("disableHeartBeat") != Some(true));

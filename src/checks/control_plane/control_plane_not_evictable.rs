@@ -1,4 +1,4 @@
-//! `control-plane-not-evictable`: a PodDisruptionBudget allows no eviction of control-plane pods.
+//! `control-plane-not-evictable`: a PodDisruptionBudget allows no eviction of a control-plane pod.
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -23,7 +23,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let name = &budget.metadata.name;
         let unhealthy = status.current_healthy < status.expected_pods;
         let said = format!(
-            "0 evictions allowed: {} of {} pods are healthy, {} have to be{}",
+            "0 evictions allowed: {} of {} pods are healthy, {} required{}",
             status.current_healthy,
             status.expected_pods,
             status.desired_healthy,
@@ -33,26 +33,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let look = kubectl().namespace(namespace).words("get pods -o wide");
         let remedy = if unhealthy {
             Remedy::new()
-                .run(StepKind::Command, "Check which pods are not ready, and repair them first", look)
+                .run(StepKind::Command, "List the pods, and repair those that are not ready", look)
                 .step(
                     StepKind::Note,
-                    "If a node must be drained now, drain it with --disable-eviction: it deletes the \
-                        pods. With unhealthyPodEvictionPolicy: AlwaysAllow in the budget (Kubernetes \
-                        1.27 and later), a pod that is not ready never blocks its own eviction",
+                    "If a node must be drained now, use --disable-eviction, which deletes the pods. On \
+                    Kubernetes 1.27 and later, unhealthyPodEvictionPolicy: AlwaysAllow in the budget lets \
+                    unready pods be evicted",
                 )
         } else {
             Remedy::new().step(
                 StepKind::Note,
-                "Run more replicas than the budget requires, as the chart's values-ha.yaml does, or \
-                    lower the budget",
+                "Run more replicas than the budget requires, as the chart's values-ha.yaml does, or lower \
+                the budget's minimum",
             )
         };
         let shown = kubectl().namespace(namespace).words("get poddisruptionbudget").operand(name);
         let finding = ctx
             .finding(
                 Subject::object("PodDisruptionBudget", namespace, name),
-                "a PodDisruptionBudget allows no eviction of control-plane pods: draining a node, and so \
-                    upgrading it, waits",
+                "the budget allows no eviction: draining or upgrading a node with such a pod blocks",
             )
             .evidence(Evidence::field(
                 format!("PodDisruptionBudget {namespace}/{name}"),
@@ -71,13 +70,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = stuck.iter().fold(finding, |finding, pod| {
             finding.tie(Tie::Pod(namespace.clone(), pod.metadata.name.clone()))
         });
-        // Without a time it may come from a rollout.
+        // Without a timestamp it may be caused by a rollout.
         findings.push(if since.is_none() { finding.likely() } else { finding });
     }
     Ok(findings.into())
 }
 
-/// The pods that use a budget up: those that are not ready.
+/// The pods that a budget selects and that are not ready.
 fn unready<'a>(ctx: &Context<'a>, budget: &PodDisruptionBudget) -> Vec<&'a Pod> {
     let Some(selector) = &budget.spec.selector else { return Vec::new() };
     let covered = ctx.hints::<Pod>().iter().filter(|pod| {

@@ -1,5 +1,4 @@
-//! `control-plane-not-ready`: components of the control plane have too few ready pods, with the
-//! reason.
+//! `control-plane-not-ready`: components of the control plane have too few ready pods; with the cause.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 && meta.deletion_timestamp.is_none()
         });
         let enough = ready >= wanted.max(1);
-        // If enough are ready, some may be old pods that a rollout should replace.
+        // Some of the ready pods may be old ones that a stuck rollout should replace.
         let (own, others): (Vec<&Pod>, Vec<&Pod>) = own.partition(|pod| !enough || is_stuck(ctx, pod));
         judged.extend(own.iter().chain(&others).map(|pod| pod.metadata.name.as_str()).filter(|_| !enough));
         findings.extend(starting(ctx, component, &others));
@@ -62,9 +61,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Harmless pods in the control plane's namespace that `linkerd check` counts: evicted or failed,
-/// terminating, or of other owners. One for each row that fails for no other reason. Pods of a
-/// component with too few ready pods are reported with that component.
+/// Harmless pods in the control plane's namespace that `linkerd check` counts nevertheless: evicted, failed
+/// or terminating pods, and pods of other workloads. One finding for each row that fails only because of
+/// them. Pods of a component with too few ready pods are excluded: they belong to that component's finding.
 fn other_pods(
     ctx: &Context<'_>,
     pods: &[Pod],
@@ -84,10 +83,11 @@ fn other_pods(
     let found = rest.into_iter().flatten().map(|(row, severity, pod)| {
         let name = &pod.metadata.name;
         let message = if pod.metadata.label(COMPONENT).is_some() {
-            "a control-plane pod is unhealthy: the other replicas serve, but linkerd check counts it"
+            "a pod of the control plane is unhealthy; enough other replicas are ready, but linkerd check \
+            counts it"
         } else {
-            "a pod in the control plane's namespace is unhealthy: no component depends on it, but \
-                linkerd check counts it"
+            "a pod in the control plane's namespace is unhealthy; no component depends on it, but linkerd \
+            check counts it"
         };
         let remedy = Remedy::new();
         ctx.finding(Subject::object("Pod", namespace, name), message)
@@ -105,8 +105,8 @@ fn other_pods(
     found.collect()
 }
 
-/// The number of ready pods of a component: counted if all pods are listed, else from the status of
-/// its Deployment, which may be older.
+/// The number of ready pods of a component: counted from the pods if their list is complete, else taken from
+/// the status of the Deployment, which may be older.
 fn ready(component: &Component<'_>, pods: &[Pod], complete: bool, namespace: &str) -> u32 {
     let said = component.deployment.status.ready_replicas;
     match serving(pods, namespace, component.name) {
@@ -115,8 +115,7 @@ fn ready(component: &Component<'_>, pods: &[Pod], complete: bool, namespace: &st
     }
 }
 
-/// Pods that may still become ready while enough others are: an info, and `linkerd check` waits for
-/// them.
+/// Pods in addition to enough ready ones that may still become ready. `linkerd check` waits for them.
 fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Option<Finding> {
     let starting: Vec<&&Pod> = pods.iter().filter(|pod| unhealthy(pod).is_some()).collect();
     let first = starting.first()?;
@@ -124,7 +123,7 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
     let finding = ctx
         .finding(
             Subject::object("Deployment", namespace, &component.deployment.metadata.name),
-            "a control-plane pod is starting or has just failed: enough other pods are ready",
+            "a pod of the control plane is starting, or has just failed; enough others are ready",
         )
         .severity(Severity::Info)
         .rows_as(Severity::Error)
@@ -135,13 +134,13 @@ fn starting(ctx: &Context<'_>, component: &Component<'_>, pods: &[&Pod]) -> Opti
         }))
         .remedy(Remedy::new().run(
             StepKind::Command,
-            "Wait five minutes; if it is not ready then, find out why",
+            "Wait five minutes; if it is still not ready, find out why",
             kubectl().namespace(namespace).words("describe pod").operand(pod),
         ));
     Some(finding)
 }
 
-/// Whether a pod should be ready by now and is not.
+/// Whether a pod should be ready by now but is not.
 fn is_stuck(ctx: &Context<'_>, pod: &Pod) -> bool {
     let created = pod.metadata.creation_timestamp;
     is_unready(pod) && created.is_some() && !ctx.within_grace(created)
@@ -151,8 +150,8 @@ fn is_unready(pod: &Pod) -> bool {
     pod.condition("Ready").is_none_or(|condition| condition.status != "True") && !pod.is_finished()
 }
 
-/// Whether the missing pods of a component are starting. Without any ready pod, unschedulable pods
-/// are a failure at once.
+/// Whether the missing pods of a component are starting. If no pod is ready, unschedulable pods do not count
+/// as starting.
 fn comes_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> bool {
     let starting: Vec<&Pod> = own.iter().copied().filter(|pod| is_unready(pod)).collect();
     let serves = ready > 0 || !starting.iter().any(|pod| is_unschedulable(pod));
@@ -167,16 +166,15 @@ fn is_unschedulable(pod: &Pod) -> bool {
     pod.status.conditions.iter().any(|condition| condition.reason == "Unschedulable")
 }
 
-/// A component whose missing pods are starting: not a failure yet, but `linkerd check` waits for
-/// them.
+/// A finding (info) for a component whose missing pods are starting. `linkerd check` waits for them.
 fn coming_up(ctx: &Context<'_>, component: &Component<'_>, ready: u32, own: &[&Pod]) -> Finding {
     let meta = &component.deployment.metadata;
     let starting: Vec<&&Pod> = own.iter().filter(|pod| is_unready(pod)).collect();
     let finding = ctx
         .finding(
             Subject::object("Deployment", &meta.namespace, &meta.name),
-            "a control-plane component is starting: its missing pods were created less than five minutes \
-                ago, and none of their containers has failed",
+            "a component of the control plane is starting: its missing pods were created less than five \
+            minutes ago, and no container has failed",
         )
         .severity(Severity::Info)
         .parameter("starting")
@@ -224,36 +222,33 @@ fn finding(
         true => Evidence::field(&object, "status.readyReplicas", format!("{ready} of {wanted}")),
         false => Evidence::other(
             format!("Pods of {object}"),
-            format!("{ready} ready, although the status reports {said} of {wanted}"),
+            format!("{ready} ready, but the status shows {said} of {wanted}"),
         ),
     };
     let (severity, message) = match (ready, component.name) {
         (some, _) if some >= wanted.max(1) => (
             Severity::Warning,
-            "a control-plane pod does not become ready while the old ones still serve: the rollout is \
-                stuck, and losing a node may end the old pods",
+            "a pod of the control plane does not become ready, so a rollout is stuck. The old pods still \
+            serve; the loss of a node may stop them",
         ),
         (0, "identity") => (
             Severity::Error,
-            "identity has no ready pod: starting proxies, and those whose certificate expires, get no \
-                certificate",
+            "identity has no ready pod: new proxies get no certificate, and running ones cannot renew theirs",
         ),
         (0, "destination") => (
             Severity::Error,
-            "destination has no ready pod: starting proxies learn no endpoints and no policy; running \
-                ones keep their state",
+            "destination has no ready pod: new proxies get no endpoints and no policy; running ones keep \
+            those they have",
         ),
         (0, "proxy-injector") => (
             Severity::Error,
-            "the proxy injector has no ready pod: pods are created without a proxy or not at all",
+            "the proxy injector has no ready pod: new pods are created without a proxy, or not at all",
         ),
-        (0, _) => {
-            (Severity::Error, "a control-plane component has no ready pod: its function is unavailable")
-        }
+        (0, _) => (Severity::Error, "a component of the control plane has no ready pod: it is unavailable"),
         (_, _) => (
             Severity::Warning,
-            "a control-plane component has fewer ready pods than it should: losing another node may make \
-                it unavailable",
+            "a component of the control plane has fewer ready pods than its Deployment requests: the loss of \
+            a node may make it unavailable",
         ),
     };
     let remedy = remedy(namespace, component, reason.as_ref());
@@ -264,11 +259,11 @@ fn finding(
         .evidence(replicas)
         .evidences(why)
         .remedy(remedy);
-    // If none is ready, proxies are affected as if the component were missing.
+    // Without a ready pod the component is as unavailable as without a Deployment.
     if ready == 0 { finding.tie(component_missing(component.name)) } else { finding }
 }
 
-/// Why no pod exists: the condition of the Deployment, or that of its ReplicaSet.
+/// Why no pod exists: a condition of the Deployment, or one of its ReplicaSet.
 fn refused(component: &Component<'_>, events: &[Event]) -> Option<Evidence> {
     let meta = &component.deployment.metadata;
     if let Some(condition) = component.deployment.replica_failure() {
@@ -321,8 +316,8 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
     let remedy = match spread {
         true => remedy.step(
             StepKind::ChartValue,
-            "No two of its pods may share a node: add a node that its pods tolerate, remove a taint, or \
-                set fewer replicas (controllerReplicas)",
+            "Its pods must run on different nodes: add a node that they tolerate, remove a taint, or lower \
+            controllerReplicas",
         ),
         false => remedy,
     };
@@ -334,6 +329,6 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
         )
         .step(
             StepKind::Note,
-            "Repair the reported cause: an image, a node, a quota, a certificate, a missing object",
+            "Fix the reported cause: an image, a node, a quota, a certificate, a missing object",
         )
 }

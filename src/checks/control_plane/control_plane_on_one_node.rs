@@ -1,5 +1,5 @@
-//! `control-plane-on-one-node`: the loss of one node takes down a whole component of the control
-//! plane.
+//! `control-plane-on-one-node`: all pods of a control-plane component run on one node, or on preemptible
+//! nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::model::control_plane::{CORE, Component, components};
 use crate::model::installed::COMPONENT;
 use crate::objects::{Deployment, Node, Pod};
 
-/// The labels with which clouds and autoscalers mark nodes that they may reclaim at any time.
+/// Labels by which clouds and autoscalers mark nodes that may be reclaimed at any time.
 const SPOT: [(&str, &str); 7] = [
     ("karpenter.sh/capacity-type", "spot"),
     ("eks.amazonaws.com/capacityType", "SPOT"),
@@ -32,7 +32,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let ready = ready.count();
     if ready < ctx.count_of("nodes") {
-        return Err(Unjudged::not_applicable(format!("{ready} nodes are ready, too few to spread replicas")));
+        return Err(Unjudged::not_applicable(format!("{ready} nodes are ready, too few to spread the pods")));
     }
     let spot: BTreeMap<&str, (&str, &str)> =
         nodes.iter().filter_map(|node| Some((node.metadata.name.as_str(), spot(node)?))).collect();
@@ -82,12 +82,12 @@ fn together(ctx: &Context<'_>, component: &Component<'_>, on: &BTreeSet<&str>, r
         ctx,
         Remedy::new(),
         StepKind::ChartValue,
-        "Spread the replicas: enablePodAntiAffinity, which values-ha.yaml also sets",
+        "Set enablePodAntiAffinity, as in values-ha.yaml, to spread the replicas over nodes",
         Options::none().set("enablePodAntiAffinity", "true"),
     )
     .run(
         StepKind::Command,
-        "Or only spread the existing ones: if another node is free, a restart may be enough",
+        "Or restart the component: with another node free, the scheduler may spread its pods",
         kubectl()
             .namespace(&meta.namespace)
             .words("rollout restart")
@@ -95,7 +95,7 @@ fn together(ctx: &Context<'_>, component: &Component<'_>, on: &BTreeSet<&str>, r
     );
     ctx.finding(
         subject(component),
-        "all replicas of a component run on one node: if it fails, the component is unavailable",
+        "all replicas of a component run on one node: the loss of that node makes the component unavailable",
     )
     .parameter("together")
     .evidence(Evidence::field(shown(component), "spec.replicas", component.wanted().to_string()))
@@ -111,13 +111,12 @@ fn on_spot(
 ) -> Finding {
     let remedy = Remedy::new().step(
         StepKind::ChartValue,
-        "Keep the control plane on permanent nodes: set nodeSelector or nodeAffinity in the chart's \
-            values to one of their labels",
+        "Keep the control plane on permanent nodes: set nodeSelector or nodeAffinity in the chart's values \
+        to a label of such nodes",
     );
     ctx.finding(
         subject(component),
-        "all replicas of a component run on nodes that the cloud may reclaim at the same time: the \
-            component is then unavailable",
+        "all replicas of a component run on preemptible nodes: one reclaim of capacity can stop all of them",
     )
     .parameter("spot")
     .evidences(on.iter().map(|node| {

@@ -19,21 +19,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = Remedy::new()
             .run(
                 StepKind::Command,
-                "Read the API server's messages about the last pods that it rejected",
+                "Read the events of the ReplicaSet, which quote the API server",
                 kubectl().namespace(namespace).words("describe replicaset").operand(&set.metadata.name),
             )
             .step(
                 StepKind::Note,
-                "Remove the cause of the rejection: a quota, a limit range, pod security or an admission \
-                    webhook; the ReplicaSet retries automatically",
+                "Remove the cause: a quota, a limit range, pod security or an admission webhook. The \
+                ReplicaSet retries automatically",
             );
         let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);
         let said = format!("{}: {}", condition.reason, condition.message);
         let finding = ctx
             .finding(
                 Subject::object(kind, namespace, name),
-                "the API server rejects new control-plane pods: running pods are not replaced when they \
-                    fail",
+                "the API server rejects new pods of the control plane: running pods continue, but none can \
+                be replaced",
             )
             .evidence(Evidence::field(object, "status.conditions[ReplicaFailure]", said))
             .remedy(remedy);

@@ -1,5 +1,5 @@
-//! `control-plane-rbac-missing`: ServiceAccounts of the control plane lack permissions that their
-//! release needs.
+//! `control-plane-rbac-missing`: ServiceAccounts of the control plane lack permissions that their release
+//! needs.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,11 @@ type Rights<'a> = (&'a [AnyRole], &'a [AnyBinding]);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
-    // A permission is known to be missing only if both lists are complete.
+    // A missing permission can be concluded only from complete lists of both kinds.
     let rights = (ctx.every::<ClusterRole>()?, ctx.every::<ClusterRoleBinding>()?);
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
-        return Err(Unjudged::not_applicable(format!(
-            "the permissions that {version} needs are not known \
-            here"
-        )));
+        return Err(Unjudged::not_applicable(format!("the permissions that {version} needs are not known")));
     }
     let namespace = &ctx.namespaces().control_plane;
     let roles = table.roles(namespace, &version, minors);
@@ -40,8 +37,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.chain(roles.iter().flat_map(|role| unlabelled(ctx, role, rights))).collect::<Vec<_>>().into())
 }
 
-/// A role and its binding without the label that `linkerd check` searches for, for these two
-/// accounts only.
+/// Roles and bindings that lack the label by which `linkerd check` finds them; it looks only for those of
+/// these two accounts.
 fn unlabelled(ctx: &Context<'_>, role: &GrantedRole<'_>, rights: Rights<'_>) -> Vec<Finding> {
     if !["linkerd-identity", "linkerd-proxy-injector"].contains(&role.account) {
         return Vec::new();
@@ -56,7 +53,7 @@ fn unlabelled(ctx: &Context<'_>, role: &GrantedRole<'_>, rights: Rights<'_>) -> 
     of(there, "ClusterRole", ROLES).into_iter().chain(of(binding, "ClusterRoleBinding", BINDINGS)).collect()
 }
 
-/// The fault of a role; `None` if it exists, or its account has all its permissions.
+/// The problem with a role; `None` if it exists or its account has all its permissions by other means.
 fn finding(
     ctx: &Context<'_>,
     role: &GrantedRole<'_>,
@@ -78,28 +75,28 @@ fn finding(
     let state = match (there, binding) {
         (None, _) | (_, None) => "does not exist".to_owned(),
         (Some(_), Some(binding)) if binds(binding, role, namespace) => {
-            "grants less than its release defines".to_owned()
+            "grants fewer permissions than the role of its release".to_owned()
         }
-        (Some(_), Some(_)) => format!("does not grant {} to {namespace}/{}", role.role, role.account),
+        (Some(_), Some(_)) => format!("does not bind {} to {namespace}/{}", role.role, role.account),
     };
     let message = match (lacking.is_empty(), role.account) {
         (true, _) => {
-            "an object that the charts write is missing, but its ServiceAccount has the same permissions \
-                from other objects"
+            "an object of the charts is missing; its ServiceAccount has the same permissions from other \
+            objects"
         }
         (false, "linkerd-identity") => {
-            "identity may not create TokenReviews: starting proxies get no certificate, and running ones \
-                lose theirs within a day"
+            "identity may not create TokenReviews: new proxies get no certificate, and those of running \
+            proxies expire within a day"
         }
         (false, "linkerd-destination") => {
-            "destination lacks permissions: the kinds it cannot watch are missing from discovery or \
-                policy, and it does not become ready after its next restart"
+            "destination lacks permissions: resources it may not watch are missing from discovery or policy, \
+            and after its next restart it does not become ready"
         }
         (false, "linkerd-proxy-injector") => {
-            "the injector lacks permissions: it cannot read the owners of pods, and does not become \
-                ready after its next restart"
+            "the injector lacks permissions: it cannot read the owners of pods, and after its next restart \
+            it does not become ready"
         }
-        (false, _) => "a control-plane ServiceAccount lacks permissions that its release needs",
+        (false, _) => "a ServiceAccount of the control plane lacks permissions that its release needs",
     };
     let ask = lacking.first().map_or_else(
         || kubectl().words("get").arg(kind.to_ascii_lowercase()).operand(name),
@@ -116,7 +113,7 @@ fn finding(
         true => remedy,
         false => remedy.run(
             StepKind::Command,
-            "Restart the affected components if they do not recover automatically",
+            "If a refused component does not recover, restart it",
             kubectl()
                 .namespace(namespace)
                 .words("rollout restart")

@@ -1,4 +1,4 @@
-//! `control-plane-reports-errors`: the log of a control-plane container shows a known error.
+//! `control-plane-reports-errors`: a container of the control plane logs a known error.
 
 use crate::checks::reported::{containers, log_of, not_read, reported};
 use crate::checks::{Context, Judgement, Unjudged};

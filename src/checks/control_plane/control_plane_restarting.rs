@@ -1,4 +1,4 @@
-//! `control-plane-restarting`: a control-plane container was OOM-killed recently or restarts
+//! `control-plane-restarting`: a container of the control plane was OOM-killed recently, or restarts
 //! repeatedly, and is ready in between.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::Terminated;
 use crate::objects::{ContainerStatus, Deployment, Pod};
 
-/// Maximum number of quoted containers.
+/// Maximum number of containers quoted in evidence.
 const QUOTED: usize = 3;
 
 /// Why a container is reported.
@@ -38,7 +38,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in pods.iter().filter(own) {
         let component = pod.metadata.label(COMPONENT).unwrap_or_default();
         let statuses = pod.status.container_statuses.iter().chain(&pod.status.init_container_statuses);
-        // Containers that are not ready are reported by another check.
+        // `control-plane-not-ready` reports containers that are not ready now.
         for status in statuses.filter(|status| status.ready) {
             if let Some(why) = why(ctx, pod, status) {
                 groups.entry((component, status.name.as_str(), why)).or_default().push((pod, status));
@@ -82,12 +82,12 @@ fn finding(
     let home = ctx.namespaces().control_plane.as_str();
     let message = match why {
         Why::Memory => {
-            "a control-plane container was OOM-killed and is ready again: proxies fail fast during each \
-                restart, most of all when many reconnect at once"
+            "a container of the control plane was killed because it ran out of memory. It is ready again, \
+            but proxies fail fast during each gap"
         }
         Why::Often => {
-            "a control-plane container restarts repeatedly: it is ready in between, and proxies fail \
-                fast during each restart"
+            "a container of the control plane restarts repeatedly. It is ready in between, but proxies fail \
+            fast during each gap"
         }
     };
     let evidence = group.iter().take(QUOTED).flat_map(|(pod, status)| {
@@ -123,7 +123,7 @@ fn finding(
             ctx,
             Remedy::new(),
             StepKind::ChartValue,
-            "Raise its memory limit; with several replicas, the pods restart one after the other",
+            "Raise its memory limit (several replicas restart one after the other)",
             Options::none().set_with(memory_of(component, container), String::new(), "MEMORY_LIMIT"),
         ),
         Why::Often => Remedy::new().run(StepKind::Command, "Read the log of its last run", log),

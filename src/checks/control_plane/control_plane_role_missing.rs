@@ -1,5 +1,5 @@
-//! `control-plane-role-missing`: a Role in the control plane's namespace is missing, not bound, or
-//! grants too little.
+//! `control-plane-role-missing`: a Role in the control plane's namespace is missing, not bound, or grants
+//! too little.
 
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::upgrade::{self, Options};
@@ -15,7 +15,7 @@ use crate::objects::rbac::{
 const DESTINATION: &str = "linkerd-destination";
 const HEARTBEAT: &str = "linkerd-heartbeat";
 
-/// The kinds that grant permissions in a namespace.
+/// All objects that grant permissions in a namespace.
 #[derive(Clone, Copy)]
 struct Given<'a> {
     roles: &'a [AnyRole],
@@ -26,7 +26,7 @@ struct Given<'a> {
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
-    // A permission is known to be missing only if all these lists are complete.
+    // A missing permission can be concluded only from complete lists.
     let given = Given {
         roles: ctx.every::<Role>()?,
         bindings: ctx.every::<RoleBinding>()?,
@@ -35,7 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     let table = ctx.knowledge.control_plane();
     if !table.covers(&version, ctx.knowledge.minors()) {
-        return Err(Unjudged::not_applicable(format!("the Roles that {version} needs are not known here")));
+        return Err(Unjudged::not_applicable(format!("the Roles that {version} needs are not known")));
     }
     let namespace = ctx.namespaces().control_plane.as_str();
     let is_heartbeat = |job: &CronJob| job.metadata.namespace == namespace && job.metadata.name == HEARTBEAT;
@@ -49,13 +49,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = table
         .namespaced_roles()
         .iter()
-        // If the heartbeat is disabled, its Role is missing too.
+        // Without a heartbeat its Role is not needed.
         .filter(|role| role.account.as_deref() != Some(HEARTBEAT) || beats)
         .filter_map(|role| Some(finding(ctx, role, wrong(role, namespace, given)?).evidence(seen.clone())));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The fault: kind and name of the object, and its state.
+/// The problem: the kind and the name of the object, and its state.
 struct Wrong<'a> {
     kind: &'static str,
     name: &'a str,
@@ -88,7 +88,7 @@ fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: Given<'_>) -> Opt
             .filter_map(|b| given.cluster_roles.iter().find(|known| known.metadata.name == b.role_ref.name));
         rules.extend(everywhere.flat_map(|role| &role.rules));
         let lacks = lacking(&rules);
-        // A permission counts, whatever grants it.
+        // It does not matter which object grants the permission.
         if lacks.is_empty() {
             return None;
         }
@@ -96,14 +96,14 @@ fn wrong<'a>(role: &'a NamespacedRole, namespace: &str, given: Given<'_>) -> Opt
         let Some(there) = there else { return object("Role", &role.role, may("does not exist")) };
         let own: Vec<&PolicyRule> = there.rules.iter().collect();
         if !lacking(&own).is_empty() {
-            return object("Role", &role.role, may("grants less than its release defines"));
+            return object("Role", &role.role, may("grants fewer permissions than the Role of its release"));
         }
         let binding = role.binding.as_deref().unwrap_or(&role.role);
         let found = given
             .bindings
             .iter()
             .any(|known| known.metadata.namespace == namespace && known.metadata.name == binding);
-        let state = if found { "does not grant the Role to its account" } else { "does not exist" };
+        let state = if found { "does not bind the Role to its ServiceAccount" } else { "does not exist" };
         return object("RoleBinding", binding, may(state));
     }
     match there {
@@ -121,18 +121,18 @@ fn finding(ctx: &Context<'_>, role: &NamespacedRole, wrong: Wrong<'_>) -> Findin
     let (severity, message) = match role.account.as_deref() {
         Some(DESTINATION) => (
             Severity::Error,
-            "destination may not read the Secrets of its namespace: it finds no linked cluster, and \
-                exits a minute after its next start, since it waits for them",
+            "destination may not read the Secrets of its namespace. After its next restart it exits again \
+            after a minute each time; until then it finds no linked cluster",
         ),
         Some(_) => (
             Severity::Info,
-            "the heartbeat may not read linkerd-config: it reports without its values, and no traffic is \
-                affected",
+            "the heartbeat may not read linkerd-config, so its report lacks the chart values; traffic does \
+            not depend on it",
         ),
         None => (
             Severity::Warning,
-            "extensions may not read linkerd-config: the next Helm installation or upgrade of an \
-                extension fails in its namespace-metadata Job",
+            "extensions may not read linkerd-config: the namespace-metadata Job fails at the next \
+            installation or upgrade of an extension with Helm",
         ),
     };
     let ask = match (&role.account, &role.rights.name) {

@@ -1,5 +1,5 @@
-//! `control-plane-service-missing`: a Service of the control plane is missing, or has none of the
-//! ready pods as endpoints.
+//! `control-plane-service-missing`: a Service of the control plane is missing, or has no endpoint although
+//! pods are ready.
 
 use jiff::SignedDuration;
 
@@ -12,8 +12,7 @@ use crate::knowledge::{ControlPlaneService, FoundBy};
 use crate::model::installed::COMPONENT;
 use crate::objects::{EndpointSlice, Pod, Service};
 
-/// The time a pod must have been ready before its endpoint is expected, with a margin for lists
-/// read at different times.
+/// Time after which a ready pod must have an endpoint. Allows for lists that were read at different moments.
 const SETTLED: SignedDuration = SignedDuration::from_mins(2);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -57,7 +56,7 @@ fn ready<'a>(ctx: &Context<'_>, pods: &'a [Pod], component: &str) -> Vec<&'a Pod
         .collect()
 }
 
-/// Whether a Service has a ready endpoint. By the API's rules, a missing condition counts as ready.
+/// Whether a Service has a ready endpoint. A missing condition counts as ready, as the API defines.
 fn leads(slices: &[EndpointSlice], service: &Service) -> bool {
     let meta = &service.metadata;
     slices
@@ -72,12 +71,12 @@ fn missing(ctx: &Context<'_>, wanted: &ControlPlaneService) -> Finding {
     let home = ctx.namespaces().control_plane.as_str();
     let message = match wanted.found_by {
         FoundBy::Proxies => {
-            "a Service through which proxies find the control plane is missing: a starting proxy gets no \
-                certificate or configuration, and its pod does not become ready"
+            "a Service that proxies use to reach the control plane is missing: new proxies get no \
+            certificate or no configuration, and their pods do not become ready"
         }
         FoundBy::ApiServer => {
-            "the Service of a validating webhook is missing: the API server cannot call it, so invalid \
-                objects are accepted, or, with failurePolicy Fail, all objects of its kinds are rejected"
+            "the Service of a validating webhook is missing, so the API server cannot call it. Invalid \
+            objects are accepted unchecked; with failurePolicy Fail, all objects of its kinds are rejected"
         }
     };
     let evidence = Evidence::other(format!("Service {home}/{}", wanted.name), "does not exist");
@@ -88,13 +87,12 @@ fn empty(ctx: &Context<'_>, wanted: &ControlPlaneService, service: &Service, rea
     let home = ctx.namespaces().control_plane.as_str();
     let message = match wanted.found_by {
         FoundBy::Proxies => {
-            "a Service through which proxies find the control plane has no endpoint although its pods \
-                are ready: a starting proxy gets no certificate or configuration, and its pod does not \
-                become ready"
+            "a Service that proxies use to reach the control plane has no ready endpoint, although its pods \
+            are ready: new proxies get no certificate or no configuration, and their pods do not become ready"
         }
         FoundBy::ApiServer => {
-            "the Service of a validating webhook has no endpoint although its pods are ready: invalid \
-                objects are accepted, or, with failurePolicy Fail, all objects of its kinds are rejected"
+            "the Service of a validating webhook has no ready endpoint, although its pods are ready. Invalid \
+            objects are accepted unchecked; with failurePolicy Fail, all objects of its kinds are rejected"
         }
     };
     let object = format!("Service {home}/{}", wanted.name);

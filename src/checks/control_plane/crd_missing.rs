@@ -1,4 +1,5 @@
-//! `crd-missing`: a CRD of the release is missing, or does not serve the required version.
+//! `crd-missing`: a custom resource definition of the release is missing, or does not serve the required
+//! version.
 
 use crate::checks::control_plane::installation::{
     about_to_be, before_upgrade, installed, note_presumed, release,
@@ -17,10 +18,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = release(ctx)?;
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     if !table.covers(&version, minors) {
-        return Err(Unjudged::not_applicable(format!("the CRDs that {version} needs are not known here")));
+        return Err(Unjudged::not_applicable(format!("the CRDs that {version} needs are not known")));
     }
     let mut findings = Vec::new();
-    // CRDs that only the target needs may be installed with it, before its control plane.
+    // CRDs that only the target needs are installed with the target's CRDs, before its control plane.
     let before = ctx.upgraded().map(|_| before_upgrade(ctx)).transpose()?;
     let needed_today: Vec<&Definition> =
         before.iter().flat_map(|before| table.definitions(before, minors)).collect();
@@ -41,11 +42,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             continue;
         }
         let message = if unmet.absent {
-            "a CRD of the release is missing: objects of its kind cannot be created, and the controller \
-                that watches it does not become ready after its next restart"
+            "a CRD of the release is missing: objects of its kind cannot be created, and the controller that \
+            watches it does not become ready after its next restart"
         } else {
-            "a CRD is older than the release: it does not serve the version that its controller \
-                uses, and the controller does not become ready after its next restart"
+            "a CRD is older than the release: it does not serve the version that the controller watches, so \
+            the controller does not become ready after its next restart"
         };
         let remedy = crds(ctx, Remedy::new(), "Apply the CRDs of the release", &version, !present);
         let component = if wanted.name == "serviceprofiles.linkerd.io" { "destination" } else { "policy" };
@@ -70,7 +71,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The component of the target that waits for its CRDs.
+/// The finding about CRDs that only the control plane of the target needs.
 fn before_the_control_plane(
     ctx: &Context<'_>,
     version: &LinkerdVersion,
@@ -79,8 +80,8 @@ fn before_the_control_plane(
 ) -> Option<Finding> {
     let subject = |wanted: &Definition| Subject::object("CustomResourceDefinition", "", &wanted.name);
     let (first, _) = to_bring.first()?;
-    let message = "the target needs CRDs or CRD versions that are not installed yet: install them before \
-        its control plane, or linkerd-destination does not become ready";
+    let message = "the target needs CRDs that are missing or do not serve its versions. Apply them before \
+        its control plane: without them, linkerd-destination does not become ready";
     let remedy = crds(ctx, Remedy::new(), "Apply the CRDs of the target first", version, false);
     let finding = ctx.finding(subject(first), message).severity(Severity::Warning).parameter("before");
     let finding =
@@ -89,15 +90,15 @@ fn before_the_control_plane(
     Some(finding.evidences(evidence).evidence(seen).explains_nothing().remedy(remedy))
 }
 
-/// A CRD that does not meet the requirements of a release.
+/// A CRD that does not meet the needs of a release.
 struct Unmet {
-    /// It does not exist.
+    /// The CRD does not exist.
     absent: bool,
-    /// The observed state.
+    /// The evidence.
     evidence: Evidence,
 }
 
-/// The difference between a CRD and the requirements of a release; `None` if it meets them.
+/// How a CRD falls short of the needs of a release; `None` if it meets them.
 fn unmet(ctx: &Context<'_>, wanted: &Definition) -> Result<Option<Unmet>, Missing> {
     let _kind = Kind::CustomResourceDefinition;
     let object = format!("CustomResourceDefinition {}", wanted.name);
@@ -110,19 +111,19 @@ fn unmet(ctx: &Context<'_>, wanted: &Definition) -> Result<Option<Unmet>, Missin
     }
     let served: Vec<&str> =
         versions.iter().filter(|version| version.served).map(|v| v.name.as_str()).collect();
-    let said = format!("{}, and not {}", served.join(", "), wanted.version);
+    let said = format!("{}, but not {}", served.join(", "), wanted.version);
     Ok(Some(Unmet { absent: false, evidence: Evidence::field(object, "spec.versions", said) }))
 }
 
-/// A finding if the CLI's release has CRDs that the installed one does not need: the control plane
-/// is complete, but `linkerd check` of that CLI stops.
+/// The finding about CRDs that only the release of the CLI has: the control plane does not need them, but
+/// `linkerd check` of that CLI stops.
 fn of_the_cli_alone(ctx: &Context<'_>, installed: &LinkerdVersion) -> Option<Finding> {
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     let cli = match ctx.cli_version() {
         Ok(cli) if table.covers(cli, minors) => cli,
         Ok(_) => return None,
         Err(missing) => {
-            // Without a CLI, this does not apply.
+            // Without a CLI this does not apply.
             if missing.was_asked_for() {
                 ctx.gap(missing);
             }
@@ -137,11 +138,11 @@ fn of_the_cli_alone(ctx: &Context<'_>, installed: &LinkerdVersion) -> Option<Fin
     if seen.is_empty() {
         return None;
     }
-    let message = "the linkerd CLI belongs to a release with CRDs that the installed one does not need: \
-        the control plane is complete, but linkerd check of this CLI stops at them";
-    let remedy = Remedy::new()
-        .step(StepKind::Note, format!("Check with the CLI of the installed release, {installed}"));
-    let act = format!("Or, if {cli} will be installed soon, apply its CRDs first");
+    let message = "the release of the linkerd CLI has CRDs that the installed release does not need: the \
+        control plane is complete, but linkerd check of this CLI stops at them";
+    let remedy =
+        Remedy::new().step(StepKind::Note, format!("Use the CLI of the installed release, {installed}"));
+    let act = format!("Or, before an upgrade to {cli}, apply its CRDs");
     let remedy = crds(ctx, remedy, &act, cli, false);
     let finding = ctx.finding(Subject::thing("linkerd CLI"), message).severity(Severity::Info);
     let finding = finding.rows_as(Severity::Error).explains_nothing().parameter("cli");

@@ -1,5 +1,5 @@
-//! `endpoints-answer-stale`: destination returned addresses of pods that were deleted, or that
-//! another pod has now.
+//! `endpoints-answer-stale`: destination returned addresses of pods that were deleted or have another
+//! address now.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::diagnostic::{Answer, Endpoint};
 use crate::objects::{Kind, Pod};
 
-/// Maximum number of quoted addresses of a Service.
+/// Maximum number of addresses quoted for a Service.
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -21,8 +21,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for service in services.into_iter().filter(|service| ctx.judges(&service.namespace)) {
         let wrong = |endpoint: &Endpoint| match pods.get(&(service.namespace.as_str(), endpoint.pod.as_str()))
         {
-            None => Some("no such pod".to_owned()),
-            Some(pod) if pod.is_finished() => Some("the pod has finished".to_owned()),
+            None => Some("the pod does not exist".to_owned()),
+            Some(pod) if pod.is_finished() => Some("the pod has ended".to_owned()),
             Some(pod) => match pod.status.pod_ip {
                 Some(address) if address.to_string() != endpoint.ip => {
                     Some(format!("the pod's address is {address}"))
@@ -49,8 +49,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 Subject::object(Kind::Service, &service.namespace, &service.service),
-                "destination's answer has addresses of pods that no longer exist: it is outdated, or was \
-                    captured before they were deleted",
+                "destination's answer contains addresses that no longer belong to its pods: it is outdated, \
+                or was captured before the pods changed",
             )
             .likely()
             .evidences(quoted.chain(rest))
@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 Remedy::new()
                     .run(
                         StepKind::Command,
-                        "Ask destination again",
+                        "Query destination again",
                         linkerd().words("diagnostics endpoints -o json").arg(
                             Arg::from(format!(
                                 "{}.{}.svc.cluster.local:",
@@ -69,7 +69,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     )
                     .run(
                         StepKind::Command,
-                        "If the addresses are still listed, restart destination",
+                        "If it still returns these addresses, restart destination",
                         kubectl().namespace(namespace).words("rollout restart deploy/linkerd-destination"),
                     ),
             ),

@@ -1,4 +1,4 @@
-//! `extension-command-missing`: the CLI of an installed extension is not on this machine.
+//! `extension-command-missing`: an extension is installed in the cluster, but its CLI is not on this machine.
 
 use crate::checks::extensions::labelled_namespaces;
 use crate::checks::{Context, Judgement, Unjudged};
@@ -8,7 +8,7 @@ use crate::item::EXTENSION_LABEL;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let cli = ctx.cli_version()?;
     let Some(commands) = ctx.cli_extensions() else {
-        return Err(Unjudged::not_applicable("the linkerd CLI was not run, so its extensions are unknown"));
+        return Err(Unjudged::not_applicable("the linkerd CLI was not run, so its extensions are not known"));
     };
     let (known, minors) = (ctx.knowledge.linkerd_check(), ctx.knowledge.minors());
     let mut homes = labelled_namespaces(ctx)?;
@@ -22,8 +22,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(
                 Subject::object("Namespace", "", homes[0]),
-                "the CLI of an extension is not on PATH: `linkerd check` does not check the extension, \
-                    and warns about it",
+                "the CLI of an extension is not on PATH: `linkerd check` warns and does not check the \
+                extension",
             )
             .parameter(&command)
             .evidence(Evidence::field(
@@ -35,9 +35,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             .remedy(Remedy::new().step(
                 StepKind::Note,
                 format!(
-                    "If `linkerd check` should check the extension, install {command} on PATH; if the \
-                        extension was removed, remove the label {EXTENSION_LABEL} from its namespace, or \
-                        delete the namespace"
+                    "If `linkerd check` should check the extension, install {command} on PATH. If the \
+                    extension was removed, remove the label {EXTENSION_LABEL} from its namespace, or delete \
+                    the namespace"
                 ),
             ));
         homes[1..]

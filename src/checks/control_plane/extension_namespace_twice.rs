@@ -1,4 +1,4 @@
-//! `extension-namespace-twice`: several namespaces have the label of one extension.
+//! `extension-namespace-twice`: several namespaces have the label of the same extension.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {
     let holders = holders(ctx, extension);
     let known_empty = ctx.namespaces().empty_extensions.iter().any(|one| one.name() == extension);
     let seen = namespaces.iter().map(|namespace| {
-        let holds = if holders.contains(namespace) { ", and Deployments or pods of it" } else { "" };
+        let holds = if holders.contains(namespace) { ", has Deployments or pods of it" } else { "" };
         Evidence::field(
             format!("Namespace {namespace}"),
             format!("metadata.labels[{EXTENSION_LABEL}]"),
@@ -29,8 +29,8 @@ fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {
     let finding = ctx
         .finding(
             Subject::object("Namespace", "", namespaces[0]),
-            "several namespaces have the label of one extension: linkerd and the extension's CLI use \
-                only one of them, not always the same",
+            "several namespaces have the label of the same extension: linkerd and the extension's CLI use \
+            one of them, and not always the same one",
         )
         .parameter(extension)
         .evidences(seen)
@@ -40,7 +40,7 @@ fn finding(ctx: &Context<'_>, extension: &str, namespaces: &[&str]) -> Finding {
         .fold(finding, |finding, name| finding.subject(Subject::object("Namespace", "", name)))
 }
 
-/// The namespaces that hold Deployments or pods of the extension.
+/// The namespaces that contain Deployments or pods of the extension.
 fn holders<'a>(ctx: &Context<'a>, extension: &str) -> BTreeSet<&'a str> {
     let deployments = ctx.hints::<Deployment>().iter().map(|deployment| &deployment.metadata);
     let pods = ctx.hints::<Pod>().iter().map(|pod| &pod.metadata);
@@ -48,8 +48,8 @@ fn holders<'a>(ctx: &Context<'a>, extension: &str) -> BTreeSet<&'a str> {
     deployments.chain(pods).filter(of_it).map(|meta| meta.namespace.as_str()).collect()
 }
 
-/// The label is removed from namespaces without parts of the extension; if these are unknown, a
-/// step to find them comes first.
+/// Removes the label from the namespaces without the extension; if they are not known, the first step lists
+/// its Deployments.
 fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>, known_empty: bool) -> Remedy {
     let (full, empty): (Vec<&str>, Vec<&str>) =
         namespaces.iter().copied().partition(|namespace| holders.contains(namespace));
@@ -58,8 +58,8 @@ fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>, known_
     if full.is_empty() && known_empty {
         return Remedy::new().run(
             StepKind::Annotation,
-            "Remove the label: the extension runs in none of them. To install it, keep the label on its \
-                future namespace",
+            "Remove the label: the extension runs in none of them. To install it later, keep the label on \
+            its namespace",
             unlabel().operands(empty).arg(label),
         );
     }
@@ -73,14 +73,14 @@ fn remedy(extension: &str, namespaces: &[&str], holders: &BTreeSet<&str>, known_
     Remedy::new()
         .run(
             StepKind::Command,
-            "Check in which of the namespaces the extension runs",
+            "Find the namespace in which the extension runs",
             kubectl()
                 .words("get deployments --all-namespaces")
                 .option("-l", format!("{EXTENSION_LABEL}={extension}")),
         )
         .run(
             StepKind::Annotation,
-            "Keep the label on that namespace, and remove it from the others: set NAMESPACE to each",
+            "Set NAMESPACE to each of the other namespaces, and remove the label from it",
             unlabel().arg(Arg::placeholder("NAMESPACE")).arg(label),
         )
 }

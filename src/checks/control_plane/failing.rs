@@ -1,4 +1,4 @@
-//! Why a pod is not ready: the first obstacle, in the order in which a pod starts.
+//! Why a pod is not ready: the first cause, in the order in which a pod starts.
 
 use crate::finding::Evidence;
 use crate::model::events;
@@ -8,15 +8,15 @@ use crate::objects::{Event, Pod};
 
 /// The reason why a pod is not ready.
 pub(super) struct Failing {
-    /// The container that fails, if any.
+    /// The failing container, if a container fails.
     pub container: Option<String>,
-    /// Whether it ran and ended, so that its previous run left a log.
+    /// Whether the container ran before, so that its previous run has a log.
     pub crashed: bool,
-    /// The observed state.
+    /// The evidence.
     pub evidence: Evidence,
 }
 
-/// The first obstacle of a pod; `None` if it is ready or has no status.
+/// The first reason why a pod is not ready; `None` if it is ready or its status has no reason.
 pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     if let Some(scheduled) = pod.condition("PodScheduled").filter(|condition| condition.status == "False") {
@@ -33,8 +33,8 @@ pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
     if let Some(status) = init.filter(|status| !is_idle(&status.state)) {
         return Some(of_container(&object, "initContainerStatuses", status));
     }
-    // Containers of one pod wait for each other, and the proxy for all of them: a failing container
-    // counts before one that is only not ready, and any before the proxy.
+    // Containers of a pod wait for each other, and the proxy waits for all of them. A failing container
+    // takes precedence over one that is only not ready, and any container over the proxy.
     let mut unready: Vec<&ContainerStatus> =
         pod.status.container_statuses.iter().filter(|status| !status.ready).collect();
     unready.sort_by_key(|status| {
@@ -43,7 +43,7 @@ pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
     if let Some(status) = unready.first().filter(|status| !is_idle(&status.state)) {
         return Some(of_container(&object, "containerStatuses", status));
     }
-    // No container has started: only events of the kubelet show the reason.
+    // No container has started: the kubelet reports the reason only in events.
     let event =
         events.iter().filter(|event| is_about(event, pod) && event.kind == "Warning").max_by_key(|e| e.last);
     let evidence = match event {
@@ -58,8 +58,7 @@ fn is_about(event: &Event, pod: &Pod) -> bool {
     about.kind == "Pod" && about.name == pod.metadata.name && about.namespace == pod.metadata.namespace
 }
 
-/// Whether an init container allows the next one to start: it succeeded, or it is a running
-/// sidecar.
+/// Whether an init container allows the next one to start: it succeeded, or is a running sidecar.
 fn passed(status: &ContainerStatus) -> bool {
     match (status.state.terminated(), status.state.running()) {
         (Some(ended), _) => ended.exit_code == 0,
@@ -68,7 +67,7 @@ fn passed(status: &ContainerStatus) -> bool {
     }
 }
 
-/// Whether a container only waits for others, which is not its own failure.
+/// Whether a container only waits for others.
 fn is_idle(state: &ContainerState) -> bool {
     match (state.waiting(), state.running(), state.terminated()) {
         (Some(waiting), _, _) => {
@@ -103,12 +102,12 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
     }
 }
 
-/// The last line that contains text: a termination message can be long.
+/// The last line that is not blank, since a termination message can be long.
 fn last_line(message: &str) -> &str {
     message.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// The pod's own status, if no container has a reason.
+/// The reason in the pod's own status, if no container has one.
 fn waiting_said(pod: &Pod) -> Option<String> {
     let ready = pod.condition("Ready");
     if ready.is_some_and(|condition| condition.status == "True") {

@@ -9,7 +9,7 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::model::installed::COMPONENT;
 use crate::objects::{CronJob, Job};
 
-/// Maximum number of quoted failed Jobs.
+/// Maximum number of failed Jobs quoted in evidence.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let remedy = Remedy::new().run(
         StepKind::Command,
         "If the cluster has no internet access, or the heartbeat is not wanted, disable it with the next \
-            step. Otherwise find out why its pods fail",
+        step. Otherwise, find out why its pods fail",
         kubectl().namespace(namespace).words("describe job").operand(&last.metadata.name),
     );
     let remedy = upgrade::step(
@@ -58,8 +58,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let finding = ctx
         .finding(
             Subject::object("CronJob", namespace, name),
-            "the heartbeat fails each time, usually because the cluster has no internet access. The mesh \
-                does not need it; the failed pods stay listed",
+            "the heartbeat fails repeatedly, most often because the cluster has no internet access. The mesh \
+            does not need it, but failed pods remain listed",
         )
         .evidence(Evidence::field(&object, "status.lastSuccessfulTime", said))
         .evidences(failed.iter().take(QUOTED).filter_map(|job| {
@@ -75,7 +75,7 @@ fn started(job: &Job) -> Option<Timestamp> {
     job.status.start_time.get().or(job.metadata.creation_timestamp.get())
 }
 
-/// Why a Job failed; `None` if it did not.
+/// The reason why a Job failed; `None` if it did not fail.
 fn failure(job: &Job) -> Option<(&str, &str)> {
     let failed = job.status.conditions.iter().find(|c| c.kind == "Failed" && c.status == "True")?;
     Some((&failed.reason, &failed.message))

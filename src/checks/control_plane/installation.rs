@@ -1,6 +1,5 @@
-//! Inputs of the checks of an installed mesh: whether a control plane exists, its release, and its
-//! chart values. If it or its values are missing, another check reports it and blocks the checks
-//! that depend on them.
+//! Facts about an installed mesh that its checks share: whether a control plane exists, its release and its
+//! chart values. If they are missing, another check reports it and blocks the checks that need them.
 
 use crate::card::Mode;
 use crate::chart::values::Values;
@@ -23,8 +22,7 @@ pub(in crate::checks) const CONFIG: &str = "linkerd-config";
 /// Whether a control plane is installed. Reads `deployments.apps`.
 ///
 /// # Errors
-/// Deployments are unavailable or incomplete, and none of those listed belongs to the control
-/// plane.
+/// The Deployments are unavailable; or their list is incomplete and contains none of the control plane.
 pub(in crate::checks) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
     let namespace = &ctx.namespaces().control_plane;
     if !components(ctx.seen::<Deployment>()?, namespace).is_empty() || ctx.settings.linkerd_version.is_some()
@@ -34,7 +32,7 @@ pub(in crate::checks) fn present(ctx: &Context<'_>) -> Result<bool, Missing> {
     Ok(!components(ctx.every::<Deployment>()?, namespace).is_empty())
 }
 
-/// The reason given by control-plane checks if no control plane is installed.
+/// The outcome of a check that needs a control plane if none is installed.
 pub(in crate::checks) fn none_installed() -> Unjudged {
     Unjudged::blocked("control-plane-missing", "no control plane is installed")
 }
@@ -42,15 +40,15 @@ pub(in crate::checks) fn none_installed() -> Unjudged {
 /// `linkerd-config`; `None` if it is known not to exist.
 ///
 /// # Errors
-/// It is unknown whether it exists.
+/// It is not known whether it exists.
 pub(in crate::checks) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
     ctx.named::<ConfigMap>(Scope::ControlPlane, CONFIG)
 }
 
-/// The chart values. Reads `linkerd-config`, and if it does not exist, `deployments.apps`.
+/// The chart values. Reads `linkerd-config` and, if it does not exist, `deployments.apps`.
 ///
 /// # Errors
-/// The values do not exist, or it is unknown whether `linkerd-config` or a control plane exists.
+/// No values exist; or it is not known whether `linkerd-config` or a control plane exists.
 pub(in crate::checks) fn values(ctx: &Context<'_>) -> Result<Values, Unjudged> {
     let found = config(ctx)?;
     if let Some(values) = super::super::written::values(ctx) {
@@ -66,8 +64,9 @@ pub(in crate::checks) fn values(ctx: &Context<'_>) -> Result<Values, Unjudged> {
     Err(Unjudged::blocked("linkerd-config-missing", reason))
 }
 
-/// The release whose rules count: the installed one. Before an installation or an upgrade: the expected one, else that of
-/// the CLI, else the installed one, else the newest that is known. Reads `deployments.apps`, `linkerd-config` and `cli-version`.
+/// The release whose rules apply: the installed one. Before an installation or an upgrade: the expected one,
+/// else that of the CLI, else the installed one, else the newest known release. Reads `deployments.apps`,
+/// `linkerd-config` and `cli-version`.
 ///
 /// # Errors
 /// See [`installed`].
@@ -89,15 +88,15 @@ pub(in crate::checks) fn release(ctx: &Context<'_>) -> Result<(LinkerdVersion, E
     Ok(expected.or_else(cli).or(installed).unwrap_or_else(newest))
 }
 
-/// Records a gap if something was found about a release to be installed that was not named: the CLI
-/// would have named it. Reads the same evidence as [`release`].
+/// Adds a gap if findings depend on the release to be installed and that release was not given: the CLI
+/// would have named it. Reads what [`release`] reads.
 pub(in crate::checks) fn note_presumed(ctx: &Context<'_>, findings: &[Finding]) {
     if !findings.is_empty() && about_to_be(ctx) && ctx.settings.expected_version.is_none() {
         ctx.noted(ctx.cli_version());
     }
 }
 
-/// Whether Linkerd is about to be installed, so that none of its objects must exist yet.
+/// Whether Linkerd is about to be installed, so that its objects need not exist yet.
 pub(in crate::checks) fn about_to_be(ctx: &Context<'_>) -> bool {
     match ctx.settings.mode {
         Mode::Installed | Mode::Upgrade => false,
@@ -105,11 +104,11 @@ pub(in crate::checks) fn about_to_be(ctx: &Context<'_>) -> bool {
     }
 }
 
-/// The installed version and its source; `None` if no control plane is installed. Reads
-/// Deployments, and `linkerd-config` if it exists.
+/// The installed version and its evidence; `None` if no control plane is installed. Reads Deployments, and
+/// `linkerd-config` if it exists.
 ///
 /// # Errors
-/// Deployments are unavailable, or no object of the control plane states a version.
+/// The Deployments are unavailable, or no object of the control plane states a version.
 pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
     let deployments = ctx.seen::<Deployment>()?;
     let namespace = &ctx.namespaces().control_plane;
@@ -129,8 +128,8 @@ pub(in crate::checks) fn installed(ctx: &Context<'_>) -> Result<Option<(LinkerdV
     of_evidence(ctx, deployments).map(Some)
 }
 
-/// The release from which the upgrade starts, also when checks run on the upgraded state. Reads the
-/// same evidence as [`installed`].
+/// The release from which the upgrade starts, also when the cluster is evaluated as upgraded. Reads what
+/// [`installed`] reads.
 ///
 /// # Errors
 /// As [`installed`].
@@ -148,21 +147,22 @@ pub(in crate::checks) fn before_upgrade(ctx: &Context<'_>) -> Result<LinkerdVers
     }
 }
 
-/// The versions that the objects of a control plane state.
+/// The version that the objects of a control plane state.
 fn of_evidence(ctx: &Context<'_>, deployments: &[Workload]) -> Result<(LinkerdVersion, Evidence), Missing> {
     match version(deployments, config(ctx).ok().flatten(), &ctx.namespaces().control_plane) {
         Some(found) => Ok(found),
         None => Err(ctx.lacking(
             Item::List(Kind::Deployment),
             Why::Malformed {
-                message: "no image, label or annotation of it states a Linkerd version".to_owned(),
+                message: "none of its images, labels and annotations states a Linkerd version".to_owned(),
             },
             "the control plane's version",
         )),
     }
 }
 
-/// The installed version and where it is seen, for checks whose cards require a control plane. Reads what [`installed`] reads.
+/// The installed version and its evidence, for checks whose cards require a control plane. Reads what
+/// [`installed`] reads.
 ///
 /// # Errors
 /// See [`installed`]; or none is installed.
@@ -170,8 +170,8 @@ pub(in crate::checks) fn of_control_plane(ctx: &Context<'_>) -> Result<(LinkerdV
     installed(ctx)?.ok_or_else(none_installed)
 }
 
-/// A finding about an object of the control plane without the label that `linkerd check` searches
-/// for. The object works. `None` if it has the label.
+/// A finding about a working object of the control plane without the label by which `linkerd check` finds
+/// it. `None` if it has the label.
 pub(in crate::checks) fn unmarked(
     ctx: &Context<'_>,
     subject: Subject,
@@ -201,15 +201,15 @@ pub(in crate::checks) fn unmarked(
                 .arg(change),
         ),
     };
-    let message = "an object of the control plane lacks its label: it works, but linkerd check reports \
-        it as missing, and linkerd uninstall does not remove it";
+    let message = "an object of the control plane lacks its label: it works, but linkerd check reports it as \
+        missing, and linkerd uninstall does not remove it";
     let evidence = Evidence::field(subject.to_string(), format!("metadata.labels[{label}]"), seen);
     let finding = ctx.finding(subject, message).severity(Severity::Info).parameter("unmarked");
     Some(finding.rows_as(Severity::Error).fails_rows([row]).evidence(evidence).remedy(remedy))
 }
 
-/// A finding about an object of the control plane whose name differs from that in its charts, by
-/// which `linkerd check` searches. `None` if it has that name.
+/// A finding about a renamed object of the control plane, which `linkerd check` looks up by its original
+/// name. `None` if it has that name.
 pub(in crate::checks) fn renamed(
     ctx: &Context<'_>,
     subject: Subject,
@@ -220,13 +220,13 @@ pub(in crate::checks) fn renamed(
     if name == wanted {
         return None;
     }
-    let message = "an object of the control plane does not have the name that Linkerd gives it: it \
-        works, but linkerd check reports it as missing, and the next upgrade adds another one";
+    let message = "an object of the control plane was renamed: it works, but linkerd check reports it as \
+        missing, and the next upgrade adds another one";
     let remedy = Remedy::new().step(
         StepKind::Note,
         format!(
-            "Stop the tool that renames it (a kustomize prefix, a policy engine) from renaming \
-            {wanted}, then delete this one"
+            "Stop the tool that renames it (a kustomize prefix, a policy engine), so that it is named \
+        {wanted}, then delete this one"
         ),
     );
     let evidence = Evidence::field(subject.to_string(), "metadata.name", format!("not {wanted}"));
@@ -234,7 +234,7 @@ pub(in crate::checks) fn renamed(
     Some(finding.rows_as(Severity::Error).fails_rows([row]).evidence(evidence).remedy(remedy))
 }
 
-/// `one minor`, `three minors`: distances between versions as text.
+/// `one minor`, `three minors`: distances between versions in words.
 pub(in crate::checks) fn minors(distance: u32) -> String {
     match distance {
         1 => "one minor".to_owned(),

@@ -1,5 +1,5 @@
-//! `ipv6-setting-mismatch`: the chart value disableIPv6 does not match the cluster's addresses or
-//! the kernels of its nodes.
+//! `ipv6-setting-mismatch`: the chart value disableIPv6 does not match the addresses of the cluster or the
+//! kernels of its nodes.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -14,9 +14,9 @@ use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::container_status::ContainerStatus;
 use crate::objects::{Node, Pod, Service};
 
-/// The log message of a proxy that listens on IPv6 on a kernel without it.
+/// The error of a proxy that listens on an IPv6 address on a kernel without IPv6.
 const NO_FAMILY: &str = "Address family not supported";
-/// Maximum number of quoted pods or nodes.
+/// Maximum number of pods or nodes quoted in evidence.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -49,7 +49,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
 }
 
-/// Whether the pods of a node get addresses of both families.
+/// Whether the pods of a node get both IPv4 and IPv6 addresses.
 fn is_dual(node: &Node) -> bool {
     let networks: Vec<Network> = node.pod_networks().filter_map(|written| written.parse().ok()).collect();
     let has = |one: &str| {
@@ -77,7 +77,7 @@ fn set(ctx: &Context<'_>, act: &str, value: &str) -> Remedy {
         ctx,
         remedy,
         restart::Needs::NewProxy,
-        "Restart the meshed workloads: proxies get the setting when their pod is created",
+        "Restart the meshed workloads: a proxy gets the setting when its pod is created",
     )
 }
 
@@ -91,16 +91,15 @@ fn six_only<'a>(ctx: &Context<'_>, pods: impl Iterator<Item = &'a Pod> + Clone) 
         let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
         Some(Evidence::field(object, "status.podIP", pod.status.pod_ip?.to_string()))
     });
-    let finding = ctx
-        .finding(
-            subject,
-            "all pods have IPv6 addresses, but IPv6 is disabled in the mesh: proxies listen on IPv4 only, so \
-            the kubelet's probes are refused, and traffic is not redirected to them",
-        )
-        .parameter("ipv6")
-        .evidence(setting)
-        .evidences(seen)
-        .remedy(set(ctx, "Enable IPv6 in the proxies", "false"));
+    let finding = ctx.finding(
+        subject,
+        "all pods have only IPv6 addresses, but IPv6 is disabled in the mesh: proxies listen on IPv4 only, \
+        so the kubelet's probes are refused, and no rule redirects traffic to the proxies",
+    )
+    .parameter("ipv6")
+    .evidence(setting)
+    .evidences(seen)
+    .remedy(set(ctx, "Enable IPv6 in the mesh", "false"));
     waiting.fold(finding, Finding::tie)
 }
 
@@ -118,14 +117,14 @@ fn both(ctx: &Context<'_>, nodes: &[&Node], services: &[&Service]) -> Finding {
     ctx.finding(
         subject,
         "pods have IPv4 and IPv6 addresses, but IPv6 is disabled in the mesh: IPv6 traffic bypasses the \
-            proxies, without mTLS and policy",
+        proxies, without mTLS and policy",
     )
     .severity(Severity::Info)
     .parameter("dual")
     .evidence(setting)
     .evidences(seen)
     .evidences(served)
-    .remedy(set(ctx, "To mesh both, enable IPv6 in the proxies", "false"))
+    .remedy(set(ctx, "To mesh both, enable IPv6 in the mesh", "false"))
 }
 
 /// Proxies that exit because the kernel of their node has no IPv6.
@@ -142,23 +141,22 @@ fn without_family(ctx: &Context<'_>, pods: &[Pod]) -> Vec<Finding> {
         let names = group.iter().map(|(pod, _)| pod.metadata.name.clone()).collect();
         let seen = group.iter().take(QUOTED).map(|(pod, line)| {
             let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
-            Evidence::field(object, format!("last log lines of container {PROXY_CONTAINER}"), line)
+            Evidence::field(object, format!("termination message of container {PROXY_CONTAINER}"), line)
         });
         let (_, setting) = written(ctx, "false");
         ctx.finding(
             owner.subject(names),
-            "linkerd-proxy exits because the kernel of its node has no IPv6, although IPv6 is enabled in \
-                the mesh",
+            "linkerd-proxy exits: IPv6 is enabled in the mesh, but the kernel of the node has no IPv6",
         )
         .parameter("kernel")
         .evidences(seen)
         .evidence(setting)
-        .remedy(set(ctx, "Disable IPv6 in the proxies", "true"))
+        .remedy(set(ctx, "Disable IPv6 in the mesh", "true"))
     };
     groups.iter().map(of).collect()
 }
 
-/// The log line of an exited container that reports the missing address family.
+/// The line of a termination message that reports a kernel without IPv6.
 fn family_missing(status: &ContainerStatus) -> Option<String> {
     let ended = [status.state.terminated(), status.last_state().terminated()].into_iter().flatten();
     let mut lines = ended.filter(|ended| ended.exit_code != 0).flat_map(|ended| ended.message.lines());

@@ -1,5 +1,4 @@
-//! `linkerd-config-missing`: the ConfigMap in which the charts store their values is missing or
-//! empty.
+//! `linkerd-config-missing`: the ConfigMap in which the charts store their values is missing or empty.
 
 use crate::checks::control_plane::installation::{CONFIG, config, none_installed, present};
 use crate::checks::upgrade::{self, Options};
@@ -19,21 +18,21 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let object = format!("ConfigMap {namespace}/{CONFIG}");
     let (message, evidence) = match found {
         None => (
-            "linkerd-config is missing: the injector mounts it, so its next pod does not start, and \
-                linkerd inject and linkerd check cannot read the configuration of the control plane",
+            "linkerd-config is missing: new injector pods cannot start, since they mount it. linkerd inject \
+            and linkerd check cannot read the chart values",
             Evidence::other(object, "does not exist"),
         ),
         Some(config) => (
-            "linkerd-config holds no readable chart values: a starting injector has none to create \
-                proxies with, and linkerd inject and linkerd check stop at it",
+            "linkerd-config contains no readable chart values: a restarted injector cannot configure \
+            proxies, and linkerd inject and linkerd check stop",
             Evidence::field(object, "data.values", held(config.data.get("values"))),
         ),
     };
     let remedy = Remedy::new();
     let remedy = remedy.step(
         StepKind::Note,
-        "Look up the values that the control plane was installed with: the next step writes \
-            linkerd-config from the given values, not from the running objects",
+        "Get the values that the control plane was installed with: the next step writes linkerd-config from \
+        the given values, not from the running objects",
     );
     let again = "Apply the manifests of the control plane again with those values";
     let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none());

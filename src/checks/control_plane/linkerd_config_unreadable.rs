@@ -15,20 +15,19 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let types = ctx.knowledge.chart_values().types(release);
     let unfit = types.into_iter().filter_map(|(path, wanted)| {
         let found = values.unfit(path, wanted)?;
-        let said = format!("{found} instead of {}", wanted.in_words());
+        let said = format!("{found}, expected {}", wanted.in_words());
         Some((path, Evidence::field(&object, format!("data.values: {path}"), said)))
     });
     let (paths, evidence): (Vec<&str>, Vec<Evidence>) = unfit.unzip();
     if paths.is_empty() {
         return Ok(Verdict::fine());
     }
-    let message = "a chart value has a type that Linkerd cannot read, which makes all values unreadable: \
-        the injector fails every request, so new pods start outside the mesh or not at all, and linkerd \
-        check stops";
+    let message = "a chart value has a type that Linkerd cannot read, so it cannot read any value. The \
+        injector answers every request with an error: new pods start outside the mesh or not at all";
     let remedy = Remedy::new();
     let act = format!(
-        "Set {} with the right type (with helm --set, not --set-string; in a values file without \
-            quotes), together with the values that the control plane was installed with",
+        "Set {} with the right type (with helm --set, not --set-string; in a values file without quotes), \
+        together with the values that the control plane was installed with",
         paths.join(", ")
     );
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, &act, Options::none());

@@ -13,18 +13,18 @@ use crate::model::owners::Owner;
 use crate::objects::container::{DEBUG_CONTAINER, INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER};
 use crate::objects::{ContainerStatus, Event, Pod};
 
-/// The waiting reasons of containers without an image.
+/// Waiting reasons of containers without an image.
 const REASONS: [&str; 5] =
     ["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable"];
 /// The containers that the injector adds.
 const INJECTED: [&str; 4] = [INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTAINER, DEBUG_CONTAINER];
-/// Maximum number of quoted pods of a workload.
+/// Maximum number of pods quoted for a workload.
 const QUOTED: usize = 2;
 
-/// A pod, and the evidence that it waits.
+/// A waiting pod and its evidence.
 type Seen<'a> = (&'a Pod, Evidence);
 
-/// Why an image cannot be pulled, according to the kubelet's message.
+/// The reason why an image cannot be pulled, from the kubelet's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Cause {
     Certificate,
@@ -36,7 +36,7 @@ enum Cause {
 }
 
 impl Cause {
-    /// In search order: an untrusted registry is also unreachable.
+    /// In the order of the search: the message about an untrusted registry also says that it was not reached.
     fn of(words: &str) -> Cause {
         let words = words.to_ascii_lowercase();
         let says = |some: &[&str]| some.iter().any(|word| words.contains(word));
@@ -83,22 +83,25 @@ impl Cause {
     fn message(self) -> &'static str {
         match self {
             Cause::Certificate => {
-                "nodes do not trust the certificate of the registry of a Linkerd image: its pods do not \
-                    start"
+                "nodes do not trust the certificate of the registry of a Linkerd image: pods with this image \
+                do not start"
             }
             Cause::Limit => {
-                "the registry limits how often a Linkerd image is pulled: its pods do not start until it \
-                    allows it again"
+                "the registry limits the pull rate of a Linkerd image: pods with this image do not start \
+                until the limit resets"
             }
             Cause::Denied => {
-                "the registry denies nodes access to a Linkerd image, which requires a pull secret or a \
-                    permission: its pods do not start"
+                "the registry denies nodes a Linkerd image: without a pull secret or permission, pods with \
+                this image do not start"
             }
             Cause::Absent => {
-                "the registry does not have a Linkerd image with this name and tag: its pods do not start"
+                "the registry does not have a Linkerd image with this name and tag: pods with this image do \
+                not start"
             }
-            Cause::Unreachable => "nodes cannot reach the registry of a Linkerd image: its pods do not start",
-            Cause::Other => "nodes cannot pull a Linkerd image: its pods do not start",
+            Cause::Unreachable => {
+                "nodes cannot reach the registry of a Linkerd image: pods with this image do not start"
+            }
+            Cause::Other => "nodes cannot pull a Linkerd image: pods with this image do not start",
         }
     }
 
@@ -113,36 +116,36 @@ impl Cause {
         match self {
             Cause::Certificate => (
                 StepKind::Note,
-                "Make the runtime of every node trust the certificate authority of the registry, or of \
-                    the proxy that intercepts its TLS",
+                "Make the container runtime of every node trust the CA of the registry, or of the proxy that \
+                intercepts its TLS",
                 None,
             ),
             Cause::Limit => (
                 StepKind::ChartValue,
-                "Wait, or pull from a mirror: set the chart's image names (proxy.image.name, \
-                    proxyInit.image.name, controllerImage, policyController.image.name) to it",
+                "Wait, or set the chart's image names to a mirror (proxy.image.name, proxyInit.image.name, \
+                controllerImage, policyController.image.name)",
                 None,
             ),
             Cause::Denied => (
                 StepKind::Command,
-                "Injected containers are pulled with the secrets of the workload's own namespace: put a \
-                    pull secret into every meshed namespace, and name it in the chart's imagePullSecrets \
-                    for the control plane. Show the accounts that have one",
+                "Create a pull secret in every meshed namespace, since injected containers use the \
+                workload's pull secrets. Name it in the chart's imagePullSecrets for the control plane. List \
+                the ServiceAccounts with one",
                 Some(secrets()),
             ),
             Cause::Absent => (
                 StepKind::Note,
-                "Compare name and tag with the images in the registry: a mirror lacks the image of this \
-                    release, or an annotation or a chart value names a version that does not exist",
+                "Compare name and tag with the registry: a mirror may lack this release, or an annotation or \
+                a chart value may name a version that does not exist",
                 None,
             ),
             Cause::Unreachable => (
                 StepKind::Note,
-                "Allow nodes to reach the registry through firewall and proxy, or mirror the images and \
-                    set the chart's image names to the mirror",
+                "Allow nodes to reach the registry through firewall and proxy, or mirror the images and set \
+                the chart's image names to the mirror",
                 None,
             ),
-            Cause::Other => (StepKind::Note, "Repair the cause that the kubelet reports", None),
+            Cause::Other => (StepKind::Note, "Fix the error that the kubelet reports", None),
         }
     }
 }
@@ -172,7 +175,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Whether a pod is a part of Linkerd itself.
+/// Whether a pod is part of Linkerd itself.
 fn is_part(pod: &Pod) -> bool {
     let meta = &pod.metadata;
     meta.label(COMPONENT).is_some() || meta.label(EXTENSION_LABEL).is_some() || cni::is_installer_pod(pod)
@@ -188,7 +191,7 @@ fn image(pod: &Pod, status: &ContainerStatus) -> String {
     asked.filter(|image| !image.is_empty()).unwrap_or(&status.image).to_owned()
 }
 
-/// The cause and its source: the kubelet's own message, else its last event about that image.
+/// The reason and its evidence: the kubelet's message in the status, else its last event about that image.
 fn seen(pod: &Pod, status: &ContainerStatus, image: &str, events: &[Event]) -> (Cause, Evidence) {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let (reason, message) =
@@ -229,7 +232,7 @@ fn finding(ctx: &Context<'_>, owner: &Owner, image: &str, cause: Cause, pods: Ve
         let pull = crate::command::program("crictl").words("pull").operand(Arg::from(image));
         remedy.run(
             StepKind::Command,
-            "Pull it in a root shell on a node: the output shows the registry's answer",
+            "Pull the image in a root shell on a node, which shows the answer of the registry",
             Command::in_node_shell([pull]),
         )
     };
@@ -245,10 +248,11 @@ mod tests {
     use super::Cause;
 
     #[test]
-    fn the_kubelets_words_tell_why() {
+    fn kubelet_messages_give_the_reason() {
         for (words, cause) in [
             (
-                "failed to do request: Head \"https://cr.l5d.io/v2\": tls: failed to verify certificate: x509: certificate signed by unknown authority",
+                "failed to do request: Head \"https://cr.l5d.io/v2\": tls: failed to verify certificate: \
+                x509: certificate signed by unknown authority",
                 Cause::Certificate,
             ),
             (
@@ -256,7 +260,8 @@ mod tests {
                 Cause::Denied,
             ),
             (
-                "rpc error: code = NotFound desc = failed to pull and unpack image \"r/proxy:v9\": r/proxy:v9: not found",
+                "rpc error: code = NotFound desc = failed to pull and unpack image \"r/proxy:v9\": \
+                r/proxy:v9: not found",
                 Cause::Absent,
             ),
             ("dial tcp 203.0.113.9:443: i/o timeout", Cause::Unreachable),

@@ -1,4 +1,4 @@
-//! Checks of the control plane: whether it and the objects it needs exist and are ready.
+//! Checks of the control plane: whether it is installed, ready, and has everything it needs.
 
 use super::{Check, row};
 

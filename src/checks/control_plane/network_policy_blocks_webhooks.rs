@@ -1,5 +1,5 @@
-//! `network-policy-blocks-webhooks`: NetworkPolicies in the namespaces of the control plane and of
-//! viz block the API server from Linkerd's webhooks and tap.
+//! `network-policy-blocks-webhooks`: NetworkPolicies block the API server from Linkerd's webhooks and from
+//! tap of viz.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ const WEBHOOKS: [(&str, u16, &str); 3] = [
     ("destination", 9443, "policy-validator"),
 ];
 
-/// The API of viz that the API server calls: component of the pod, port, name.
+/// The endpoint of viz that the API server calls: component of the pod, port, name.
 const OF_VIZ: [(&str, u16, &str); 1] = [("tap", 8089, "tap")];
 
 /// The webhooks that a set of policies blocks.
@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
     }
-    // Pods injected under these policies show that the network allows hosts.
+    // A pod that was injected under these policies shows that the network admits hosts.
     let injected = |policies: &[Policy<'_>]| {
         let newest =
             policies.iter().map(|policy| policy.meta().creation_timestamp.get()).collect::<Option<Vec<_>>>();
@@ -89,12 +89,12 @@ fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
     let of_tap = shut.webhooks.iter().all(|(name, _)| *name == "tap");
     let then = match is_injector(shut) {
         true => "new pods start without a proxy, or are rejected if failurePolicy is Fail",
-        false if of_tap => "its API is unavailable, and linkerd viz tap and the deletion of namespaces fail",
+        false if of_tap => "its API is unavailable, so linkerd viz tap and namespace deletion fail",
         false => "Linkerd policies and profiles are accepted unchecked, or rejected if failurePolicy is Fail",
     };
     let message = format!(
-        "{} block the API server from {}: it runs in the host network, which no pod or namespace \
-            selector matches; {then}",
+        "{} block the API server from {}: it runs in the host network, which selectors of pods or namespaces \
+        do not match; {then}",
         network_policies::in_words(&shut.by),
         listed.join(", ")
     );
@@ -102,7 +102,7 @@ fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
     for decides in &shut.by {
         let said = match decides.said.as_str() {
             _ if decides.denies => format!("denies it: {}", decides.said),
-            said if said.starts_with("no rule") => "no rule: nothing is allowed".to_owned(),
+            said if said.starts_with("no rule") => "no rule: all ingress is denied".to_owned(),
             _ => "none of its rules allows a host at these ports".to_owned(),
         };
         finding = finding.evidence(Evidence::field(
@@ -124,10 +124,10 @@ fn remedy(shut: &Shut<'_>) -> Remedy {
     let ports = ports.into_iter().map(|port| ("TCP", port)).collect();
     let Some(decides) = shut.by.first() else { return Remedy::new() };
     let narrow = match decides.policy {
-        Policy::Kubernetes(_) => "if the addresses of the API servers are known, an ipBlock can narrow it",
-        Policy::Cilium(_) => "fromEntities with kube-apiserver can narrow it",
-        Policy::Calico(_) => "if the addresses of the API servers are known, source.nets can narrow it",
+        Policy::Kubernetes(_) => "if the addresses of the API servers are known, restrict it with an ipBlock",
+        Policy::Cilium(_) => "restrict it with fromEntities kube-apiserver",
+        Policy::Calico(_) => "if the addresses of the API servers are known, restrict it with source.nets",
     };
-    let words = format!("Allow any source at the ports of the webhooks, which use TLS; {narrow}");
+    let words = format!("Allow all sources at the webhook ports, which serve TLS; {narrow}");
     network_policies::remedy(decides, Direction::Ingress, &[(Whom::Anybody, ports)], words)
 }

@@ -1,5 +1,5 @@
-//! `clusterNetworks`, the networks in which proxies discover destinations: reads them, and builds
-//! the steps that complete them.
+//! `clusterNetworks`, the networks in which proxies discover destinations: parsing them, and the remedy if
+//! they are incomplete.
 
 use std::net::IpAddr;
 
@@ -11,22 +11,22 @@ use crate::model::control_plane::installed;
 use crate::model::networks::Network;
 use crate::objects::Deployment;
 
-/// The value in linkerd-config, and its valid parts.
+/// The value in linkerd-config and its readable parts.
 pub(super) struct ClusterNetworks {
     written: String,
     networks: Vec<Network>,
-    /// Parts that are not a network; an empty part if the value is empty.
+    /// Parts that are not valid networks; a single empty part if the value is empty.
     pub(super) unreadable: Vec<String>,
-    /// Whether it has blanks or commas that proxies ignore and `linkerd check` does not.
+    /// Whether the value has blanks or empty parts, which proxies ignore and `linkerd check` does not.
     pub(super) loose: bool,
 }
 
-/// The message for an invalid network, which proxies also read.
+/// The value that proxies get contains an invalid network.
 pub(super) const UNREADABLE: &str =
-    "clusterNetworks holds an invalid network: a proxy that reads it does not start";
-/// The message for an empty value.
-pub(super) const EMPTY: &str = "clusterNetworks in linkerd-config is empty: proxies of new pods discover \
-    nothing, so their traffic has no mTLS, policy or load balancing";
+    "clusterNetworks contains an invalid network: a proxy that gets it does not start";
+/// The value contains no network.
+pub(super) const EMPTY: &str = "clusterNetworks in linkerd-config is empty: proxies of new pods discover no \
+    destinations, so their traffic bypasses mTLS, policy and load balancing";
 
 impl ClusterNetworks {
     pub(super) fn contains(&self, address: IpAddr) -> bool {
@@ -62,7 +62,7 @@ pub(super) fn cluster_networks(ctx: &Context<'_>) -> Result<ClusterNetworks, Unj
     Ok(found)
 }
 
-/// The syntax errors of the value, independent of addresses; `None` if there are none.
+/// The finding about invalid syntax, independent of the cluster's addresses; `None` if the syntax is valid.
 pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Option<Finding> {
     let bad = networks.unreadable.iter().filter(|part| !part.is_empty());
     let bad: Vec<Evidence> = bad.map(|part| Evidence::other("no network", part)).collect();
@@ -70,8 +70,8 @@ pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Optio
         (false, _) if bad.is_empty() => Some(finding(ctx, networks, EMPTY, bad, Add::Unknown)),
         (false, _) => Some(finding(ctx, networks, UNREADABLE, bad, Add::Nothing)),
         (true, true) => {
-            let message = "clusterNetworks holds blanks or empty entries: proxies ignore them, but \
-                linkerd check reads them as invalid networks";
+            let message = "clusterNetworks contains blanks or empty parts: proxies ignore them, but linkerd \
+                check reads them as invalid networks";
             let found = finding(ctx, networks, message, bad, Add::Nothing).parameter("loose");
             Some(found.severity(Severity::Info).rows_as(Severity::Error))
         }
@@ -79,20 +79,20 @@ pub(super) fn misspelled(ctx: &Context<'_>, networks: &ClusterNetworks) -> Optio
     }
 }
 
-/// The networks to add.
+/// The change that a remedy makes to `clusterNetworks`.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Add<'a> {
-    /// These networks.
+    /// Add these networks.
     These(&'a [&'a str]),
-    /// The networks of these addresses.
+    /// Add the networks of these addresses.
     Addresses(&'a [IpAddr]),
-    /// Networks that only the user knows.
+    /// Add networks that only the operator knows.
     Unknown,
-    /// None: invalid entries must be removed.
+    /// Add nothing: only remove invalid parts.
     Nothing,
 }
 
-/// A finding about the networks, with the value as written.
+/// A finding about the networks, with the value as evidence.
 pub(super) fn finding(
     ctx: &Context<'_>,
     networks: &ClusterNetworks,
@@ -107,21 +107,21 @@ pub(super) fn finding(
     let (remedy, act) = match add {
         Add::Nothing => (
             remedy,
-            "Remove invalid entries from clusterNetworks, or write them as \
-            ADDRESS/BITS",
+            "Remove the invalid parts of clusterNetworks, or write them as \
+        ADDRESS/BITS",
         ),
         Add::These(_) | Add::Addresses(_) if is_whole => (
             remedy,
-            "Set clusterNetworks of the control plane to the default of the chart, with your own and the \
-                missing networks",
+            "Set clusterNetworks of the control plane to the chart's default, your own networks and the \
+            missing ones",
         ),
         Add::These(_) | Add::Addresses(_) | Add::Unknown => (
             remedy.step(
                 StepKind::Note,
-                "Find out from which networks your network plugin or cloud gives pods and Services \
-                    addresses, and set NETWORKS to them, with a backslash before each comma",
+                "Find the networks from which your network plugin or cloud assigns pod and Service \
+                addresses. Set NETWORKS to them, with a backslash before each comma",
             ),
-            "Add them to clusterNetworks of the control plane",
+            "Add these networks to clusterNetworks of the control plane",
         ),
     };
     let options = match is_whole {
@@ -141,8 +141,8 @@ pub(super) fn finding(
         .remedy(remedy)
 }
 
-/// The networks to set, and whether they are complete: the current ones, the chart's default, and
-/// the missing ones.
+/// The networks to set: the current ones, the chart's default and the missing ones; and whether the list is
+/// complete without input from the operator.
 fn wanted(ctx: &Context<'_>, networks: &ClusterNetworks, add: Add<'_>) -> (Vec<String>, bool) {
     let own = networks.networks.iter().copied();
     let more: Vec<Network> = match add {

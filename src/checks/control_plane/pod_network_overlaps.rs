@@ -1,4 +1,4 @@
-//! `pod-network-overlaps`: addresses of nodes or Services are inside the pod network of a node.
+//! `pod-network-overlaps`: addresses of nodes or Services are in the pod network of a node.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -9,7 +9,7 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::networks::Network;
 use crate::objects::{Node, Pod, Service};
 
-/// Maximum number of quoted objects.
+/// Maximum number of objects quoted in evidence.
 const QUOTED: usize = 5;
 
 /// The pod network of a node, if its pods use it.
@@ -28,16 +28,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if used.is_empty() {
         ctx.every::<Node>()?;
         ctx.every::<Pod>()?;
-        return Err(Unjudged::not_applicable(
-            "no pod has an address from a network that Kubernetes gave its node",
-        ));
+        return Err(Unjudged::not_applicable("no pod has an address in the spec.podCIDR of its node"));
     }
     let holding = |address: IpAddr| used.iter().find(|used| used.network.contains(address));
     let mut findings = Vec::new();
     let of_nodes: Vec<_> = nodes
         .iter()
         .filter_map(|node| {
-            // Some clouds list the address of the pod bridge after the node's own.
+            // Some clouds list the address of the pod bridge after the node's own address.
             let address = node.internal_addresses().next()?;
             Some((node, address, holding(address)?))
         })
@@ -59,8 +57,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The networks of nodes from which one of their pods has its address. Many plugins assign others
-/// and ignore the field.
+/// The pod networks of nodes that their pods use. Many network plugins assign other addresses and leave the
+/// field unchanged.
 fn in_use<'a>(nodes: &'a [Node], pods: &[Pod]) -> Vec<InUse<'a>> {
     let mut by_node: HashMap<&str, Vec<IpAddr>> = HashMap::new();
     for pod in pods.iter().filter(|pod| !pod.spec.host_network && !pod.is_finished()) {
@@ -92,8 +90,8 @@ fn nodes_inside(ctx: &Context<'_>, inside: &[(&Node, IpAddr, &InUse<'_>)]) -> Fi
     let (first, ..) = inside[0];
     let finding = ctx.finding(
         subject(first),
-        "the address of a node is inside a network for pod addresses: traffic from pods to that node, \
-            including its API server or DNS, may go to another node and time out",
+        "the address of a node is in the pod network of a node: traffic from pods to that node, including \
+        its API server or DNS, may be sent to another node and time out",
     );
     let finding = inside.iter().skip(1).fold(finding, |finding, (node, ..)| finding.subject(subject(node)));
     finding.parameter("nodes").evidences(evidence).remedy(rebuild())
@@ -122,12 +120,12 @@ fn services_inside(ctx: &Context<'_>, inside: &[(&Service, IpAddr, &InUse<'_>)],
     }));
     let message = match taken {
         Some(_) => {
-            "a pod has the address of a Service, because the networks of pods and Services overlap: \
-                traffic to one can reach the other"
+            "a pod has the address of a Service, because the networks of pods and Services overlap: traffic \
+            to the pod goes to the Service, or the reverse"
         }
         None => {
-            "Services have addresses inside a network for pod addresses: the first pod that gets such an \
-                address is unreachable, and proxies treat it as the Service"
+            "Services have addresses in the pod network of a node: the first pod that gets such an address \
+            is unreachable, and proxies treat it as the Service"
         }
     };
     let finding = ctx
@@ -144,12 +142,12 @@ fn rebuild() -> Remedy {
     Remedy::new()
         .run(
             StepKind::Command,
-            "Compare the networks: those of nodes, pods and Services must not overlap",
+            "Compare the networks of nodes, pods and Services: they must not overlap",
             kubectl().words("get nodes").words(wide),
         )
         .step(
             StepKind::Note,
-            "Build the cluster again with separate networks: those of pods and Services cannot be changed on a running one (kubeadm: \
-             podSubnet and serviceSubnet; k3s: --cluster-cidr and --service-cidr)",
+            "Rebuild the cluster with separate networks, since those of pods and Services cannot be changed \
+            later (kubeadm: podSubnet and serviceSubnet; k3s: --cluster-cidr and --service-cidr)",
         )
 }

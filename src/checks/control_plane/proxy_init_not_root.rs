@@ -1,5 +1,4 @@
-//! `proxy-init-not-root`: nodes run Docker, which requires linkerd-init to run as root, but it does
-//! not.
+//! `proxy-init-not-root`: nodes run Docker, which requires linkerd-init to run as root, but it does not.
 
 use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::upgrade::{self, Options};
@@ -14,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         nodes?;
         return Ok(Verdict::fine());
     }
-    // If linkerd-cni writes the rules, no pod has linkerd-init; and no Linkerd pod runs on Windows.
+    // With linkerd-cni no pod has linkerd-init, and Linkerd does not run on Windows.
     let by_cni = values.bool("cniEnabled") == Some(true);
     let harmless = |node: &Node| by_cni || node.status.node_info.operating_system == "windows";
     let on_docker = |node: &&Node| node.status.node_info.container_runtime_version.starts_with("docker:");
@@ -22,8 +21,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings = nodes?.iter().filter(on_docker).map(|node| {
         let remedy = Remedy::new();
         let act = match harmless(node) {
-            true => "To satisfy linkerd check, set linkerd-init to run as root",
-            false => "Let linkerd-init run as root",
+            true => "To make linkerd check pass, run linkerd-init as root",
+            false => "Run linkerd-init as root",
         };
         let options = Options::none().set("proxyInit.runAsRoot", "true");
         let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
@@ -34,7 +33,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 remedy.step(
                     StepKind::Note,
                     "Or move the node to containerd, and keep the setting of \
-                    linkerd-init",
+                linkerd-init",
                 ),
                 restart::Needs::NewProxy,
                 "Restart the workloads with meshed pods on the node",
@@ -44,12 +43,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let info = &node.status.node_info;
         let message = match harmless(node) {
             true => {
-                "the node runs Docker, and no pod there has linkerd-init: linkerd check requires it to \
-                    run as root anyway"
+                "the node runs Docker, but its pods do not have linkerd-init: only linkerd check requires it \
+                to run as root"
             }
             false => {
-                "the node runs Docker and linkerd-init does not run as root: it cannot write the rules \
-                    that redirect traffic to the proxy, so meshed pods do not start"
+                "the node runs Docker, and linkerd-init does not run as root: it cannot write the rules that \
+                redirect traffic to the proxy, so meshed pods do not start"
             }
         };
         let finding = ctx.finding(Subject::node(&node.metadata.name), message);

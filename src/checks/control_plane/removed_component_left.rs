@@ -1,5 +1,5 @@
-//! `removed-component-left`: a leftover webhook or API of a removed Linkerd component, or a
-//! component of an older release.
+//! `removed-component-left`: a webhook or an API of a removed Linkerd component, or a component of another
+//! release.
 
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -13,9 +13,9 @@ use crate::objects::{
     ValidatingWebhookConfiguration, Webhook,
 };
 
-/// The API of tap, which a viz check covers if viz is not installed.
+/// The tap API. The checks of viz report it if viz is not installed.
 const TAP: &str = "v1alpha1.tap.linkerd.io";
-/// The Services of the current control plane's webhooks: if one is missing, it is not a leftover.
+/// The Services of the current control plane's own webhooks: a missing one is not a leftover.
 const OWN: [&str; 3] = ["linkerd-proxy-injector", "linkerd-sp-validator", "linkerd-policy-validator"];
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -69,7 +69,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether viz is installed: if not, its own check reports its leftovers.
+/// Whether viz is installed: if not, its own check reports leftovers.
 fn has_viz(ctx: &Context<'_>) -> bool {
     let namespaces = ctx.noted(ctx.every::<Namespace>()).unwrap_or_default();
     namespaces
@@ -83,7 +83,7 @@ fn is_linkerds(meta: &Meta) -> bool {
         || meta.name.starts_with("linkerd-")
 }
 
-/// The steps to delete an unused object.
+/// The remedy for an unused object.
 fn delete(kind: Kind, meta: &Meta, words: &str) -> Remedy {
     let git = ManagedBy::of(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
     let call = kubectl();
@@ -99,11 +99,11 @@ fn of_webhook(ctx: &Context<'_>, kind: Kind, meta: &Meta, webhook: &Webhook) -> 
     let object = format!("{kind} {}", meta.name);
     let fails = webhook.failure_policy != "Ignore";
     let message = if fails {
-        "the Service of a Linkerd webhook is missing, and requests for the webhook are rejected: an \
-            extension or an older release was only partly removed"
+        "the Service of a Linkerd webhook does not exist, so the API server rejects the objects that the \
+        webhook covers: an extension or an older release was only partly removed"
     } else {
-        "the Service of a Linkerd webhook is missing, and each call waits for it until it times out: an \
-            extension or an older release was only partly removed"
+        "the Service of a Linkerd webhook does not exist, so each call waits for it in vain: an \
+        extension or an older release was only partly removed"
     };
     let service = webhook.client_config.service.as_ref();
     let service =
@@ -121,7 +121,7 @@ fn of_webhook(ctx: &Context<'_>, kind: Kind, meta: &Meta, webhook: &Webhook) -> 
             format!("webhooks[{}].failurePolicy", webhook.name),
             &*webhook.failure_policy,
         ))
-        .remedy(delete(kind, meta, "Delete it, unless its component will be installed again"))
+        .remedy(delete(kind, meta, "Unless its extension or release will be reinstalled, delete it"))
 }
 
 fn of_api(ctx: &Context<'_>, api: &APIService, service: &str) -> Finding {
@@ -131,22 +131,22 @@ fn of_api(ctx: &Context<'_>, api: &APIService, service: &str) -> Finding {
     let said = available.map(|c| format!("{}: {}: {}", c.status, c.reason, c.message));
     ctx.finding(
         Subject::object(Kind::APIService, "", name),
-        "the Service of a Linkerd API is missing: deleted namespaces stay Terminating, and kubectl \
-            reports that it cannot list all APIs",
+        "the Service of a Linkerd API does not exist: deleted namespaces stay Terminating, and kubectl \
+        reports errors when it lists all APIs",
     )
     .severity(Severity::Error)
     .parameter("api")
     .evidence(Evidence::field(&object, "spec.service", service))
     .evidences(said.map(|said| Evidence::field(&object, "status.conditions[Available]", said)))
-    .remedy(delete(Kind::APIService, &api.metadata, "Delete it, unless its server will be installed again"))
+    .remedy(delete(Kind::APIService, &api.metadata, "Unless its server will be reinstalled, delete it"))
     .tie(Tie::Fact(format!("api:{name}")))
 }
 
 fn of_component(ctx: &Context<'_>, meta: &Meta, own: &str, seen: Evidence) -> Finding {
     ctx.finding(
         Subject::object(Kind::Deployment, &meta.namespace, &meta.name),
-        "a component of another release runs that the installed release no longer has: it is no longer \
-            updated",
+        "a component of another release runs alongside the control plane, whose release no longer has it: \
+        upgrades do not update it",
     )
     .severity(Severity::Warning)
     .likely()
@@ -162,7 +162,7 @@ fn of_component(ctx: &Context<'_>, meta: &Meta, own: &str, seen: Evidence) -> Fi
             )
             .run(
                 StepKind::Command,
-                "Once it is unused, delete it",
+                "When it is no longer used, delete it",
                 kubectl().namespace(&meta.namespace).words("delete deployment").operand(&meta.name),
             ),
     )

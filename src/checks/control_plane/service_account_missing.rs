@@ -1,4 +1,4 @@
-//! `service-account-missing`: a ServiceAccount of control-plane pods is missing.
+//! `service-account-missing`: a ServiceAccount of the control plane is missing.
 
 use crate::checks::control_plane::installation::{config, unmarked};
 use crate::checks::upgrade::{self, Options};
@@ -43,16 +43,17 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 continue;
             }
         }
-        // The heartbeat may be disabled.
+        // Perhaps the heartbeat is disabled.
         if let (true, Err(missing)) = (is_heartbeat, &without_heartbeat) {
             ctx.gap(missing.clone());
             continue;
         }
         let message = if is_heartbeat {
-            "the heartbeat's ServiceAccount is missing: its Jobs get no pod, and linkerd check stops here"
+            "the ServiceAccount of the heartbeat is missing: its Jobs cannot create pods, and linkerd check \
+            stops here"
         } else {
-            "a ServiceAccount of the control plane is missing: the pods that use it lose their \
-                permissions now, and no new ones are created"
+            "a ServiceAccount of the control plane is missing: pods that use it lose their permissions now, \
+            and new ones cannot be created"
         };
         let remedy = Remedy::new();
         let again = "Apply the manifests of the control plane again";
@@ -60,7 +61,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let remedy = match deployment {
             Some(known) => remedy.run(
                 StepKind::Command,
-                "Restart the workloads that use it: their tokens are bound to the deleted account",
+                "Restart the pods that use it: their tokens are bound to the deleted account",
                 kubectl()
                     .namespace(namespace)
                     .words("rollout restart")

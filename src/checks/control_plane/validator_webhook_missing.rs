@@ -1,4 +1,4 @@
-//! `validator-webhook-missing`: a webhook that validates Linkerd resources is missing.
+//! `validator-webhook-missing`: a webhook that validates Linkerd's own resources is missing.
 
 use crate::checks::control_plane::installation::{renamed, unmarked};
 use crate::checks::upgrade::{self, Options};
@@ -7,19 +7,19 @@ use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::{ValidatingWebhookConfiguration, WebhookConfiguration};
 
-/// The Service that a webhook calls, the configuration that registers it, the resources it
-/// validates, and its row in `linkerd check`.
+/// The Service that a webhook calls, its configuration, the resources it validates, and the row of `linkerd
+/// check`.
 const VALIDATORS: [(&str, &str, &str, Option<&str>); 2] = [
     (
         "linkerd-sp-validator",
         "linkerd-sp-validator-webhook-config",
-        "an invalid ServiceProfile is accepted silently, and then ignored by proxies",
+        "an invalid ServiceProfile is accepted, and proxies ignore it",
         Some("control plane ValidatingWebhookConfigurations exist"),
     ),
     (
         "linkerd-policy-validator",
         "linkerd-policy-validator-webhook-config",
-        "an invalid policy is accepted silently, and then not enforced",
+        "an invalid policy is accepted, and not enforced",
         None,
     ),
 ];
@@ -51,11 +51,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(
                 Subject::object(kind, "", name),
-                format!("the API server has no webhook for one of Linkerd's validators: {harm}"),
+                format!("no webhook configuration calls one of Linkerd's validators: {harm}"),
             )
             .evidence(Evidence::other(
                 "ValidatingWebhookConfigurations",
-                format!("none of them calls Service {namespace}/{service}"),
+                format!("no webhook calls Service {namespace}/{service}"),
             ))
             .fails_rows(row)
             .remedy(remedy);
