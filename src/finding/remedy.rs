@@ -33,6 +33,18 @@ pub struct Step {
     pub command: Option<Command>,
 }
 
+impl Step {
+    /// Its text without the release of the linkerd CLI that its command requires.
+    pub fn without_requirement(&self) -> &str {
+        let release = self.command.as_ref().and_then(Command::required_cli);
+        release.and_then(|release| self.text.strip_suffix(&requirement(release))).unwrap_or(&self.text)
+    }
+}
+
+fn requirement(release: &str) -> String {
+    format!(" (needs the linkerd CLI {release}; does nothing with another version)")
+}
+
 /// The instructions, in order, and how to verify them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Remedy {
@@ -69,7 +81,7 @@ impl Remedy {
     pub fn run(mut self, kind: StepKind, text: impl Into<String>, command: impl Into<Command>) -> Remedy {
         let (mut text, command) = (text.into(), command.into());
         if let Some(release) = command.required_cli() {
-            text.push_str(&format!(" (needs the linkerd CLI {release}; does nothing with another version)"));
+            text.push_str(&requirement(release));
         }
         self.steps.push(Step { kind, text, command: Some(command) });
         self

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::Printer;
+use super::finding::{Form, Printer};
 use super::linkerd;
 use super::look::Look;
 use super::table::Folding;
@@ -88,7 +88,7 @@ fn passed(checks: &[&Judged]) -> Option<RowVerdict> {
 /// their cause, where that has one.
 fn findings(report: &Report) -> BTreeMap<&str, Vec<RowVerdict>> {
     let look = Look::plain(WIDTH);
-    let printer = Printer::of_report(look, report.at.0);
+    let printer = Printer::new(look, Form::Report { now: report.at.0 });
     let folding = Folding::of(&report.findings);
     let mut rows: BTreeMap<&str, Vec<RowVerdict>> = BTreeMap::new();
     for (at, finding) in report.findings.iter().enumerate() {

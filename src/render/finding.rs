@@ -4,13 +4,13 @@
 use jiff::Timestamp;
 
 use super::look::Look;
-use super::text::{clean, shortened, some_of, thousands, width, with_short_ids, wrap, wrap_from};
+use super::text::{clean, shortened, thousands, width, with_short_ids, wrap, wrap_from};
 use super::{repair, subject};
 use crate::command::Command;
 use crate::finding::{
     Confidence, Evidence, Finding, Moment, Place, Severity, Standing, Step, Subject, WaivedBy, When, Written,
 };
-use crate::report::PlannedFinding;
+use crate::report::{PlannedFinding, Report};
 
 /// Where the contents of a labelled block begin.
 pub const INDENT: usize = 12;
@@ -21,8 +21,9 @@ const INFO: usize = 6;
 /// How many pieces of evidence cards show, and how many nodes a step names.
 const EVIDENCE: usize = 6;
 
-/// How many pieces of evidence reports show.
+/// How many pieces of evidence reports show, and after how many lines no further one begins.
 const QUOTED: usize = 3;
+const QUOTED_LINES: usize = 3;
 
 /// How many moments of a timeline are shown, and how many of them are the latest.
 const MOMENTS: usize = 9;
@@ -37,30 +38,64 @@ const QUOTATION: usize = 420;
 /// A finding, in lines.
 pub struct Printer {
     look: Look,
+    form: Form,
+}
+
+/// What findings are printed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A card: everything that a finding says, the same on every day.
+    Card,
+    /// A report: the age of events is counted from `now`, infos are a heading and a sentence.
+    Report { now: Timestamp },
+    /// A report with a repair plan of several findings: each has its number in that plan.
+    NumberedReport { now: Timestamp },
+    /// A report with a repair plan of one finding, whose heading is the heading of the plan above.
+    UnderPlan { now: Timestamp },
+}
+
+impl Form {
+    /// For a report that begins with its plan.
+    pub fn of_report(report: &Report) -> Form {
+        let mut planned = report.repair.findings.keys().map(|&at| &report.findings[at]);
+        match (planned.next(), planned.next()) {
+            (Some(only), None) if only.subjects.len() == 1 => Form::UnderPlan { now: report.at.0 },
+            _ => Form::of_ticket(report),
+        }
+    }
+
+    /// For a report whose findings stand alone.
+    pub fn of_ticket(report: &Report) -> Form {
+        let now = report.at.0;
+        match report.repair.findings.len() {
+            0 | 1 => Form::Report { now },
+            _ => Form::NumberedReport { now },
+        }
+    }
+
     /// The moment that ages are counted from; without it, times are given instead.
-    now: Option<Timestamp>,
-    /// Whether infos are printed like everything else.
-    infos_in_full: bool,
-    /// Whether findings have their number in the repair order.
-    numbered: bool,
-    /// How many pieces of evidence are shown.
-    quoted: usize,
+    fn now(self) -> Option<Timestamp> {
+        match self {
+            Form::Card => None,
+            Form::Report { now } | Form::NumberedReport { now } | Form::UnderPlan { now } => Some(now),
+        }
+    }
+
+    /// How many pieces of evidence are shown, and in how many lines.
+    fn evidence(self) -> (usize, usize) {
+        match self {
+            Form::Card => (EVIDENCE, usize::MAX),
+            Form::Report { .. } | Form::NumberedReport { .. } | Form::UnderPlan { .. } => {
+                (QUOTED, QUOTED_LINES)
+            }
+        }
+    }
 }
 
 impl Printer {
-    /// For a report: events are so and so long ago, and infos are a heading and a sentence.
-    pub fn of_report(look: Look, now: Timestamp) -> Printer {
-        Printer { look, now: Some(now), infos_in_full: look.verbose, numbered: false, quoted: QUOTED }
-    }
-
-    /// For cards: the full finding, independent of the date.
-    pub fn of_card(look: Look) -> Printer {
-        Printer { look, now: None, infos_in_full: true, numbered: false, quoted: EVIDENCE }
-    }
-
-    /// The same with the number of each finding in the repair order.
-    pub fn numbered(self, numbered: bool) -> Printer {
-        Printer { numbered, ..self }
+    /// Prints for a purpose.
+    pub fn new(look: Look, form: Form) -> Printer {
+        Printer { look, form }
     }
 
     /// The whole finding. `explains` is what is folded under it, one entry a symptom.
@@ -118,10 +153,18 @@ impl Printer {
         cause: Option<&str>,
         planned: Option<&PlannedFinding>,
     ) -> String {
-        let in_full = finding.severity > Severity::Info || self.infos_in_full;
-        let mut lines = self.heading(finding, planned);
+        let in_full = finding.severity > Severity::Info || self.look.verbose || self.form == Form::Card;
         let message = clean(&finding.message);
-        lines.extend(wrap(&message, self.look.prose() - 2).into_iter().map(|line| format!("  {line}")));
+        let is_headed =
+            planned.is_some() && matches!(self.form, Form::UnderPlan { .. }) && !self.look.verbose;
+        let mut lines = match is_headed {
+            true => self.labelled("why", wrap(&message, self.look.prose() - INDENT)),
+            false => {
+                let message = wrap(&message, self.look.prose() - 2).into_iter();
+                let heading = self.heading(finding, planned).into_iter();
+                heading.chain(message.map(|line| format!("  {line}"))).collect()
+            }
+        };
         let standing: Vec<String> = standing(finding).iter().map(|line| clean(line).into_owned()).collect();
         let standing = standing.iter().flat_map(|line| wrap(line, self.look.prose() - INDENT)).collect();
         lines.extend(self.labelled(if finding.is_waived() { "waived" } else { "baseline" }, standing));
@@ -132,7 +175,7 @@ impl Printer {
         if in_full {
             lines.extend(self.labelled("evidence", self.evidence(&finding.evidence)));
             lines.extend(self.labelled("manifest", self.written(finding)));
-            if self.look.verbose || self.now.is_none() {
+            if self.look.verbose || self.form == Form::Card {
                 lines.extend(self.labelled("timeline", self.timeline(&finding.timeline)));
             }
         }
@@ -141,7 +184,9 @@ impl Printer {
             let words = explains.join(", ");
             lines.extend(self.labelled("explains", wrap(&words, self.look.prose() - INDENT)));
         }
-        if let Some(planned) = planned.filter(|planned| !planned.after.is_empty()) {
+        // The short plan has it in the finding's heading.
+        let after = planned.filter(|planned| self.look.verbose && !planned.after.is_empty());
+        if let Some(planned) = after {
             let words = repair::after_in_words(planned);
             lines.extend(self.labelled("after", wrap(&words, self.look.prose() - INDENT)));
         }
@@ -160,7 +205,7 @@ impl Printer {
 
     fn heading(&self, finding: &Finding, planned: Option<&PlannedFinding>) -> Vec<String> {
         let number = planned
-            .filter(|_| self.numbered)
+            .filter(|_| matches!(self.form, Form::NumberedReport { .. }))
             .map_or_else(String::new, |planned| format!(" {}", planned.number));
         let name = named(finding);
         let about = subject::heading(&finding.subjects, self.look);
@@ -189,12 +234,18 @@ impl Printer {
     /// What was looked at and what was seen there, one under the other: a column for the first would leave too little room
     /// for the second. What is seen at one place after another is indented under it.
     fn evidence(&self, evidence: &[Evidence]) -> Vec<String> {
-        let most = self.look.most(self.quoted);
-        let shown = if evidence.len() <= most + 1 { evidence.len() } else { most };
+        let (most, most_lines) = self.form.evidence();
+        let (most, most_lines) = (self.look.most(most), self.look.most(most_lines));
+        let most = if evidence.len() <= most + 1 { evidence.len() } else { most };
         let columns = self.look.columns() - INDENT;
         let mut lines = Vec::new();
         let mut last = None;
-        for (who, seen) in evidence[..shown].iter().map(|evidence| self.row(evidence)) {
+        let mut shown = 0;
+        for (who, seen) in evidence[..most].iter().map(|evidence| self.row(evidence)) {
+            if lines.len() >= most_lines {
+                break;
+            }
+            shown += 1;
             if last.as_ref() == Some(&who) {
                 lines.extend(hanging(&seen, columns - 2).into_iter().map(|line| format!("  {line}")));
                 continue;
@@ -290,7 +341,7 @@ impl Printer {
     /// How often an event was seen and when.
     fn circumstances(&self, count: u32, last: Option<Timestamp>) -> String {
         let times = (count > 1).then(|| format!("{} times", thousands(count as usize)));
-        let last = last.map(|last| match self.now {
+        let last = last.map(|last| match self.form.now() {
             Some(now) => format!("last {}", ago(last, now)),
             None => format!("last {last}"),
         });
@@ -300,20 +351,13 @@ impl Printer {
         }
     }
 
-    /// Further nodes on which the same is to be done.
-    fn elsewhere(&self, step: &Step) -> String {
-        match step.command.as_ref().map(Command::other_nodes) {
-            None | Some([]) => String::new(),
-            Some(nodes) => format!(" (then likewise on {})", some_of(nodes, self.look.most(EVIDENCE))),
-        }
-    }
-
     fn steps(&self, steps: &[Step]) -> Vec<String> {
         let mut lines = Vec::new();
         for (at, step) in steps.iter().enumerate() {
             let number = format!("{}. ", at + 1);
             let inner = INDENT + number.len();
-            let text = clean(&(step.text.clone() + &self.elsewhere(step))).into_owned();
+            let text =
+                clean(&(step.text.clone() + &repair::elsewhere(step, self.look.most(EVIDENCE)))).into_owned();
             for (line, words) in wrap(&text, self.look.prose() - inner).into_iter().enumerate() {
                 lines.push(if line == 0 {
                     format!("{number}{words}")
@@ -393,7 +437,7 @@ mod tests {
             field: "metadata.creationTimestamp".to_owned(),
             what: format!("created {at}"),
         };
-        let printer = Printer::of_card(Look::plain(100));
+        let printer = Printer::new(Look::plain(100), Form::Card);
         let one: Vec<Moment> = (0..3).map(|at| moment(at, "Pod shop/web")).collect();
         assert!(printer.timeline(&one).is_empty());
         let many: Vec<Moment> = (0..12).map(|at| moment(at, &format!("Pod shop/web-{at}"))).collect();

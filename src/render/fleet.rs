@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::document::Document;
 use super::look::Look;
-use super::text::{clean, count, harmless, wrap};
+use super::text::{clean, clean_lines, count, harmless, wrap, wrapped_to};
 use crate::command::own;
 use crate::exit;
 use crate::finding::{Severity, When};
@@ -131,52 +131,7 @@ impl Fleet {
             env!("CARGO_PKG_VERSION"),
             count(self.members.len(), "cluster", "clusters")
         );
-        let mut table = Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(u16::try_from(look.columns()).unwrap_or(u16::MAX));
-        table.set_header(["CLUSTER", "LINKERD", "KUBERNETES", "ERRORS", "WARNINGS", "NOT CHECKED", "EXIT"]);
-        for member in &self.members {
-            let name = clean(&member.name).into_owned();
-            let status = member.outcome.status().to_string();
-            match member.outcome.document() {
-                Some(document) => {
-                    let versions = document.subject.as_ref().map(|subject| &subject.versions);
-                    let kubernetes = versions
-                        .and_then(|versions| versions.kubernetes.clone())
-                        .unwrap_or_else(|| "?".to_owned());
-                    let roots = document.verdict.roots;
-                    let unchecked = document
-                        .verdict
-                        .checks
-                        .not_checked
-                        .unwrap_or(document.verdict.checks.not_judged)
-                        .to_string();
-                    table.add_row([
-                        name,
-                        linkerd(document),
-                        kubernetes,
-                        roots.error.to_string(),
-                        roots.warning.to_string(),
-                        unchecked,
-                        status,
-                    ]);
-                }
-                None => {
-                    _ = table.add_row([
-                        name,
-                        "-".to_owned(),
-                        "-".to_owned(),
-                        "-".to_owned(),
-                        "-".to_owned(),
-                        "all".to_owned(),
-                        status,
-                    ])
-                }
-            }
-        }
-        for line in table.lines() {
+        for line in self.clusters(look).lines() {
             text.push_str(line.trim_end());
             text.push('\n');
         }
@@ -192,53 +147,111 @@ impl Fleet {
             text.push('\n');
             lines(&mut text, &format!("{} are the same cluster", names.join(", ")), 0, look);
         }
+        self.findings(&mut text, look);
+        self.told_links(&mut text, look);
+        self.next_steps(&mut text, look);
+        self.result(&mut text, exit);
+        harmless(&text).into_owned()
+    }
+
+    /// A row for each cluster.
+    fn clusters(&self, look: Look) -> Table {
+        let mut table = Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(u16::try_from(look.columns()).unwrap_or(u16::MAX));
+        table.set_header(["CLUSTER", "LINKERD", "KUBERNETES", "ERRORS", "WARNINGS", "NOT CHECKED", "EXIT"]);
+        for member in &self.members {
+            let name = clean(&member.name).into_owned();
+            let status = member.outcome.status().to_string();
+            let Some(document) = member.outcome.document() else {
+                table.add_row([&name, "-", "-", "-", "-", "all", &status]);
+                continue;
+            };
+            let versions = document.subject.as_ref().map(|subject| &subject.versions);
+            let kubernetes = versions.and_then(|versions| versions.kubernetes.clone());
+            let checks = &document.verdict.checks;
+            table.add_row([
+                name,
+                linkerd(document),
+                kubernetes.unwrap_or_else(|| "?".to_owned()),
+                document.verdict.roots.error.to_string(),
+                document.verdict.roots.warning.to_string(),
+                checks.not_checked.unwrap_or(checks.not_judged).to_string(),
+                status,
+            ]);
+        }
+        table
+    }
+
+    /// The findings in the order of their repair, each with its clusters.
+    fn findings(&self, text: &mut String, look: Look) {
         let spread = self.spread();
-        if !spread.is_empty() {
-            _ = writeln!(text, "\n{}", look.strong("FINDINGS"));
-            for Spread { severity, check, title, clusters } in spread {
-                let places: Vec<String> = clusters
-                    .iter()
-                    .map(
-                        |(name, many)| {
-                            if *many > 1 { format!("{name} ({many})") } else { (*name).to_owned() }
-                        },
-                    )
-                    .collect();
-                _ = writeln!(
-                    text,
-                    "{}  {}  {}",
-                    look.severity(severity),
-                    look.strong(check),
-                    clean(title.unwrap_or_default())
-                );
-                lines(&mut text, &format!("in {}", places.join(", ")), 4, look);
+        if spread.is_empty() {
+            return;
+        }
+        _ = writeln!(text, "\n{}", look.strong("FINDINGS"));
+        for Spread { severity, check, title, clusters } in spread {
+            let place = |(name, many): (&&str, &usize)| match many {
+                1 => (*name).to_owned(),
+                many => format!("{name} ({many})"),
+            };
+            let places: Vec<String> = clusters.iter().map(place).collect();
+            _ = writeln!(
+                text,
+                "{}  {}  {}",
+                look.severity(severity),
+                look.strong(check),
+                clean(title.unwrap_or_default())
+            );
+            lines(text, &format!("in {}", places.join(", ")), 4, look);
+        }
+    }
+
+    /// The first step of the repair plan of each cluster, with its command.
+    fn next_steps(&self, text: &mut String, look: Look) {
+        let mut is_first = true;
+        for member in &self.members {
+            let plan = member.outcome.document().and_then(|document| document.repair_plan.as_ref());
+            let Some(first) = plan.and_then(|plan| plan.steps.first()) else { continue };
+            if std::mem::take(&mut is_first) {
+                _ = writeln!(text, "\n{}", look.strong("NEXT STEPS"));
+            }
+            let words = format!("{}: {}: {}", member.name, first.checks.join(", "), first.step.text);
+            for line in wrapped_to(&clean(&words), look.prose(), 2, "") {
+                _ = writeln!(text, "{line}");
+            }
+            for line in first.step.command.iter().flat_map(|command| clean_lines(command)) {
+                _ = writeln!(text, "    {}", look.command(&line));
             }
         }
-        self.told_links(&mut text, look);
+    }
+
+    /// How many clusters ended with which status.
+    fn result(&self, text: &mut String, exit: u8) {
         let status =
             |wanted: u8| self.members.iter().filter(|member| member.outcome.status() == wanted).count();
-        let fine = status(exit::FINE);
         let links = [
             (self.links.mismatches.len(), "fault of Links", "faults of Links"),
             (self.links.unseen.len(), "Link not checked", "Links not checked"),
         ];
         let links = links.into_iter().filter(|(many, ..)| *many > 0);
         let links: String = links.map(|(many, one, all)| format!(", {}", count(many, one, all))).collect();
-        let said = format!(
-            "result    {fine} of {} fine, {} with findings, {} not checked in full, {} not judged{links}   \
-             exit {exit}",
+        _ = writeln!(
+            text,
+            "\nresult    {} of {} fine, {} with findings, {} not checked in full, {} not judged{links}   exit {exit}",
+            status(exit::FINE),
             self.members.len(),
             status(exit::FINDINGS),
             status(exit::NOT_CHECKED),
             status(exit::COULD_NOT_RUN) + status(exit::USAGE),
         );
-        _ = writeln!(text, "\n{said}");
         let check = own("check --context CLUSTER");
         _ = writeln!(
             text,
             "more      -o 'html=reports/{{cluster}}.html' writes the report of each; {check}, or --bundle"
         );
-        harmless(&text).into_owned()
     }
 
     fn told_links(&self, text: &mut String, look: Look) {

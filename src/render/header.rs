@@ -11,17 +11,38 @@ use crate::report::Report;
 /// How many versions of one thing are written out.
 const VERSIONS: usize = 6;
 
-/// The header: one line where the width allows, and the versions under it where they differ.
+/// The header: one line if the width allows.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
-    let mut lines = segments(&first_line(report), look);
-    if let Some(words) = judged_as_of(report) {
-        lines.extend(wrap(&words, look.prose() - 2).into_iter().map(|line| format!("  {line}")));
+    let release_data = format!("release data as of {}", report.knowledge_date);
+    let mut first = first_line(report);
+    let Some(words) = judged_as_of(report) else {
+        first.push(release_data);
+        return segments(&first, look);
+    };
+    let room = look.prose() - 2;
+    let both = format!("{words}; {release_data}");
+    let words = if width(&both) <= room { both } else { words };
+    if !words.ends_with(&release_data) {
+        first.push(release_data);
     }
-    if look.verbose || differ(&report.subject) {
-        lines.push(String::new());
-        lines.extend(versions(&report.subject, look));
-    }
+    let mut lines = segments(&first, look);
+    lines.extend(wrap(&words, room).into_iter().map(|line| format!("  {line}")));
     lines
+}
+
+/// The header, with all versions under it.
+pub fn in_full(report: &Report, look: Look) -> Vec<String> {
+    let versions = versions_lines(report, look);
+    let gap = (!versions.is_empty()).then(String::new);
+    lines(report, look).into_iter().chain(gap).chain(versions).collect()
+}
+
+/// The versions, if they differ or everything is wanted.
+pub fn versions_lines(report: &Report, look: Look) -> Vec<String> {
+    match look.verbose || differ(&report.subject) {
+        true => versions(&report.subject, look),
+        false => Vec::new(),
+    }
 }
 
 /// Segments three blanks apart, broken between segments; a segment longer than a line is broken between words.
@@ -73,7 +94,6 @@ fn first_line(report: &Report) -> Vec<String> {
     };
     looked_at.push(count(coverage.objects, "object", "objects") + &time);
     segments.push(looked_at.join(", "));
-    segments.push(format!("release data as of {}", report.knowledge_date));
     segments
 }
 
@@ -115,6 +135,7 @@ fn differ(skew: &Skew) -> bool {
     linkerd.len() > 1 || skew.kubelets.len() > 1
 }
 
+/// The versions by component; without `-v`, only those that should be equal.
 fn versions(skew: &Skew, look: Look) -> Vec<String> {
     let mut components: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (component, version) in &skew.control_plane {
@@ -136,8 +157,14 @@ fn versions(skew: &Skew, look: Look) -> Vec<String> {
         ("Kubernetes", one(&skew.kubernetes)),
         ("kubelets", counted(&skew.kubelets, "node", "nodes")),
     ];
+    let is_shown = |what: &str| match what {
+        "linkerd CLI" | "control plane" | "proxies" => true,
+        "kubelets" => look.verbose || skew.kubelets.len() > 1,
+        _ => look.verbose,
+    };
     let mut lines = Vec::new();
-    for (what, versions) in rows.into_iter().filter(|(_, versions)| !versions.is_empty()) {
+    for (what, versions) in rows.into_iter().filter(|(what, versions)| is_shown(what) && !versions.is_empty())
+    {
         let label = if lines.is_empty() { "versions" } else { "" };
         let most = look.most(VERSIONS);
         let text = super::text::some_of(&versions, most);

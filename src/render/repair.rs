@@ -1,26 +1,70 @@
-//! The repair plan of a report for people: the numbered findings, the merged steps under them, and the next step at the end.
+//! The repair plan of a report for people: the findings in the order of their repair, the merged steps under them, and the
+//! next step at the end.
+
+use std::collections::BTreeSet;
 
 use super::look::Look;
 use super::subject;
-use super::text::{clean, count, pad, shortened_to, width, wrap};
+use super::text::{clean, count, pad, shortened_to, some_of, thousands, width, wrap, wrap_from, wrapped_to};
 use crate::command::Command;
-use crate::finding::Severity;
-use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
-
-/// How many findings are listed before the plan.
-const LISTED: usize = 9;
+use crate::finding::{Finding, Severity, Step};
+use crate::report::{PlanStep, PlannedFinding, Report};
 
 /// How many lines of the command of one step are shown.
 const COMMAND_LINES: usize = 8;
 
-/// The verdict in figures, and one line for each finding to repair if there are several.
-pub fn overview(report: &Report, look: Look) -> Vec<String> {
-    let planned: Vec<_> =
-        report.repair.findings.iter().map(|(&at, planned)| (&report.findings[at], planned)).collect();
-    if planned.is_empty() {
+/// How many lines of the words of one step, and of the commands that verify, a short plan shows.
+const STEP_LINES: usize = 2;
+const VERIFY_LINES: usize = 2;
+
+/// How many further nodes a step names.
+const NODES: usize = 3;
+
+/// How much of a plan is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Steps are cut to two lines of words. Commands stay whole.
+    Short,
+    /// Everything.
+    Full,
+}
+
+/// The verdict in figures, then each finding with its steps. A step that repairs several findings is printed under the first of
+/// them, with the numbers of all.
+pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
+    let plan = &report.repair;
+    if plan.findings.is_empty() {
         return Vec::new();
     }
-    let of = |severity| planned.iter().filter(|(finding, _)| finding.severity == severity).count();
+    let printer = PlanPrinter { report, extent, look, digits: plan.steps.len().to_string().len() };
+    let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
+    let mut stated: Option<&str> = None;
+    let mut current: BTreeSet<usize> = BTreeSet::new();
+    let mut introduced: BTreeSet<usize> = BTreeSet::new();
+    for (number, step) in (1..).zip(&plan.steps) {
+        let new: BTreeSet<usize> = step.repairs.difference(&introduced).copied().collect();
+        if !new.is_empty() {
+            lines.extend(new.iter().flat_map(|&finding| printer.heading(finding)));
+            introduced.extend(&new);
+            current = new;
+        }
+        let repairs = if step.repairs == current { None } else { Some(&step.repairs) };
+        let required = step.step.command.as_ref().and_then(Command::required_cli);
+        let is_stated = required.is_some() && required == stated;
+        stated = required.or(stated);
+        lines.extend(printer.step(number, step, repairs, is_stated));
+    }
+    let without_steps = plan.findings.values().map(|planned| planned.number);
+    let without_steps = without_steps.filter(|number| !introduced.contains(number));
+    lines.extend(without_steps.flat_map(|number| printer.heading(number)));
+    lines.extend(printer.verify());
+    lines
+}
+
+/// `1 ERROR, 3 WARNINGS: repair plan, in this order`.
+fn verdict(report: &Report, look: Look) -> String {
+    let planned = || report.repair.findings.keys().map(|&at| &report.findings[at]);
+    let of = |severity| planned().filter(|finding| finding.severity == severity).count();
     let errors = count(of(Severity::Error), "ERROR", "ERRORS");
     let warnings = count(of(Severity::Warning), "WARNING", "WARNINGS");
     let verdict = match (of(Severity::Error), of(Severity::Warning)) {
@@ -28,92 +72,145 @@ pub fn overview(report: &Report, look: Look) -> Vec<String> {
         (0, _) => look.doubtful(&warnings),
         _ => format!("{}, {}", look.bad(&errors), look.doubtful(&warnings)),
     };
-    if planned.len() == 1 {
-        return vec![verdict];
-    }
-    let mut lines = vec![format!("{verdict}, in repair order")];
-    let numbers = planned.len().to_string().len();
-    let checks =
-        planned.iter().take(LISTED).map(|(finding, _)| width(finding.check)).max().unwrap_or_default();
-    for (finding, planned) in planned.iter().take(LISTED) {
+    format!("{verdict}: repair plan, in this order")
+}
+
+/// Prints the parts of a plan.
+struct PlanPrinter<'a> {
+    report: &'a Report,
+    extent: Extent,
+    look: Look,
+    /// How wide the numbers of steps are.
+    digits: usize,
+}
+
+impl PlanPrinter<'_> {
+    /// `error 2  check  subjects  after 1`, on one line; a single finding is the verdict: `ERROR  check  subjects`, in full.
+    fn heading(&self, number: usize) -> Vec<String> {
+        let plan = &self.report.repair;
+        let Some((&at, planned)) = plan.findings.iter().find(|(_, planned)| planned.number == number) else {
+            return Vec::new();
+        };
+        let finding = &self.report.findings[at];
+        let is_single = plan.findings.len() == 1;
+        let number = if is_single { String::new() } else { format!(" {number}") };
+        let word = finding.severity.word();
+        let word = if is_single { word.to_uppercase() } else { word.to_owned() };
         let after = match planned.after.is_empty() {
             true => String::new(),
             false => format!("  after {}", in_numbers(&planned.after)),
         };
-        let severity = pad(finding.severity.word(), 7);
-        let number = format!("{:>numbers$}", planned.number);
-        let left = 2 + numbers + 2 + 7 + 2 + checks + 2;
-        let room = look.columns().saturating_sub(left + width(&after));
-        let subjects = subject::brief(finding.subjects.iter());
-        let about = shortened_to(&subjects, room);
-        let line = format!(
-            "  {number}  {}  {}  {about}{}",
-            look.severity_like(finding.severity, &severity),
-            look.strong(&pad(finding.check, checks)),
-            look.faint(&after)
-        );
-        lines.push(line.trim_end().to_owned());
-    }
-    if planned.len() > LISTED {
-        lines.push(format!("  and {} more, see below", planned.len() - LISTED));
-    }
-    lines
-}
-
-/// The steps with their commands, each with the numbers of the findings that it repairs, and the commands that verify.
-pub fn steps(plan: &RepairPlan, look: Look) -> Vec<String> {
-    if plan.steps.is_empty() {
-        return Vec::new();
-    }
-    let mut lines = vec![look.strong("repair plan")];
-    let digits = plan.steps.len().to_string().len();
-    let indent = " ".repeat(2 + digits + 2);
-    for (number, step) in (1..).zip(&plan.steps) {
-        let repairs = match plan.findings.len() {
-            1 => String::new(),
-            _ => {
-                format!(" [{}]", step.repairs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
-            }
+        let taken = width(&word) + width(&number) + 2 + width(finding.check) + 2;
+        let room = self.look.columns().saturating_sub(taken + width(&after));
+        let about = match is_single {
+            true => subject::heading(&finding.subjects, self.look),
+            false => shortened_to(&subject::brief(finding.subjects.iter()), room).into_owned(),
         };
-        let text = format!("{}{}{repairs}", clean(&step.step.text), elsewhere(step));
-        for (at, line) in wrap(&text, look.prose() - indent.len()).into_iter().enumerate() {
-            lines.push(if at == 0 {
-                format!("  {number:>digits$}. {line}")
-            } else {
-                format!("{indent}{line}")
-            });
-        }
-        for line in step.step.command.iter().flat_map(|command| command_lines(command, look)) {
-            lines.push(format!("{indent}  {}", look.command(&line)));
-        }
+        let mut about = wrap_from(&about, room, self.look.columns() - 9).into_iter();
+        let first = format!(
+            "{}{number}  {}  {}{}",
+            self.look.severity_like(finding.severity, &word),
+            self.look.strong(finding.check),
+            about.next().unwrap_or_default(),
+            self.look.faint(&after)
+        );
+        let rest = about.map(|line| format!("{}{line}", " ".repeat(9)));
+        std::iter::once(first.trim_end().to_owned()).chain(rest).collect()
     }
-    for (at, command) in plan.verify.iter().enumerate() {
-        for (line, text) in command.rendered().iter().enumerate() {
-            let label = if at == 0 && line == 0 { "verify" } else { "" };
-            lines.push(format!("  {}{}", look.faint(&pad(label, 8)), look.command(&clean(text))));
+
+    /// A step with its command; `repairs` if it repairs others than the finding above it. `is_stated`: an earlier step states
+    /// the release of the linkerd CLI that it needs.
+    fn step(
+        &self,
+        number: usize,
+        step: &PlanStep,
+        repairs: Option<&BTreeSet<usize>>,
+        is_stated: bool,
+    ) -> Vec<String> {
+        let indent = " ".repeat(2 + self.digits + 2);
+        let repairs = repairs.filter(|_| self.report.repair.findings.len() > 1).map(|numbers| {
+            format!(" [{}]", numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+        });
+        let text = match self.extent == Extent::Short && is_stated {
+            true => clean(step.step.without_requirement()),
+            false => clean(&step.step.text),
+        };
+        let end = elsewhere(&step.step, self.look.most(NODES)) + &repairs.unwrap_or_default();
+        let room = self.look.prose() - indent.len();
+        let words = match self.extent {
+            Extent::Short => wrapped_to(&text, room, STEP_LINES, &end),
+            Extent::Full => wrap(&format!("{text}{end}"), room),
+        };
+        let mut lines: Vec<String> = words.into_iter().map(|line| format!("{indent}{line}")).collect();
+        if let Some(first) = lines.first_mut() {
+            *first = format!("  {number:>digits$}. {}", &first[indent.len()..], digits = self.digits);
         }
+        let command = step.step.command.iter().flat_map(|command| command_lines(command, self.look));
+        lines.extend(command.map(|line| format!("{indent}  {}", self.look.command(&line))));
+        lines
+    }
+
+    /// The commands that show whether the repair worked.
+    fn verify(&self) -> Vec<String> {
+        let rendered =
+            |command: &Command| command.rendered().iter().map(|line| clean(line).into_owned()).collect();
+        let all: Vec<Vec<String>> = self.report.repair.verify.iter().map(rendered).collect();
+        let mut shown = Vec::new();
+        let mut left_out = all.len();
+        for command in all {
+            // The first is always shown, and a command is never cut.
+            let fits = self.extent == Extent::Full || shown.len() + command.len() <= VERIFY_LINES;
+            if !fits && !shown.is_empty() {
+                break;
+            }
+            shown.extend(command);
+            left_out -= 1;
+        }
+        let mut lines: Vec<String> = shown.iter().map(|line| self.look.command(line)).collect();
+        if left_out > 0 {
+            lines.push(format!("and {left_out} more (-v or -o json shows all)"));
+        }
+        let label = |at| self.look.faint(&pad(if at == 0 { "verify" } else { "" }, 8));
+        lines.iter().enumerate().map(|(at, line)| format!("  {}{line}", label(at))).collect()
+    }
+}
+
+/// The first step again, as the last lines of a report: the check, the object, and the command. If the step has only words,
+/// they are printed, and the first command of the plan after them.
+pub fn next(report: &Report, look: Look) -> Vec<String> {
+    let steps = &report.repair.steps;
+    let Some(first) = steps.first() else { return Vec::new() };
+    let label = |words: &str| look.faint(&pad(words, 10));
+    let command = |step: &PlanStep| -> Vec<String> {
+        let command = step.step.command.iter().flat_map(|command| command_lines(command, look));
+        command.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))).collect()
+    };
+    let about = repaired_by(report, first).map_or_else(String::new, |finding| {
+        format!("{}, {}", finding.check, subject::brief(finding.subjects.iter()))
+    });
+    let room = look.prose() - 10;
+    let about = wrap(&about, room).into_iter().enumerate();
+    let mut lines: Vec<String> =
+        about.map(|(at, line)| format!("{}{line}", label(if at == 0 { "next" } else { "" }))).collect();
+    if first.step.command.is_some() {
+        lines.extend(command(first));
+        return lines;
+    }
+    let words = wrapped_to(&clean(&first.step.text), room, STEP_LINES, "");
+    lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
+    let then = steps.iter().zip(1..).find(|(step, _)| step.step.command.is_some());
+    if let Some((step, number)) = then {
+        lines.push(format!("{}step {number}", label("then")));
+        lines.extend(command(step));
     }
     lines
 }
 
-/// The first step again, as the last lines of a report: the check, the object, and its command.
-pub fn next(report: &Report, look: Look) -> Vec<String> {
-    let plan = &report.repair;
-    let Some(step) = plan.steps.first() else { return Vec::new() };
-    let repaired = plan.findings.iter().find(|(_, planned)| step.repairs.contains(&planned.number));
-    let about = repaired.map_or_else(String::new, |(&at, _)| {
-        let finding = &report.findings[at];
-        format!("{}, {}: ", finding.check, subject::brief(finding.subjects.iter()))
-    });
-    let words = format!("{about}{}{}", clean(&step.step.text), elsewhere(step));
-    let mut lines: Vec<String> = wrap(&words, look.prose() - 10)
-        .into_iter()
-        .enumerate()
-        .map(|(at, line)| format!("{}{line}", look.faint(&pad(if at == 0 { "next" } else { "" }, 10))))
-        .collect();
-    let command = step.step.command.iter().flat_map(|command| command_lines(command, look));
-    lines.extend(command.map(|line| format!("{}{}", " ".repeat(12), look.command(&line))));
-    lines
+/// The first finding that a step repairs.
+fn repaired_by<'a>(report: &'a Report, step: &PlanStep) -> Option<&'a Finding> {
+    let findings = &report.repair.findings;
+    let (&at, _) = findings.iter().find(|(_, planned)| step.repairs.contains(&planned.number))?;
+    Some(&report.findings[at])
 }
 
 /// The lines of a command. If it has one line for each of very many subjects, the rest is a comment.
@@ -123,16 +220,16 @@ pub fn command_lines(command: &Command, look: Look) -> Vec<String> {
     if lines.len() > most + 1 && !command.is_whole() {
         let more = lines.len() - most;
         lines.truncate(most);
-        lines.push(format!("# and {} more (-v or -o json shows all)", super::text::thousands(more)));
+        lines.push(format!("# and {} more (-v or -o json shows all)", thousands(more)));
     }
     lines
 }
 
-/// Further nodes on which the same is to be done.
-fn elsewhere(step: &PlanStep) -> String {
-    match step.step.command.as_ref().map(Command::other_nodes) {
+/// Further nodes on which the step must be repeated; at most so many are named.
+pub fn elsewhere(step: &Step, most: usize) -> String {
+    match step.command.as_ref().map(Command::other_nodes) {
         None | Some([]) => String::new(),
-        Some(nodes) => format!(" (then on {})", super::text::some_of(nodes, 3)),
+        Some(nodes) => format!(" (then likewise on {})", some_of(nodes, most)),
     }
 }
 

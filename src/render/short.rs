@@ -3,18 +3,20 @@
 //! ```text
 //! SEVERITY CHECK SUBJECT[, SUBJECT...]: MESSAGE[ [likely]][ [with the upgrade]|[ends with the upgrade]][ [after CHECK[, CHECK...]]][ [because of CHECK[, CHECK...]]]
 //! not-checked CHECK WHAT[ (PART[, PART...])]: WHY [HOW TO CHECK IT]
+//! not-provided N checks need OPTION[, OPTION...]
 //! crashed CHECK: MESSAGE
 //! trouble: MESSAGE
 //! result ERRORS error, WARNINGS warning, INFOS info; PASSED passed, N not-applicable, N not-checked, N crashed; exit STATUS
 //! ```
 //!
 //! One line each: a finding (causes in the order of repair, `after` what has to be repaired first; then symptoms), a check with a piece of
-//! evidence it could not get, a crash, and always one `result`, so that an empty answer never looks like a good one.
+//! requested evidence it could not get, all checks for which evidence was not provided, a crash, and always one `result`, so that an empty answer never looks like a good one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::text::clean;
+use super::unchecked;
 use crate::checks::Outcome;
 use crate::fetched::Why;
 use crate::finding::{Confidence, Finding, Fingerprint, When};
@@ -39,6 +41,9 @@ pub fn report(report: &Report) -> String {
             _ = writeln!(text, "crashed {}: {}", check.id, clean(message));
         }
     }
+    if let Some(words) = unchecked::not_provided(report) {
+        _ = writeln!(text, "not-provided {words}");
+    }
     for error in &report.errors {
         _ = writeln!(text, "trouble: {}", clean(error));
     }
@@ -59,10 +64,11 @@ pub fn report(report: &Report) -> String {
     text
 }
 
-/// A line for each piece of evidence that is missing for one reason; its parts together.
+/// A line for each piece of requested evidence that is missing for one reason; its parts together.
 fn not_checked(check: &Judged) -> Vec<String> {
     let mut parts: BTreeMap<(&Request, &Why, &Close), Vec<&str>> = BTreeMap::new();
-    for (gap, close) in check.gaps.iter().zip(&check.closes) {
+    let requested = check.gaps.iter().zip(&check.closes).filter(|(gap, _)| gap.was_asked_for());
+    for (gap, close) in requested {
         parts.entry((&gap.request, &gap.why, close)).or_default().extend(gap.part.as_deref());
     }
     let line = |((request, why, close), parts): ((&Request, &Why, &Close), Vec<&str>)| {

@@ -1,10 +1,11 @@
 //! The report that people read: that all is well, or the numbered steps of the repair; causes in that order, what they
 //! explain folded under them, evidence quoted, steps that can be pasted; then what was not checked, and the result.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::Printer;
+use super::finding::{Form, Printer};
 use super::look::Look;
+use super::repair::Extent;
 use super::text::{clean, count, width, wrap};
 use super::{change, coverage, header, headline, rehearsal, repair, subject, unchecked};
 use crate::checks::{CheckResult, Outcome};
@@ -16,7 +17,7 @@ use crate::report::{ConfigUse, Report};
 /// One check's result alone, as cards quote it.
 pub fn result(result: &CheckResult, width: usize) -> String {
     let look = Look::plain(width);
-    let printer = Printer::of_card(look);
+    let printer = Printer::new(look, Form::Card);
     let findings: Vec<String> = result.findings.iter().map(|finding| printer.finding(finding, &[])).collect();
     let mut text = findings.join("\n");
     let mut say = |indent: &str, words: &str| {
@@ -41,22 +42,25 @@ pub fn result(result: &CheckResult, width: usize) -> String {
 
 /// The whole report.
 pub fn report(report: &Report, look: Look) -> String {
-    let printer = Printer::of_report(look, report.at.0).numbered(report.repair.findings.len() > 1);
+    let printer = Printer::new(look, Form::of_report(report));
     let mut blocks = vec![header::lines(report, look)];
     let folding = Folding::of(&report.findings);
     let mut first = headline::lines(report, look);
-    first.extend(repair::overview(report, look));
+    let extent = if look.verbose { Extent::Full } else { Extent::Short };
+    first.extend(repair::plan(report, extent, look));
     blocks.push(first);
+    // The versions are long, and the plan is what is needed first.
+    blocks.push(header::versions_lines(report, look));
     let mut infos: Vec<&Finding> = Vec::new();
     let roots = || report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at));
     if let Some(it) = &report.change {
         let roots: Vec<(usize, &Finding)> = roots().collect();
         let explained = |at| folding.explained_by(at, &report.findings);
-        blocks[1] = headline::lines(report, look);
+        blocks.swap(1, 2);
+        blocks[2] = headline::lines(report, look);
         blocks.extend(change::blocks(it, report, &roots, explained, &printer, look));
-        return ended(blocks, report, look);
+        return ended(blocks, report, &[], look);
     }
-    blocks.push(repair::steps(&report.repair, look));
     let begins = |finding: &&Finding| finding.when == When::AfterUpgrade;
     let (later, now): (Vec<_>, Vec<_>) = roots().partition(|(_, finding)| begins(finding));
     let first_later = later.first().map(|(at, _)| *at);
@@ -80,21 +84,31 @@ pub fn report(report: &Report, look: Look) -> String {
             );
         }
     }
+    // While something must be repaired, the names of infos are enough, unless an upgrade is rehearsed.
+    let only_named = !report.repair.findings.is_empty() && report.rehearsal.is_none();
+    let named: Vec<&str> = match only_named {
+        true => infos.drain(..).map(|info| info.check).collect::<BTreeSet<_>>().into_iter().collect(),
+        false => Vec::new(),
+    };
     close_infos(&mut blocks, &mut infos, &printer);
     if first_later.is_none() {
         blocks.extend(report.rehearsal.as_ref().map(|it| rehearsal::lines(report, it, look)));
     }
-    ended(blocks, report, look)
+    ended(blocks, report, &named, look)
 }
 
 /// The report, with what was not checked and the result.
-fn ended(mut blocks: Vec<Vec<String>>, report: &Report, look: Look) -> String {
+fn ended(mut blocks: Vec<Vec<String>>, report: &Report, infos: &[&str], look: Look) -> String {
     let unchecked = match look.verbose || look.coverage {
         true => coverage::lines(report, look),
         false => unchecked::lines(report, look),
     };
     let more = more(report, !unchecked.is_empty(), look);
-    let mut end = unchecked;
+    let mut end = match infos {
+        [] => Vec::new(),
+        names => footer("infos", &format!("{} (-v)", names.join(", ")), look),
+    };
+    end.extend(unchecked);
     for error in &report.errors {
         end.extend(footer("trouble", &clean(error), look));
     }
@@ -115,21 +129,24 @@ fn close_infos(blocks: &mut Vec<Vec<String>>, infos: &mut Vec<&Finding>, printer
     blocks.push(infos.drain(..).map(|info| printer.info(info, column).trim_end().to_owned()).collect());
 }
 
-/// Where to read on: on one line, or on one each where the terminal is narrow.
+/// Where to read on, on one line.
 fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
-    // What is said of waivers is explained by no card.
+    // No card explains problems of waivers.
     let first = first.filter(|first| crate::checks::find(first.check).is_some());
-    let command = first.map(|first| explain(first.check));
-    let coverage = "--coverage lists the reasons, and what each check needs".to_owned();
-    let coverage = Some(coverage).filter(|_| unchecked && !look.verbose && !look.coverage);
-    let fits = [&command, &coverage].into_iter().flatten().map(|words| width(words) + 2).sum::<usize>()
-        <= look.width.max(Look::NARROWEST) - 8;
-    let words: Vec<String> =
-        command.map(|command| look.command(&command)).into_iter().chain(coverage).collect();
-    let words = if fits && !words.is_empty() { vec![words.join("; ")] } else { words };
-    let label = |at| super::text::pad(if at == 0 { "more" } else { "" }, 10);
-    words.iter().enumerate().map(|(at, words)| format!("{}{words}", look.faint(&label(at)))).collect()
+    let command = first.map(|first| look.command(&explain(first.check)));
+    let flags = match (unchecked && !look.coverage, &command) {
+        _ if look.verbose => None,
+        (true, Some(_)) => Some("-v, --coverage".to_owned()),
+        (true, None) => Some("--coverage lists the reasons, and what each check needs".to_owned()),
+        (false, Some(_)) => Some("-v".to_owned()),
+        (false, None) => None,
+    };
+    let words: Vec<String> = command.into_iter().chain(flags).collect();
+    match words.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("{}{}", look.faint(&super::text::pad("more", 10)), words.join("; "))],
+    }
 }
 
 /// The command that explains a check; for a custom one with its folder.
@@ -237,6 +254,16 @@ fn roots_of(at: usize, direct: &[Vec<usize>]) -> Vec<usize> {
 
 /// `1 error, 1 warning; 41 checks passed, 6 not applicable, 2 not checked   exit 1`.
 pub fn result_line(report: &Report) -> String {
+    let why = match report.verdict.status {
+        exit::NOT_CHECKED => format!(": {}", undecided(report)),
+        _ => String::new(),
+    };
+    result_with(report, &why, true)
+}
+
+/// The same; `why` is the reason for an exit status that evidence decides. Without `in_full`, checks that do not apply are not
+/// counted.
+fn result_with(report: &Report, why: &str, in_full: bool) -> String {
     let verdict = &report.verdict;
     let roots = [
         (verdict.roots.error, Severity::Error, "errors"),
@@ -266,13 +293,13 @@ pub fn result_line(report: &Report) -> String {
         (verdict.not_judged, "not checked"),
         (verdict.crashed, "crashed"),
     ] {
-        if n > 0 {
+        if n > 0 && (in_full || words != "not applicable") {
             checks.push(format!("{n} {words}"));
         }
     }
     let why = match verdict.status {
         exit::FINE | exit::FINDINGS if verdict.gate != "error" => format!(" (--fail-on {})", verdict.gate),
-        exit::NOT_CHECKED => format!(": {}", undecided(report)),
+        exit::NOT_CHECKED => why.to_owned(),
         exit::COULD_NOT_RUN => ": nothing could be checked".to_owned(),
         _ => String::new(),
     };
@@ -316,7 +343,8 @@ fn result_lines(report: &Report, look: Look) -> Vec<String> {
     let status = report.verdict.status;
     let words = format!("exit {status}");
     let painted = if status == exit::FINE { look.good(&words) } else { look.bad(&words) };
-    let mut lines = footer("result", &result_line(report), look);
+    // The lines above have the reason.
+    let mut lines = footer("result", &result_with(report, "", look.verbose), look);
     if let Some(last) = lines.iter_mut().rfind(|line| line.contains(&words)) {
         *last = last.replacen(&words, &painted, 1);
     }

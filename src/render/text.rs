@@ -155,6 +155,25 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     wrap_from(text, columns, columns)
 }
 
+/// Wrapped to at most so many lines, with `end` behind the last word. A longer text ends with its last sentence or clause that
+/// fits, or else between two words, and with `…`.
+pub fn wrapped_to(text: &str, columns: usize, lines: usize, end: &str) -> Vec<String> {
+    let whole = wrap(&format!("{text}{end}"), columns);
+    if whole.len() <= lines {
+        return whole;
+    }
+    let fitting = |at: usize| {
+        let cut = text[..at].trim_end_matches([' ', ',', ';', ':', '.', '(']);
+        let wrapped = wrap(&format!("{cut} …{end}"), columns);
+        (wrapped.len() <= lines).then_some(wrapped)
+    };
+    let clauses = [". ", "; ", ": ", " ("].iter().flat_map(|end| text.match_indices(end)).map(|(at, _)| at);
+    let mut clauses: Vec<usize> = clauses.filter(|&at| width(&text[..at]) > columns / 2).collect();
+    clauses.sort_unstable();
+    let words = || text.match_indices(' ').map(|(at, _)| at).rev().find_map(fitting);
+    clauses.into_iter().rev().find_map(fitting).or_else(words).unwrap_or_else(|| whole[..lines].to_vec())
+}
+
 /// Spaces up to a width.
 pub fn pad(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
@@ -260,6 +279,15 @@ mod tests {
         assert_eq!(wrap_from("aaa bbb ccc", 4, 8), ["aaa", "bbb ccc"]);
         assert_eq!(wrap_from("aaaaaa bbb", 4, 8), ["", "aaaaaa", "bbb"]);
         assert_eq!(wrap("", 10), [""]);
+    }
+
+    #[test]
+    fn long_text_ends_with_its_last_clause_that_fits() {
+        let text = "Restart the workload; new pods get the bundle of the control plane, which is current";
+        assert_eq!(wrapped_to(text, 100, 1, " [1]"), [format!("{text} [1]")]);
+        assert_eq!(wrapped_to(text, 30, 1, " [1]"), ["Restart the workload … [1]"]);
+        assert_eq!(wrapped_to("aaaa bbbb cccc dddd", 12, 1, ""), ["aaaa bbbb …"]);
+        assert_eq!(wrapped_to("aaaa bbbb cccc dddd", 10, 2, ""), ["aaaa bbbb", "cccc dddd"]);
     }
 
     #[test]

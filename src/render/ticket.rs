@@ -1,7 +1,7 @@
 //! What belongs to a ticket and is read by people: the report as Markdown to paste, and the list of what would leave the
 //! machine. What comes from a cluster stands in fences that nothing in it can close.
 
-use super::finding::Printer;
+use super::finding::{Form, Printer};
 use super::look::Look;
 use super::table::{Folding, result_line};
 use super::text::{clean, count, pad, thousands, wrap};
@@ -16,12 +16,11 @@ const WIDTH: usize = 100;
 /// The report, to be pasted into the text of a ticket.
 pub fn markdown(report: &Report) -> String {
     let look = Look::plain(WIDTH);
-    let printer = Printer::of_report(look, report.at.0).numbered(report.repair.findings.len() > 1);
+    let printer = Printer::new(look, Form::of_ticket(report));
     let folding = Folding::of(&report.findings);
     let mut text = format!("# meshdoctor report\n\n{}\n", fenced("text", &[result_line(report)]));
-    text.push_str(&fenced("text", &header::lines(report, Look { verbose: true, ..look })));
-    let mut plan = repair::overview(report, look);
-    plan.extend(repair::steps(&report.repair, look));
+    text.push_str(&fenced("text", &header::in_full(report, Look { verbose: true, ..look })));
+    let plan = repair::plan(report, repair::Extent::Full, look);
     if !plan.is_empty() {
         text.push_str(&format!("\n## Repair plan\n\n{}", fenced("text", &plan)));
     }

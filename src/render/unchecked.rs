@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use super::coverage;
 use super::look::Look;
-use super::text::{clean, count, pad, shortened, some_fitting, some_of, width, wrap};
+use super::text::{clean, count, pad, shortened, some_fitting, width, wrap};
 use crate::checks::Outcome;
-use crate::command::own;
 use crate::fetched::Why;
 use crate::item::{Asked, Item};
 use crate::report::{Gap, Report, Unread};
@@ -15,14 +14,14 @@ use crate::report::{Gap, Report, Unread};
 /// Where the text beside the label begins.
 const INDENT: usize = 13;
 
-/// Maximum number of checks named for requested evidence.
-const CHECKS: usize = 4;
-
 /// The block, label included; nothing where everything was checked.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = Vec::new();
     for missing in coverage::deciding(report) {
-        let words = format!("{} ({})", missing.what, some_of(&missing.checks, CHECKS));
+        let words = match missing.checks.as_slice() {
+            [check] => format!("{} ({check})", missing.what),
+            checks => format!("{} ({} checks)", missing.what, checks.len()),
+        };
         text.extend(wrap(&words, look.prose() - INDENT));
         for (words, commands) in missing.ways {
             text.extend(way(&words, &commands, look));
@@ -90,39 +89,41 @@ impl Way {
         }
     }
 
-    fn words(self) -> String {
-        let words = match self {
-            Way::Nodes => "--nodes DIR",
+    fn words(self) -> &'static str {
+        match self {
+            Way::Nodes => "--nodes",
             Way::Probe => "--probe",
-            Way::Collect => return own("collect"),
-            Way::Cli => "--linkerd-cli VERSION",
-            Way::Logs => "--logs [NAME=FILE]",
-            Way::Diagnostics => "--diagnostics FILE",
+            Way::Collect => "collect",
+            Way::Cli => "--linkerd-cli",
+            Way::Logs => "--logs",
+            Way::Diagnostics => "--diagnostics",
             Way::With => "check --with",
             Way::Cluster => "a cluster or --bundle",
-        };
-        words.to_owned()
+        }
     }
 }
 
-/// Evidence that was not provided and the ways to provide it, on one line if it fits; then kinds that no check reads.
-fn unasked(report: &Report, look: Look) -> Vec<String> {
+/// How many checks lack evidence that was not provided, and the options that provide it, in a line: `11 checks need --nodes`.
+pub fn not_provided(report: &Report) -> Option<String> {
     let optional = || report.coverage.gaps.iter().filter(|gap| !gap.missing.was_asked_for());
     let mut ways: BTreeSet<Way> = optional().map(Way::of).collect();
     // `collect` on the cluster runs the linkerd CLI too; a live check did so already.
     if report.origin.kind != "live" && ways.contains(&Way::Collect) {
         ways.remove(&Way::Cli);
     }
-    let checks: BTreeSet<&str> = optional().flat_map(|gap| &gap.checks).copied().collect();
-    let mut lines = Vec::new();
-    if !ways.is_empty() {
-        let ways: Vec<String> = ways.into_iter().map(Way::words).collect();
-        let checks = count(checks.len(), "check lacks", "checks lack");
-        let words = format!("{checks} evidence that was not provided: {}", ways.join(", "));
-        lines.extend(wrap(&words, look.prose() - INDENT));
+    if ways.is_empty() {
+        return None;
     }
-    lines.extend(unread(&report.coverage.unread, look));
-    lines
+    let checks: BTreeSet<&str> = optional().flat_map(|gap| &gap.checks).copied().collect();
+    let ways: Vec<&str> = ways.into_iter().map(Way::words).collect();
+    let checks = count(checks.len(), "check needs", "checks need");
+    Some(format!("{checks} {}", ways.join(", ")))
+}
+
+/// Evidence that was not provided, on one line if it fits; then kinds that no check reads.
+fn unasked(report: &Report, look: Look) -> Vec<String> {
+    let optional = not_provided(report).into_iter().flat_map(|words| wrap(&words, look.prose() - INDENT));
+    optional.chain(unread(&report.coverage.unread, look)).collect()
 }
 
 /// Kinds that no check reads, in a line: the objects that are there, else what the kinds are about.

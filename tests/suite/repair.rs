@@ -4,6 +4,7 @@
 use meshdoctor::checks::Settings;
 use meshdoctor::finding::Severity;
 use meshdoctor::item::Kind;
+use meshdoctor::render::{Look, table};
 use meshdoctor::report::Report;
 
 use crate::recordings::{folder, memory, report_on};
@@ -80,4 +81,45 @@ fn a_missing_role_is_put_back_before_workloads_are_restarted() {
     roles.retain(|role| role.name != "linkerd-linkerd-destination");
     let (met, wrong) = out_of_order(&report_on(&memory, &Settings::default()));
     assert!(met > 0 && wrong.is_empty(), "{met}: {}", wrong.join("\n"));
+}
+
+/// On a terminal of 80 columns, reports are short, their first command is on the first screen, and they end with the next step.
+#[test]
+fn reports_lead_to_the_next_step() {
+    let Some(folder) = folder() else { return };
+    let mut lengths = Vec::new();
+    let mut wrong = Vec::new();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let recording = entry.unwrap().path();
+        if !recording.join("cluster.json").is_file() {
+            continue;
+        }
+        let report = report_on(&memory(&recording), &Settings::default());
+        if report.repair.steps.is_empty() {
+            continue;
+        }
+        let text = table::report(&report, Look::plain(80));
+        let lines: Vec<&str> = text.lines().collect();
+        lengths.push(lines.len());
+        let commands: Vec<String> = report
+            .repair
+            .steps
+            .iter()
+            .filter_map(|step| step.step.command.as_ref()?.rendered().pop())
+            .collect();
+        let is_command = |line: &&str| commands.iter().any(|command| line.trim() == command.trim());
+        let name = recording.file_name().unwrap().to_string_lossy().into_owned();
+        if !commands.is_empty() && !lines.iter().take(15).any(|line| is_command(&line)) {
+            wrong.push(format!("{name}: no command in the first 15 lines:\n{text}"));
+        }
+        let end = &lines[lines.len().saturating_sub(24)..];
+        let next = end.iter().position(|line| line.starts_with("next "));
+        if !next.is_some_and(|at| commands.is_empty() || end[at..].iter().any(|line| is_command(&line))) {
+            wrong.push(format!("{name}: no next step in the last 24 lines:\n{text}"));
+        }
+    }
+    lengths.sort_unstable();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let median = lengths[lengths.len() / 2];
+    assert!(median <= 30, "{}: the median of {lengths:?} is {median} lines", folder.display());
 }

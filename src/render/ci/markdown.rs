@@ -30,7 +30,7 @@ pub fn report(report: &Report) -> String {
         _ => "not checked",
     };
     let mut text = format!("# meshdoctor: {verdict}\n\n{}\n\n", plain(&result_line(report)));
-    text.push_str(&fenced(&header::lines(report, Look::plain(WIDTH)), ""));
+    text.push_str(&fenced(&header::in_full(report, Look::plain(WIDTH)), ""));
     let folding = Folding::of(&report.findings);
     let roots: Vec<(usize, &Finding)> =
         report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)).collect();
@@ -138,10 +138,10 @@ fn unchecked(text: &mut String, report: &Report) {
         _ = writeln!(text, "- {}", plain(&line));
     }
     for gaps in &unchecked.failing {
-        _ = writeln!(text, "- **requested**, {}: {}", gaps[0].checks.join(", "), plain(&alike(gaps)));
+        _ = writeln!(text, "- **requested**, {}: {}", some_of(&gaps[0].checks, NAMED), plain(&alike(gaps)));
     }
     for (why, gaps) in &unchecked.unreadable {
-        let named = checks(gaps).join(", ");
+        let named = some_of(&checks(gaps), NAMED);
         _ = writeln!(
             text,
             "- **requested**, {named}: {}",
@@ -173,7 +173,7 @@ fn accepted(gaps: &[&Gap]) -> Vec<String> {
             "{}: {why}; {} ({}); to check this: {close}",
             some_of(&what, NAMED),
             count(checks.len(), "check", "checks"),
-            checks.join(", ")
+            some_of(&checks, NAMED)
         )
     };
     alike.into_iter().map(line).collect()
