@@ -14,18 +14,20 @@ use crate::report::{Gap, Report, Unread};
 /// Where the text beside the label begins.
 const INDENT: usize = 13;
 
-/// The block, label included; nothing where everything was checked.
+/// The block, label included; empty if everything was checked. If findings need a repair, each gap is one brief line and the
+/// way to close it only if that is one line too; `coverage` has the rest.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = Vec::new();
+    let is_brief = !report.repair.steps.is_empty() && !look.verbose;
     for missing in coverage::deciding(report) {
+        let what = if is_brief { &missing.brief } else { &missing.what };
         let words = match missing.checks.as_slice() {
-            [check] => format!("{} ({check})", missing.what),
-            checks => format!("{} ({} checks)", missing.what, checks.len()),
+            [check] => format!("{what} ({check})"),
+            checks => format!("{what} ({} checks)", checks.len()),
         };
         text.extend(wrap(&words, look.prose() - INDENT));
-        for (words, commands) in missing.ways {
-            text.extend(way(&words, &commands, look));
-        }
+        let ways = missing.ways.iter().map(|(words, commands)| way(words, commands, look));
+        text.extend(ways.filter(|lines| !is_brief || lines.len() == 1).flatten());
     }
     for check in &report.checks {
         if let Outcome::Crashed(message) = &check.outcome {

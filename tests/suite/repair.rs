@@ -1,11 +1,13 @@
-//! The order of repair, held against the recorded clusters: nobody is told to restart workloads while what the new proxies
-//! need is broken.
+//! The order of repair in reports of the recorded clusters: no report restarts workloads before the things that new proxies need
+//! are repaired; and reports are short and lead to the next step.
 
 use meshdoctor::checks::Settings;
 use meshdoctor::finding::Severity;
 use meshdoctor::item::Kind;
 use meshdoctor::render::{Look, table};
 use meshdoctor::report::Report;
+use meshdoctor::source::Completeness;
+use meshdoctor::source::memory::Memory;
 
 use crate::recordings::{folder, memory, report_on};
 use crate::skip::{Need, skipped};
@@ -94,7 +96,9 @@ fn reports_lead_to_the_next_step() {
         if !recording.join("cluster.json").is_file() {
             continue;
         }
-        let report = report_on(&memory(&recording), &Settings::default());
+        // As on a live cluster, which lists every kind.
+        let listed = Memory { completeness: Completeness::All, ..memory(&recording) };
+        let report = report_on(&listed, &Settings::default());
         if report.repair.steps.is_empty() {
             continue;
         }
@@ -107,14 +111,14 @@ fn reports_lead_to_the_next_step() {
             .iter()
             .filter_map(|step| step.step.command.as_ref()?.rendered().pop())
             .collect();
-        let is_command = |line: &&str| commands.iter().any(|command| line.trim() == command.trim());
+        let is_command = |line: &str| commands.iter().any(|command| line.trim() == command.trim());
         let name = recording.file_name().unwrap().to_string_lossy().into_owned();
-        if !commands.is_empty() && !lines.iter().take(15).any(|line| is_command(&line)) {
+        if !commands.is_empty() && !lines.iter().take(15).any(|line| is_command(line)) {
             wrong.push(format!("{name}: no command in the first 15 lines:\n{text}"));
         }
         let end = &lines[lines.len().saturating_sub(24)..];
         let next = end.iter().position(|line| line.starts_with("next "));
-        if !next.is_some_and(|at| commands.is_empty() || end[at..].iter().any(|line| is_command(&line))) {
+        if !next.is_some_and(|at| commands.is_empty() || end[at..].iter().any(|line| is_command(line))) {
             wrong.push(format!("{name}: no next step in the last 24 lines:\n{text}"));
         }
     }

@@ -1,5 +1,6 @@
 //! Findings: what is wrong, where, why, the proof, and what to do.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::super::document::{Document, Evidence, Finding, Remedy};
@@ -123,7 +124,11 @@ fn article(document: &Document, finding: &Finding, body: &mut String) {
         }
         body.push_str("</tbody></table></dd>");
     }
-    remedy(finding, body);
+    let is_planned = document
+        .repair_plan
+        .as_ref()
+        .is_some_and(|plan| plan.steps.iter().any(|step| step.repairs.contains(&finding.fingerprint)));
+    remedy(finding, is_planned, body);
     if let Some(docs) = &finding.docs {
         _ = write!(
             body,
@@ -174,11 +179,15 @@ fn evidence(evidence: &Evidence, body: &mut String) {
     _ = write!(body, "<dd><code>{}</code>: {}</dd>", escaped(&place), escaped(said));
 }
 
-fn remedy(finding: &Finding, body: &mut String) {
+/// The steps; folded if the repair plan has them.
+fn remedy(finding: &Finding, is_planned: bool, body: &mut String) {
     if !finding.remedy.steps.is_empty() {
-        body.push_str("<dt>What to do</dt><dd>");
+        body.push_str("<dt>Fix</dt><dd>");
+        if is_planned {
+            body.push_str("<details><summary>steps, also in the repair plan</summary>");
+        }
         steps(&finding.remedy, body);
-        body.push_str("</dd>");
+        body.push_str(if is_planned { "</details></dd>" } else { "</dd>" });
     }
     if !finding.remedy.verify.is_empty() {
         _ = write!(
@@ -193,18 +202,31 @@ fn remedy(finding: &Finding, body: &mut String) {
 pub(super) fn repair_plan(document: &Document, body: &mut String) {
     let Some(plan) = &document.repair_plan else { return };
     body.push_str("<section id=\"repair-plan\"><h2>Repair plan</h2><ol>");
+    let find = |print: &String| document.findings.iter().find(|finding| finding.fingerprint == *print);
+    let link = |finding: &Finding| {
+        format!("<a href=\"#f-{}\">{}</a>", escaped(&finding.fingerprint), escaped(&finding.check))
+    };
+    let mut begun: BTreeSet<&str> = BTreeSet::new();
     for planned in &plan.steps {
-        let links: Vec<String> = planned
-            .repairs
-            .iter()
-            .filter_map(|repaired| document.findings.iter().find(|finding| finding.fingerprint == *repaired))
-            .map(|finding| {
-                format!("<a href=\"#f-{}\">{}</a>", escaped(&finding.fingerprint), escaped(&finding.check))
-            })
+        let repaired: Vec<&Finding> = planned.repairs.iter().filter_map(find).collect();
+        let links: Vec<String> = repaired.iter().map(|finding| link(finding)).collect();
+        // A finding's first step names the findings to repair before it.
+        let first = repaired.iter().filter(|finding| begun.insert(&finding.fingerprint));
+        let mut after: Vec<String> = first
+            .flat_map(|finding| &finding.after)
+            .filter(|print| !planned.repairs.contains(print))
+            .filter_map(find)
+            .map(link)
             .collect();
+        after.sort();
+        after.dedup();
+        let after = match after.is_empty() {
+            true => String::new(),
+            false => format!(", after {}", some_of(&after, NAMED)),
+        };
         _ = write!(
             body,
-            "<li>{} <span class=\"faint\">({})</span>",
+            "<li>{} <span class=\"faint\">({}{after})</span>",
             escaped(&planned.step.text),
             some_of(&links, NAMED)
         );

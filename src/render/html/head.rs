@@ -7,10 +7,14 @@ use super::super::text::count;
 use super::escaped;
 
 /// The verdict, what a change or an upgrade brings, versions, and what kept the run from more.
-pub(super) fn section(document: &Document, title: &str, body: &mut String) {
+pub(super) fn section(document: &Document, name: &str, body: &mut String) {
     let verdict = &document.verdict;
     let roots = verdict.roots;
-    _ = write!(body, "<header><h1>{}</h1>", escaped(title));
+    _ = write!(body, "<header><h1>{}</h1>", escaped(name));
+    if let Some(origin) = &document.origin {
+        let words = format!("meshdoctor report of {} {}", origin.kind, origin.name);
+        _ = write!(body, "<p class=\"faint\">{}</p>", escaped(&words));
+    }
     let status = if verdict.status == crate::exit::FINE { "good" } else { "error" };
     _ = write!(
         body,

@@ -29,13 +29,10 @@ pub fn failure(failure: &Failure) -> String {
 }
 
 fn page(document: &Document) -> String {
-    let title = document
-        .origin
-        .as_ref()
-        .map_or_else(String::new, |origin| format!(" of {} {}", origin.kind, origin.name));
-    let title = format!("meshdoctor report{title}");
+    let name = document.origin.as_ref().map_or("meshdoctor", |origin| short_name(&origin.name));
+    let title = format!("{name}: {}", outcome(document));
     let mut body = String::new();
-    head::section(document, &title, &mut body);
+    head::section(document, name, &mut body);
     findings::repair_plan(document, &mut body);
     if let Some(picture) = picture::of(document) {
         _ = write!(
@@ -51,6 +48,23 @@ fn page(document: &Document) -> String {
     checks(document, &mut body);
     let skip = "<a class=\"skip\" href=\"#findings\">Skip to the findings</a>";
     whole(&title, &format!("{skip}\n{body}\n<script>\n{SCRIPT}</script>"))
+}
+
+/// The name of a cluster: the context's, or the last part of a path.
+fn short_name(name: &str) -> &str {
+    let last = name.trim_end_matches('/').rsplit('/').next().filter(|last| !last.is_empty());
+    // Contexts of cloud providers hold slashes too, and are names as a whole.
+    if name.starts_with(['/', '.']) { last.unwrap_or(name) } else { name }
+}
+
+/// The verdict for a browser's tab.
+fn outcome(document: &Document) -> String {
+    let roots = document.verdict.roots;
+    match (roots.error, roots.warning) {
+        (0, 0) => format!("exit {}", document.verdict.status),
+        (0, warnings) => count(warnings, "warning", "warnings"),
+        (errors, _) => count(errors, "error", "errors"),
+    }
 }
 
 /// A page that needs nothing else, around its body.
