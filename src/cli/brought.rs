@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::args::Test;
-use super::{asked, output};
 use super::stop::Stop;
+use super::{asked, output};
 use crate::card::{Case, CaseKind};
 use crate::cases;
 use crate::checks::Check;
@@ -159,8 +159,9 @@ fn builtin(words: &[String]) -> anyhow::Result<Vec<Tested>> {
         let path = PathBuf::from(format!("checks/{}/{}.md", check.card().front.category, check.id));
         let path = Some(path).filter(|path| path.is_file());
         let text = match &path {
-            Some(path) => std::fs::read_to_string(path)
-                .with_context(|| format!("{} cannot be read", path.display()))?,
+            Some(path) => {
+                std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?
+            }
             None => check.text.to_owned(),
         };
         let cases = Case::all(check.id, &text).map_err(|error| {

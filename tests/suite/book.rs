@@ -12,7 +12,10 @@ use crate::golden;
 /// The pages by part, in reading order. The pages of checks follow the last part but one, by category.
 const PARTS: &[(&str, &[&str])] = &[
     ("Start", &["quickstart", "install", "install-as-extension"]),
-    ("Guides", &["upgrades", "manifests", "tickets", "values", "waivers", "fleets", "deploy", "your-own-checks"]),
+    (
+        "Guides",
+        &["upgrades", "manifests", "tickets", "values", "waivers", "fleets", "deploy", "your-own-checks"],
+    ),
     ("Concepts", &["glossary", "reading-a-report", "bundles", "node-evidence", "knowledge", "limits"]),
     ("Reference", &["cli", "exit-codes", "formats", "config", "linkerd-check", "cost"]),
     ("Contributing", &["architecture", "testing"]),
@@ -51,7 +54,11 @@ fn the_book_holds_every_page_in_reading_order() {
             let file = format!("{page}.md");
             _ = writeln!(summary, "- [{}]({file})", title(&root().join("docs").join(&file)));
             if *page == "node-evidence" {
-                _ = writeln!(summary, "  - [{}](platforms/README.md)", title(&root().join("docs/platforms/README.md")));
+                _ = writeln!(
+                    summary,
+                    "  - [{}](platforms/README.md)",
+                    title(&root().join("docs/platforms/README.md"))
+                );
                 for page in pages("docs/platforms").iter().filter(|page| !page.ends_with("README.md")) {
                     _ = writeln!(summary, "    - [{}](platforms/{})", title(page), name(page));
                 }
@@ -73,7 +80,8 @@ fn the_book_holds_every_page_in_reading_order() {
     }
     golden::check("docs/SUMMARY.md", &summary);
     for page in pages("docs").into_iter().chain(pages("docs/platforms")).chain(pages("docs/checks")) {
-        let is_in_it = summary.contains(&format!("({})", name(&page))) || summary.contains(&format!("/{})", name(&page)));
+        let is_in_it = summary.contains(&format!("({})", name(&page)))
+            || summary.contains(&format!("/{})", name(&page)));
         assert!(is_in_it || page.ends_with("SUMMARY.md"), "{} is in no part of the book", page.display());
     }
 }

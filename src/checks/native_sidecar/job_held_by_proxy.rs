@@ -34,7 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The application's containers with how they ended, if all of them have and the proxy alone keeps the pod running.
+/// The application containers and how they ended, if only the proxy keeps the pod running.
 fn ended(pod: &Pod, now: jiff::Timestamp, grace: jiff::SignedDuration) -> Option<Vec<(&str, &Terminated)>> {
     let of_job = pod.metadata.controller().is_some_and(|owner| owner.kind == "Job");
     let policy = pod.spec.restart_policy.as_str();
@@ -52,7 +52,7 @@ fn ended(pod: &Pod, now: jiff::Timestamp, grace: jiff::SignedDuration) -> Option
     let ended: Vec<(&str, &Terminated)> = application
         .map(|container| {
             let terminated = status(&container.name)?.state.terminated()?;
-            // Otherwise the kubelet starts it again.
+            // Otherwise the kubelet restarts the container.
             (terminated.exit_code == 0 || policy == "Never").then_some((container.name.as_str(), terminated))
         })
         .collect::<Option<_>>()?;
@@ -69,12 +69,12 @@ fn finding(
     ended: &[(&str, &Terminated)],
 ) -> Finding {
     let waits = match owner.kind.as_str() {
-        "Job" | "CronJob" => ", nor does its Job".to_owned(),
+        "Job" | "CronJob" => ", and neither does its Job".to_owned(),
         "Pod" => String::new(),
         kind => format!(", and its {kind} waits for it"),
     };
     let message = format!(
-        "the application has finished and linkerd-proxy, an ordinary container, keeps running: the pod never completes{waits}"
+        "the application has finished, but linkerd-proxy, an ordinary container, keeps running. The pod never completes{waits}"
     );
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let over = ended.iter().map(|(name, terminated)| {
@@ -105,7 +105,7 @@ fn finding(
     finding
 }
 
-/// Whether the pod was meant to have a native sidecar, by a key that some release reads or by the default.
+/// Whether a key that some release reads, or the default, requests a native sidecar for the pod.
 fn asks(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
     let keys = ctx.knowledge.native_sidecar().all_keys();
     let said = keys.iter().find_map(|key| go_bool(pod.metadata.annotation(key)?));
@@ -125,24 +125,24 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     }
     let remedy = remedy.step(
         StepKind::Annotation,
-        format!("Or keep its pods out of the mesh, where nothing that they call requires a mesh identity: {INJECT}: disabled in the pod template"),
+        format!("If no service that its pods call requires a mesh identity, set {INJECT}: disabled in the pod template instead"),
     );
     let namespace = &pod.metadata.namespace;
     match pod.metadata.controller().filter(|controller| controller.kind == "Job") {
         Some(job) => remedy.run(
             StepKind::Command,
-            "Delete the Job that hangs; if only its pod is deleted, the Job runs the work again",
+            "Delete the hanging Job. If you delete only its pod, the Job repeats the work",
             kubectl().namespace(namespace).words("delete job").operand(&job.name),
         ),
         None => remedy.run(
             StepKind::Command,
-            "Delete the pod that hangs",
+            "Delete the hanging pod",
             kubectl().namespace(namespace).words("delete pod").operand(&pod.metadata.name),
         ),
     }
 }
 
-/// The step that annotates whatever makes the pod.
+/// Adds the step that annotates the pod's owner.
 fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
     let meta =
         Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
@@ -155,6 +155,6 @@ fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
             StepKind::Annotation,
             format!("{act} in the pod template of the Job's manifest, for the next time it is created"),
         ),
-        _ => remedy.step(StepKind::Annotation, format!("{act} in the pod template of what makes the pod")),
+        _ => remedy.step(StepKind::Annotation, format!("{act} in the pod template of the pod's owner")),
     }
 }

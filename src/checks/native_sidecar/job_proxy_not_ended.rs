@@ -25,8 +25,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (cron_jobs, jobs) = (ctx.seen::<CronJob>()?, ctx.seen::<Job>()?);
     let rules = Rules::of(ctx)?;
     let written = Written::of(ctx, &[Kind::Namespace]);
-    // What has ended well once has a way to end its proxy that its command does not show, or none to end. Of what has begun, the
-    // Job itself shows whether its proxy holds it.
+    // A CronJob that succeeded once has no proxy, or a way to stop it that its command does not show. `job-held-by-proxy`
+    // judges Jobs that have started.
     let begun: BTreeSet<(&str, &str)> =
         jobs.iter().filter(|job| has_begun(job)).filter_map(made_by).collect();
     let untried = cron_jobs.iter().filter(|job| {
@@ -59,13 +59,13 @@ fn has_begun(job: &Job) -> bool {
         || status.succeeded > 0
 }
 
-/// The CronJob that made a Job.
+/// The CronJob that created a Job.
 fn made_by(job: &Job) -> Option<(&str, &str)> {
     let owner = job.metadata.controller().filter(|owner| owner.kind == *"CronJob")?;
     Some((&job.metadata.namespace, &owner.name))
 }
 
-/// Whether a container says that it ends the proxy, or makes the pods itself from a template with one.
+/// Whether a command stops the proxy, or the template already contains a proxy.
 fn ends(template: &PodTemplate) -> bool {
     template.spec.proxy().is_some() || template.spec.all_containers().any(|container| container.ends_proxy)
 }
@@ -87,12 +87,12 @@ fn finding(
     };
     ctx.finding(
         object.subject(),
-        "its pods get linkerd-proxy as an ordinary container, and no command in them ends it: the work will be done, and the pods will \
-         run on and keep the Job from completing",
+        "its pods get linkerd-proxy as an ordinary container, and no command in them stops it. The pods keep running after the \
+         work is done, so the Job never completes",
     )
     .likely()
     .evidence(asks)
-    .evidence(Evidence::other("native sidecar", "not asked for, by annotation or chart value"))
+    .evidence(Evidence::other("native sidecar", "not requested by annotation or chart value"))
     .evidences(switch.reader.evidence())
     .remedy(remedy(ctx, switch, object))
     .tie(wording::namespace_tie(object.namespace_name()))
@@ -115,6 +115,6 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, object: &Annotated<'_>) -> Rem
     };
     remedy.step(
         StepKind::Annotation,
-        format!("Or keep the Job out of the mesh, where nothing that it calls requires a mesh identity: {INJECT}: disabled in its pod template"),
+        format!("If no service that the Job calls requires a mesh identity, set {INJECT}: disabled in its pod template instead"),
     )
 }

@@ -10,26 +10,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::of(ctx)?;
     let overridden = survey.found.iter().filter_map(|found| {
         let Fault::Overridden { by, value, inherited } = found.fault else { return None };
-        let place = if inherited { " on the namespace" } else { "" };
+        let place = if inherited { " (namespace)" } else { "" };
         let decides = match go_bool(value) {
-            Some(_) => format!("decides with {value:?}"),
-            None => format!("decides, although {value:?} is not a boolean and leaves the default"),
+            Some(_) => format!("its value is {value:?}"),
+            None => format!("its value {value:?} is not a boolean"),
         };
         let key = found.key;
-        let message =
-            format!("{key} has no effect: {by}{place} is read first and {decides}{}", wording::outcome(found));
-        let wanted = found.value;
-        let act = format!(
-            "Keep one of the two annotations, {by}, with the value that is wanted ({wanted:?}, if {key} is right)"
+        let message = format!(
+            "{key} has no effect: {by}{place} takes precedence, and {decides}{}",
+            wording::outcome(found)
         );
+        let wanted = found.value;
+        let act = format!("Keep only {by}, with the intended value ({wanted:?} if {key} is right)");
         let changes = [(by, Some(wanted)), (key, None)];
         let remedy = rewrite::restart(
             rewrite::template(wording::remedy(), Act::Put(&act), &found.object, &changes),
             &found.object,
         );
         let object = found.object.subject();
-        let path =
-            if inherited { format!("{by} on namespace {}", found.object.namespace_name()) } else { by.to_owned() };
+        let path = if inherited {
+            format!("{by} on namespace {}", found.object.namespace_name())
+        } else {
+            by.to_owned()
+        };
         let other = crate::finding::Evidence::field(object, path, value);
         Some(wording::finding(ctx, survey, found, message, remedy).evidence(other))
     });

@@ -18,10 +18,10 @@ use crate::version::{K8sMinor, K8sVersion};
 /// How many of the places that ask for native sidecars are quoted.
 const QUOTED: usize = 5;
 
-/// The reason of a pod that a kubelet rejected for an init container which restarts.
+/// The status reason of a pod that a kubelet rejected for a restartable init container.
 const REJECTED: &str = "InitContainerRestartPolicyForbidden";
 
-/// What ties the pods that ask for native sidecars to the API server's age.
+/// Links pods that request native sidecars to the version of the API server.
 pub(super) const ASKED: &str = "native sidecars are asked for";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -45,7 +45,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::of(ctx)?;
     let asks = Asks::of(ctx, survey);
     if asks.evidence.is_empty() {
-        // The chart may ask.
+        // The chart may request them.
         config(ctx)?;
         return Ok(Verdict::fine());
     }
@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let evidence = Evidence::other("API server /version", version.to_string());
         let mut finding = asks.finding(ctx, Subject::thing("API server"), version.minor(), evidence, SERVER);
         finding.ties.extend(asks.ties.iter().cloned());
-        // Kubelets as old as the API server go with it: no pod gets as far as them.
+        // Kubelets as old as the API server are covered by its finding: the API server rejects the pods first.
         let (as_old, older): (Vec<_>, Vec<_>) = old_nodes
             .into_iter()
             .partition(|(_, kubelet)| version.minor() < gated || kubelet.minor() >= gated);
@@ -111,7 +111,7 @@ fn rejection(pod: &Pod) -> Evidence {
     Evidence::field(object, "status.reason", pod.status.reason.as_str())
 }
 
-/// What happens where the feature does not exist, and where it is off.
+/// The consequences if the feature does not exist, and if its gate is off.
 struct Harm {
     what: &'static str,
     absent: &'static str,
@@ -120,16 +120,16 @@ struct Harm {
 
 const SERVER: Harm = Harm {
     what: "the API server",
-    absent: "it drops the field that makes one, and then rejects the pod for the probes of an init container",
-    off: "while it is off, the API server rejects every pod with one",
+    absent: "it drops the field that makes a sidecar, then rejects the pod because init containers may not have probes",
+    off: "While it is off, the API server rejects every pod with a native sidecar",
 };
 const KUBELET: Harm = Harm {
     what: "this kubelet",
     absent: "it waits forever for the proxy to end before it starts the application",
-    off: "while it is off, the kubelet rejects every pod with one",
+    off: "While it is off, the kubelet rejects every pod with a native sidecar",
 };
 
-/// Who asks for native sidecars.
+/// The requests for native sidecars: annotations and the chart.
 struct Asks {
     evidence: Vec<Evidence>,
     by_chart: bool,
@@ -180,7 +180,7 @@ impl Asks {
             (
                 Severity::Error,
                 format!(
-                    "native sidecars are requested, and Kubernetes {minor} of {what} does not have them: {harm}"
+                    "native sidecars are requested, but Kubernetes {minor} of {what} does not support them: {harm}"
                 ),
             )
         } else {
@@ -188,19 +188,19 @@ impl Asks {
             (
                 Severity::Warning,
                 format!(
-                    "native sidecars are requested, and Kubernetes {minor} of {what} has them behind the feature gate SidecarContainers, off by default: {harm}"
+                    "native sidecars are requested, but in Kubernetes {minor} of {what} the feature gate SidecarContainers is off by default. {harm}"
                 ),
             )
         };
         let mut remedy = wording::remedy().step(
             StepKind::Upgrade,
-            format!("Upgrade Kubernetes to {free} or newer, API server and kubelets"),
+            format!("Upgrade the API server and the kubelets to Kubernetes {free} or newer"),
         );
         remedy = self.without(ctx, remedy);
         if severity == Severity::Warning {
             remedy = remedy.step(
                 StepKind::Note,
-                "Or enable the feature gate SidecarContainers on the API server, the scheduler and every kubelet",
+                "Alternatively, enable the feature gate SidecarContainers on the API server, the scheduler and every kubelet",
             );
         }
         ctx.finding(subject, message)
@@ -210,10 +210,10 @@ impl Asks {
             .remedy(remedy)
     }
 
-    /// The way to do without native sidecars until then.
+    /// Adds the step that turns off native sidecars until the upgrade.
     fn without(&self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         let annotations =
-            "Until then remove the annotations that request native sidecars, or set them to \"false\"";
+            "Until then, remove the annotations that request native sidecars, or set them to \"false\"";
         if !self.by_chart {
             return remedy.step(StepKind::Annotation, annotations);
         }
@@ -222,17 +222,17 @@ impl Asks {
             ctx,
             remedy,
             StepKind::ChartValue,
-            "Until then turn native sidecars off, in the chart and in annotations that request them",
+            "Until then, turn off native sidecars in the chart and in annotations that request them",
             Options::none().set(value, "false"),
         )
     }
 }
 
-/// Where the feature is seen to be on.
+/// Evidence of the feature gate from pods.
 struct Gate<'a> {
-    /// A pod was stored with a native sidecar, of whatever kind.
+    /// Whether the API server stored a pod with a native sidecar of any kind.
     stored: bool,
-    /// Nodes on which a pod with one started its application.
+    /// Nodes on which a pod with a native sidecar started its application.
     nodes: BTreeSet<&'a str>,
     /// Nodes whose kubelet rejected a pod for its native sidecar, with one such pod.
     rejected: BTreeMap<&'a str, &'a Pod>,

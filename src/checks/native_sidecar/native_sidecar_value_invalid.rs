@@ -16,7 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             })
             .unwrap_or_default();
         let message = format!(
-            "{} is not a boolean, so the injector ignores it{}: {accepted}",
+            "{} is not a boolean ({accepted}), so the injector ignores it{}",
             found.key,
             wording::outcome(found)
         );

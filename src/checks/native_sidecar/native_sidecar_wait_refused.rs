@@ -1,4 +1,4 @@
-//! `native-sidecar-wait-refused`: pods ask for a native sidecar and for a wait before exit, and the injector refuses that.
+//! `native-sidecar-wait-refused`: the injector rejects pods that request both a native sidecar and a wait before exit.
 
 use super::family::Switch;
 use super::wording;
@@ -10,11 +10,11 @@ use crate::finding::{Evidence, StepKind};
 use crate::item::Kind;
 use crate::version::Contains;
 
-/// The annotation that has the proxy wait, and the chart's value for it.
+/// The annotation that makes the proxy wait before it exits, and its chart value.
 const WAIT: &str = "config.alpha.linkerd.io/proxy-wait-before-exit-seconds";
 const VALUE: &str = "proxy.waitBeforeExitSeconds";
 const INJECT: &str = "linkerd.io/inject";
-/// The row of the releases table that says from when to when.
+/// The defect in the releases table that gives the affected releases.
 const DEFECT: &str = "native-sidecar-refuses-wait-before-exit";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -80,7 +80,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some((_, false)) => rewrite::restart(
                 rewrite::template(
                     wording::remedy(),
-                    Act::Put("A native sidecar ends after the application by itself and needs no wait: take the annotation off"),
+                    Act::Put("Remove the annotation: a native sidecar always ends after the application"),
                     object,
                     &[(WAIT, None)],
                 ),
@@ -88,21 +88,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
             Some((_, true)) => wording::remedy().step(
                 StepKind::Annotation,
-                format!("Take {WAIT} off the namespace: a native sidecar ends after the application by itself, so it needs no wait"),
+                format!(
+                    "Remove {WAIT} from the namespace: a native sidecar always ends after the application"
+                ),
             ),
             None => upgrade::step(
                 ctx,
                 wording::remedy(),
                 StepKind::ChartValue,
-                "Set the wait to none: a native sidecar ends after the application by itself",
+                "Set the wait to 0: a native sidecar always ends after the application",
                 Options::none().set(VALUE, "0"),
             ),
         };
         let finding = ctx
             .finding(
                 object.subject(),
-                "a native sidecar and a wait of the proxy before it exits are both asked for, which the injector of this release does not \
-                 put into one pod: it refuses the pods",
+                "both a native sidecar and a wait before the proxy exits are requested. The injector of this release does not support \
+                 the combination and rejects the pods",
             )
             .evidences(waiting)
             .evidence(native)
@@ -115,6 +117,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether a value makes the proxy wait.
 fn waits(value: &str) -> bool {
-    // What is no number is refused on its own.
+    // The injector rejects a value that is not a number for that reason alone.
     value.trim().parse::<u64>().is_ok_and(|seconds| seconds > 0)
 }
