@@ -1,5 +1,5 @@
-//! Certificates: what they say of themselves, and whether one is signed by another. Follows what Go's verifier does, since
-//! API server and identity are the ones that decide; knows nothing of private keys and judges nothing.
+//! Parses certificates and verifies signatures. Follows Go's verifier, which the API server and identity use. Does not read
+//! private keys, and reports no findings.
 
 mod allowed;
 mod key;
@@ -33,7 +33,7 @@ pub struct Certificate {
     der: Vec<u8>,
 }
 
-/// Where a moment lies in the lifetime of a certificate.
+/// The position of a time relative to the lifetime of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validity {
     /// Before it.
@@ -44,10 +44,10 @@ pub enum Validity {
     Over,
 }
 
-/// The certificates in a PEM text. Blocks that are no certificates are left out.
+/// The certificates in a PEM text, without blocks of other types.
 ///
 /// # Errors
-/// A block says that it is a certificate and is none.
+/// A block of type CERTIFICATE is not a valid certificate.
 pub fn from_pem(pem: &[u8]) -> Result<Vec<Certificate>, String> {
     pem_blocks(pem)
         .into_iter()
@@ -65,23 +65,23 @@ fn from_der(der: Vec<u8>) -> Result<Certificate, String> {
 /// The certificates in a PEM text that is base64-encoded, as Secrets and `caBundle` hold it.
 ///
 /// # Errors
-/// It is not base64, or as [`from_pem`].
+/// The text is not base64, or an error of [`from_pem`].
 pub fn from_base64_pem(text: &str) -> Result<Vec<Certificate>, String> {
     from_pem(&from_base64(text)?)
 }
 
-/// As [`from_bundle`], of a text that is base64-encoded.
+/// [`from_bundle`] for a base64-encoded text.
 ///
 /// # Errors
-/// It is not base64, or as [`from_bundle`].
+/// The text is not base64, or an error of [`from_bundle`].
 pub fn from_base64_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     from_bundle(&String::from_utf8_lossy(&from_base64(text)?))
 }
 
-/// What was read, where it is something.
+/// The certificates, if there is at least one.
 ///
 /// # Errors
-/// It is nothing.
+/// The list is empty.
 pub fn at_least_one(read: Vec<Certificate>) -> Result<Vec<Certificate>, String> {
     if read.is_empty() {
         Err("another block stands in front of the certificates".to_owned())
@@ -95,7 +95,7 @@ fn from_base64(text: &str) -> Result<Vec<u8>, String> {
     STANDARD.decode(compact).map_err(|error| format!("not base64: {error}"))
 }
 
-/// Two are the same when every byte is.
+/// Two certificates are equal if all their bytes are equal.
 impl PartialEq for Certificate {
     fn eq(&self, other: &Certificate) -> bool {
         self.der == other.der
@@ -105,17 +105,17 @@ impl PartialEq for Certificate {
 impl Eq for Certificate {}
 
 impl Certificate {
-    /// Subject and a short fingerprint: enough to tell two certificates of the same name apart.
+    /// Subject and a short fingerprint, which distinguishes certificates of the same name.
     pub fn summary(&self) -> String {
         format!("{} (sha256 {}...)", self.parsed.tbs_certificate().subject(), &self.print()[..8])
     }
 
-    /// Whose it is, by name.
+    /// The subject.
     pub fn subject(&self) -> String {
         self.parsed.tbs_certificate().subject().to_string()
     }
 
-    /// Who signed it, by name.
+    /// The issuer.
     pub fn issuer(&self) -> String {
         self.parsed.tbs_certificate().issuer().to_string()
     }
@@ -130,17 +130,17 @@ impl Certificate {
         format!("{:016x}", print::of(&self.der))
     }
 
-    /// From when on it is valid.
+    /// The start of its validity.
     pub fn not_before(&self) -> Timestamp {
         moment(self.parsed.tbs_certificate().validity().not_before)
     }
 
-    /// Until when it is valid.
+    /// The end of its validity.
     pub fn not_after(&self) -> Timestamp {
         moment(self.parsed.tbs_certificate().validity().not_after)
     }
 
-    /// Where `at` lies in its lifetime.
+    /// The position of `at` relative to its lifetime.
     pub fn validity(&self, at: Timestamp) -> Validity {
         if at < self.not_before() {
             Validity::NotYet
@@ -161,7 +161,7 @@ impl Certificate {
         key::signature_name(&self.parsed.signature_algorithm().oid.to_string())
     }
 
-    /// Whether it is good for a DNS name. Names are only looked for where Go looks: among the alternative names.
+    /// Whether it is valid for a DNS name. Like Go, reads only the alternative names.
     pub fn covers(&self, name: &str) -> bool {
         self.names().iter().any(|dns| {
             let by_wildcard = || {
@@ -183,7 +183,7 @@ impl Certificate {
         dns.collect()
     }
 
-    /// Whether it may sign others. Certificates older than version 3 cannot say, and may.
+    /// Whether it may sign other certificates. Certificates older than version 3 cannot restrict this, and may.
     pub fn is_authority(&self) -> bool {
         match self.parsed.tbs_certificate().get_extension::<BasicConstraints>() {
             Ok(Some((_, constraints))) => constraints.ca,
@@ -192,7 +192,7 @@ impl Certificate {
         }
     }
 
-    /// Whether its key usage, where it states one, lets it sign certificates.
+    /// Whether its key usage, if present, allows it to sign certificates.
     pub fn signs_certificates(&self) -> bool {
         match self.parsed.tbs_certificate().get_extension::<KeyUsage>() {
             Ok(Some((_, usage))) => usage.key_cert_sign(),
@@ -210,7 +210,7 @@ fn moment(time: Time) -> Timestamp {
         .unwrap_or(Timestamp::MAX)
 }
 
-/// The SHA-256 of some bytes.
+/// The SHA-256 of bytes.
 fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }

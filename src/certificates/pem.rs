@@ -1,5 +1,5 @@
-//! Bundles of certificates as identity and `linkerd check` read them: around Go's reader of PEM, Linkerd's stops at a block
-//! that is no certificate and refuses a text that goes on after its last block.
+//! Reads certificate bundles like identity and `linkerd check`. Linkerd uses Go's PEM reader, but stops at a block that is
+//! not a certificate, and rejects text after the last block.
 
 use super::{Certificate, from_base64, from_der};
 use crate::redact::{Marker, pem_block};
@@ -7,7 +7,7 @@ use crate::redact::{Marker, pem_block};
 /// The certificates in a bundle of trust anchors.
 ///
 /// # Errors
-/// Linkerd refuses the text; says why.
+/// Linkerd rejects the text; contains the reason.
 pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     let mut found = Vec::new();
     let key = redacted_key(text);
@@ -22,7 +22,7 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
                 }
             };
         };
-        // What comes after another kind of block is not looked at.
+        // Blocks after a block of another type are ignored.
         if label != "CERTIFICATE" {
             break;
         }
@@ -32,10 +32,10 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     Ok(found)
 }
 
-/// The certificates that the API server takes from a `caBundle`, which leaves what else stands in it.
+/// The certificates that the API server reads from a `caBundle`; it ignores other contents.
 ///
 /// # Errors
-/// It is not base64.
+/// The text is not base64.
 pub fn from_base64_pool(text: &str) -> Result<Vec<Certificate>, String> {
     let text = from_base64(text)?;
     let text = String::from_utf8_lossy(&text);

@@ -1,5 +1,5 @@
 //! Whether a chain leads to a trusted certificate: names, signatures and what each certificate allows those below it.
-//! Follows Go's verifier, which looks for a server. Time is the caller's business, who says which certificates may be used.
+//! Follows Go's verifier for server certificates. Does not check validity times: the caller selects the usable certificates.
 
 use ring::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
 use x509_cert::der::asn1::AnyRef;
@@ -8,7 +8,7 @@ use x509_cert::der::{Decode, Reader, SliceReader};
 use super::key::Key;
 use super::{Certificate, Purpose};
 
-/// As many signatures as Go's verifier looks at before it gives up.
+/// The limit on signature checks, equal to that of Go's verifier.
 const MAX_SIGNATURES: usize = 100;
 
 /// Whether a chain leads to a trusted certificate.
@@ -18,16 +18,16 @@ pub enum Trust {
     Yes,
     /// It does not.
     No,
-    /// The signatures lead to one; something on the way forbids it.
+    /// The signatures lead to one, but a constraint forbids the chain.
     Barred(Obstacle),
-    /// A signature on the way uses an algorithm that is not understood here; says which.
+    /// A signature in the chain uses this unsupported algorithm.
     Unknown(String),
 }
 
-/// What forbids a way whose signatures are good.
+/// The constraint that forbids a chain with valid signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
-    /// A certificate has a critical extension that Go does not know, and so refuses.
+    /// A certificate has a critical extension that Go does not know and therefore rejects.
     Extension,
     /// An authority allows fewer authorities below itself.
     PathLength,
@@ -37,14 +37,14 @@ pub enum Obstacle {
     Names,
 }
 
-/// A way from the first of the served certificates to a trusted one.
+/// A chain from the first served certificate to a trusted one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {
     /// The places, among the served ones, of the certificates between: the one that signed the first comes first.
     pub between: Vec<usize>,
-    /// The place of the trusted one.
+    /// The index of the trusted certificate.
     pub anchor: usize,
-    /// What forbids it, if anything does.
+    /// The constraint that forbids it, if any.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -60,7 +60,7 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// What forbids the ways, where something forbids each of them.
+    /// A constraint, if every chain is forbidden.
     pub fn obstacle(&self) -> Option<Obstacle> {
         if self.anchors.is_empty() { self.paths.iter().filter_map(|path| path.obstacle).min() } else { None }
     }
@@ -107,7 +107,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Goes on from the last of `between`, which are places in `served`; from the first certificate, where there is none.
+    /// Continues from the last of `between` (indexes into `served`), or from the first certificate if it is empty.
     fn up(&mut self, between: &mut Vec<usize>) {
         let at = &self.served[between.last().copied().unwrap_or(0)];
         for (anchor, root) in self.trusted.iter().enumerate() {
@@ -152,7 +152,7 @@ impl Walk<'_> {
             if authority.demands_the_unknown() {
                 return Some(Obstacle::Extension);
             }
-            // The first one counts as an end, as it does for whoever verifies it.
+            // The first certificate counts as an end, as for every verifier.
             if authority.path_length().is_some_and(|allowed| usize::from(allowed) < below.len() - 1) {
                 return Some(Obstacle::PathLength);
             }
@@ -203,7 +203,7 @@ fn fits(signed_with: &str, key: &Key) -> bool {
 /// What ring calls the algorithm of a signature by a key of that kind.
 fn algorithm(signed_with: &str, key: &Key) -> Option<&'static dyn VerificationAlgorithm> {
     Some(match (signed_with, key) {
-        // Go takes short keys as well; whether they are a good idea is another question.
+        // Go also accepts short keys.
         ("SHA256-RSA", Key::Rsa(_)) => &signature::RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
         ("SHA384-RSA", Key::Rsa(_)) => &signature::RSA_PKCS1_2048_8192_SHA384,
         ("SHA512-RSA", Key::Rsa(_)) => &signature::RSA_PKCS1_1024_8192_SHA512_FOR_LEGACY_USE_ONLY,

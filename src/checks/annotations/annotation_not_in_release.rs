@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Reader::Unknown(missing) => return Err(missing.into()),
         Reader::Version(version, _) if matches!(version.channel(), Channel::Dev | Channel::Git) => {
             return Err(Unjudged::not_applicable(format!(
-                "the version {version} does not tell which annotations the build supports"
+                "the version {version} does not show which annotations the build supports"
             )));
         }
         Reader::Version(..) | Reader::Absent => {}
@@ -35,11 +35,11 @@ fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Sev
     let Fault::NotInRelease(row, status) = &found.fault else { return None };
     let known = status.likely()?;
     let version = survey.reader.version()?;
-    let doubt = if found.likely { " (as published; what a vendor added is not public)" } else { "" };
+    let doubt = if found.likely { " (judged by its base release)" } else { "" };
     let key = found.key;
     let why = match known {
         KeyStatus::NotYet { since: Some(edge) } => {
-            format!("does not support {key} yet, which was added in {edge}")
+            format!("does not support {key}, which was added in {edge}")
         }
         KeyStatus::NotYet { since: None } => format!("does not support {key} yet"),
         KeyStatus::Gone { since: Some(edge), .. } => {
@@ -51,7 +51,7 @@ fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Sev
         }
         KeyStatus::Ineffective { since: None, .. } => format!("ignores {key}"),
         KeyStatus::Conditional { when, .. } => {
-            format!("uses {key} only when {when}, which is not the case here")
+            format!("uses {key} only when {when}, which does not apply here")
         }
         KeyStatus::Effective | KeyStatus::Unknown { .. } => return None,
     };
@@ -63,7 +63,7 @@ fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Sev
     Some((severity, message, remedy(ctx, survey, found, row, known)))
 }
 
-/// Whether the injector, as it is installed, refuses pods with the key rather than pass over it.
+/// Whether the installed injector rejects pods with the key instead of ignoring the key.
 fn is_refused(survey: &Survey<'_>, status: &KeyStatus) -> bool {
     let KeyStatus::Conditional { refused, .. } = status else { return false };
     let Some(values) = &survey.values else { return false };
@@ -87,7 +87,7 @@ fn remedy(
         | KeyStatus::Unknown { .. } => None,
     };
     if let Some(edge) = upgrade {
-        let text = format!("Upgrade Linkerd to {edge} or later, if it is wanted");
+        let text = format!("If the setting is needed, upgrade Linkerd to {edge} or later");
         return wording::remove(remedy.step(StepKind::Upgrade, text), "Otherwise remove it", found);
     }
     if let Some(note) = &row.note {
@@ -101,8 +101,8 @@ fn remedy(
     if let KeyStatus::Gone { successor: Some(name), .. } = status
         && ctx.knowledge.annotations().get(name).filter(heeded).is_some()
     {
-        // Its value may mean another thing there, so it is not carried over.
-        let text = format!("Set {name}, which replaced it, if that is still wanted");
+        // The value may have another meaning there, so the step does not copy it.
+        let text = format!("If the setting is still needed, set its replacement, {name}");
         remedy = remedy.step(StepKind::Annotation, text);
     }
     wording::remove(remedy, "Remove it", found)

@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::AsAnnotation(row) = &found.fault else { return None };
         let key = found.key;
         let message = format!(
-            "{key} is an annotation here, and Linkerd reads it only as a label, on {}: it is silently ignored",
+            "the annotation {key} is silently ignored: Linkerd reads it only as a label, on {}",
             wording::places(row)
         );
         Some((message, remedy(ctx, found, row)))
@@ -22,11 +22,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn remedy(ctx: &Context<'_>, found: &Found<'_>, row: &Key) -> Remedy {
     let key = found.key;
-    // As a label it would take effect, and take pods out of the mesh that are in it today.
+    // As a label it would take effect and remove meshed pods from the mesh.
     if key == WEBHOOKS_LABEL && found.object.kind == Kind::Namespace && found.injected {
-        return wording::remove(wording::remedy(), "If the namespace is to stay in the mesh, remove it", found).step(
+        return wording::remove(
+            wording::remedy(),
+            "If the namespace should stay in the mesh, remove it",
+            found,
+        )
+        .step(
             StepKind::Note,
-            format!("If it is to leave the mesh instead, remove {INJECT} from it: pods created from then on get no proxy"),
+            format!(
+                "If the namespace should leave the mesh, remove {INJECT} from it: new pods then get no proxy"
+            ),
         );
     }
     wording::replace(ctx, wording::remedy(), &format!("Set {key} as a label"), found, row, found.value)

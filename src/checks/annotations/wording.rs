@@ -1,4 +1,4 @@
-//! The words and steps that the checks of this category share.
+//! Message parts and remedy steps shared by the annotation checks.
 
 use super::fault::{Found, Survey};
 use super::guess::guess;
@@ -10,7 +10,7 @@ use crate::knowledge::{self, Key, KeyScope};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::Pod;
 
-/// One check's part of the survey: `say` gives message and remedy for the faults that are its own.
+/// The judgement of one check: `say` returns message and remedy for the faults that the check reports.
 pub(super) fn judge(
     ctx: &Context<'_>,
     say: impl Fn(&Survey<'_>, &Found<'_>) -> Option<(String, Remedy)>,
@@ -50,14 +50,14 @@ pub(super) fn finding(
 /// The row of `linkerd check` about labels of pods.
 pub(super) const POD_LABELS: &str = "data plane pod labels are configured correctly";
 
-/// Whether `linkerd check` takes a label for a setting that belongs among the annotations.
+/// Whether `linkerd check` treats a label as a setting that should be an annotation.
 pub(super) fn configures(key: &str) -> bool {
     key == "linkerd.io/inject"
         || key.starts_with("config.linkerd.io")
         || key.starts_with("config.alpha.linkerd.io")
 }
 
-/// The pods that `linkerd check` looks at: those that this control plane injected.
+/// The pods that `linkerd check` examines: those that this control plane injected.
 pub(super) fn meshed<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> {
     let control_plane = ctx.namespaces().control_plane.clone();
     ctx.hints::<Pod>().iter().filter(move |pod| {
@@ -66,8 +66,8 @@ pub(super) fn meshed<'a>(ctx: &Context<'a>) -> impl Iterator<Item = &'a Pod> {
     })
 }
 
-/// The rows of `linkerd check` that ask about keys, and which of them a fault fails: of labels it looks at those of pods, as
-/// they run, and of Services, of annotations at one of Services.
+/// The row of `linkerd check` that a fault fails. `linkerd check` examines labels of running pods and of Services, and one
+/// annotation of Services.
 fn rows(ctx: &Context<'_>, found: &Found<'_>) -> Option<&'static str> {
     let key = found.key;
     let configures = configures(key);
@@ -96,7 +96,7 @@ pub(super) fn word(found: &Found<'_>) -> String {
     found.written_as.to_string()
 }
 
-/// Adds the step that takes the key away from where it is.
+/// Adds the step that removes the key.
 pub(super) fn remove(remedy: Remedy, act: &str, found: &Found<'_>) -> Remedy {
     let changes: [Change<'_>; 1] = [(found.key, None)];
     let words = act;
@@ -113,7 +113,7 @@ pub(super) fn remove(remedy: Remedy, act: &str, found: &Found<'_>) -> Remedy {
     }
 }
 
-/// Adds the steps that write a key as `row` says, in the place of the one that was found.
+/// Adds the steps that replace the found key with the key of `row`.
 pub(super) fn replace(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -166,17 +166,17 @@ pub(super) fn replace(
         }
         _ => return self::remove(move_to(remedy, row), "Remove it", found),
     };
-    // What was written elsewhere, or as something else, is still there.
+    // The old key is in another place or of another kind, so it must be removed separately.
     if found.scope == KeyScope::Workload
         || (row.kind != found.written_as && found.scope != KeyScope::PodTemplate)
     {
         remedy = self::remove(remedy, "Remove it", found);
     }
-    // A label of a namespace is read where it is; annotations get to pods when these are created.
+    // Labels of a namespace take effect at once; annotations take effect on new pods.
     if row.kind == knowledge::KeyKind::Label { remedy } else { rewrite::restart(remedy, &found.object) }
 }
 
-/// Adds the words for a key that belongs on other objects.
+/// Adds the step for a key that belongs on other objects.
 pub(super) fn move_to(remedy: Remedy, row: &Key) -> Remedy {
     let kind = match row.kind {
         knowledge::KeyKind::Annotation => "an annotation",
@@ -185,7 +185,7 @@ pub(super) fn move_to(remedy: Remedy, row: &Key) -> Remedy {
     remedy.step(StepKind::Annotation, format!("Set {} as {kind} on {} instead", row.key, places(row)))
 }
 
-/// Where a key is read, in words: `the pod template or the namespace`.
+/// The places in which a key is read: `the pod template or the namespace`.
 pub(super) fn places(row: &Key) -> String {
     let places: Vec<String> = row.scopes.iter().map(ToString::to_string).collect();
     match places.as_slice() {
@@ -195,7 +195,7 @@ pub(super) fn places(row: &Key) -> String {
     }
 }
 
-/// The object's place in words: `a namespace`, `a Service`, `a workload itself`.
+/// The place of the found key: `a namespace`, `a Service`, `a workload itself`.
 pub(super) fn place(found: &Found<'_>) -> &'static str {
     match (found.scope, found.object.kind) {
         (KeyScope::Namespace, _) => "a namespace",

@@ -23,7 +23,7 @@ pub struct OutboundRoute<'a> {
 pub struct OutboundRule<'a> {
     /// What it matches and does.
     pub rule: &'a RouteRule,
-    /// Where it sends it; none means to where the call goes anyway.
+    /// The backends of its requests; none means the original destination of the call.
     pub backends: Vec<Backend<'a>>,
     /// Its limits; those of what is called where it has none.
     pub timeouts: Timeouts,
@@ -31,18 +31,18 @@ pub struct OutboundRule<'a> {
     pub retry: Option<Retry>,
 }
 
-/// Where a part of the requests goes.
+/// The destination of a part of the requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backend<'a> {
-    /// The part, beside the others' parts.
+    /// The weight, relative to the other backends.
     pub weight: u32,
-    /// What the rule says.
+    /// The reference in the rule.
     pub named: &'a BackendRef,
-    /// What comes of it.
+    /// Its resolved destination.
     pub to: Destination<'a>,
 }
 
-/// What comes of a backend.
+/// The resolved destination of a backend.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Destination<'a> {
     /// A port of a Service that is there.
@@ -61,7 +61,7 @@ pub enum Destination<'a> {
         /// The port.
         port: u16,
     },
-    /// To the address that was asked for, through the EgressNetwork that the route is attached to.
+    /// To the requested address, through the EgressNetwork that the route is attached to.
     Egress {
         /// Its namespace.
         namespace: &'a str,
@@ -78,7 +78,7 @@ pub enum Destination<'a> {
 }
 
 impl Destination<'_> {
-    /// Why what goes there fails; `None` where it does not.
+    /// The reason that requests to it fail; `None` if they do not.
     pub fn fails(&self, name: &str) -> Option<String> {
         match self {
             Destination::Service { declared: true, .. } | Destination::Egress { .. } => None,
@@ -86,14 +86,14 @@ impl Destination<'_> {
                 Some(format!("Service {namespace}/{name} declares no port {port}"))
             }
             Destination::NoService { namespace, .. } => {
-                Some(format!("there is no Service {namespace}/{name}"))
+                Some(format!("Service {namespace}/{name} does not exist"))
             }
             Destination::NoEgress { why, .. } | Destination::Invalid(why) => Some(why.clone()),
         }
     }
 }
 
-/// A route of which the controller could read everything.
+/// A route that the controller could read completely.
 #[derive(Debug, Clone)]
 pub(super) struct Read<'a> {
     pub(super) kind: RouteKind,
@@ -102,8 +102,8 @@ pub(super) struct Read<'a> {
     retry: Option<Retry>,
 }
 
-/// Reads a route, with what its annotations say where they count. The outer error is an object that cannot be read at all, the inner
-/// one says why the controller passes it over.
+/// Reads a route, with its annotations if they apply. The outer error is an object that cannot be read at all; the inner error
+/// is the reason that the controller skips the route.
 pub(super) fn read(
     kind: RouteKind,
     route: &Route,
@@ -172,7 +172,7 @@ impl<'a> Read<'a> {
         })
     }
 
-    /// Whether the controller wrote that it accepts it, at a port where one is asked for.
+    /// Whether the controller accepted the route in its status, for the given port if any.
     fn is_accepted(&self, called: Called<'_>, port: Option<i64>) -> bool {
         let group = |parent: &ParentRef| match parent.group.as_deref() {
             None | Some("" | "core") => String::new(),
@@ -268,7 +268,7 @@ pub(super) struct World<'a> {
 }
 
 impl World<'_> {
-    /// Why an EgressNetwork is no backend here, in the controller's words.
+    /// The controller's reason to reject an EgressNetwork as a backend.
     fn no_egress(&self, namespace: &str, name: &str, called: Called<'_>) -> Option<String> {
         if !self.egress.contains(&(namespace, name)) {
             return Some(format!("EgressNetwork not found {name}"));
