@@ -172,7 +172,8 @@ fn length(allowed: u8) -> IsCa {
     IsCa::Ca(BasicConstraints::Constrained(allowed))
 }
 
-/// Who takes which chain. Identity is Go, which sees the issuer as the end of the chain; what proxies take is asked of rustls.
+/// The chains that identity and proxies accept. Identity is Go, which treats the issuer as the end of the chain; the test
+/// checks proxies with rustls.
 #[test]
 fn identity_and_proxies_take_different_chains() {
     use ExtendedKeyUsagePurpose::{Any, ClientAuth, ServerAuth};

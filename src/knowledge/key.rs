@@ -146,7 +146,7 @@ pub(super) struct LateValue {
     from_stable: Option<Release>,
 }
 
-/// One key. A key that ends in `/*` stands for every key with that prefix.
+/// One key. A key that ends in `/*` matches every key with that prefix.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Key {
@@ -154,7 +154,7 @@ pub struct Key {
     pub key: String,
     /// Annotation or label.
     pub kind: KeyKind,
-    /// Where it is read (for Linkerd's own keys: written).
+    /// The places in which it is read (for Linkerd's own keys: written).
     #[serde(rename = "on")]
     pub scopes: Vec<KeyScope>,
     /// Its intended author.

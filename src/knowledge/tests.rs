@@ -302,7 +302,7 @@ fn prefixes_and_twofold_keys_are_found() {
     );
 }
 
-/// A folder of real data: named by the variable, else beside the checkout.
+/// A folder of real data: from the variable, else next to the checkout.
 fn shared(variable: &str, name: &str) -> Option<Vec<PathBuf>> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name);
     let dir = std::env::var_os(variable).map_or_else(beside, PathBuf::from);
@@ -336,7 +336,7 @@ fn no_key_of_a_rendered_install_is_strange() {
     assert!(seen > 1000, "only {seen} keys");
 }
 
-/// The same for what healthy clusters hold: pods as injected, mirrored and copied labels, and all.
+/// The same for objects of healthy clusters: injected pods, mirrored labels and copied labels.
 #[test]
 fn no_key_of_a_healthy_cluster_is_strange() {
     let Some(recordings) = shared("MESHDOCTOR_RECORDINGS", "recordings") else { return };

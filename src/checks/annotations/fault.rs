@@ -15,7 +15,7 @@ use crate::knowledge::{self, Key, KeyScope, KeyStatus, Knowledge, Suggestion, Wr
 use crate::model::annotated::{Annotated, Site};
 use crate::version::{Channel, Contains, LinkerdVersion};
 
-/// The kinds that are looked at.
+/// The kinds that are examined.
 pub(super) const KINDS: [Kind; 8] = [
     Kind::Namespace,
     Kind::Service,
@@ -27,11 +27,10 @@ pub(super) const KINDS: [Kind; 8] = [
     Kind::Pod,
 ];
 
-/// So many unknown keys of one object are compared with the known ones and named. People write a few; an object that holds
-/// thousands was made to keep somebody busy.
+/// Limit of unknown keys per object that are compared with known keys and reported. Bounds the work on hostile objects.
 const MOST_UNKNOWN: usize = 50;
 
-/// What is wrong with a key.
+/// The fault of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fault<'a> {
     /// No release reads it.
@@ -44,11 +43,11 @@ pub(super) enum Fault<'a> {
     OnWorkload(&'a Key),
     /// On a namespace; the injector does not copy it to pods.
     NotInherited(&'a Key),
-    /// On something else than what it is read from.
+    /// On an object on which Linkerd does not read it.
     Misplaced(&'a Key),
     /// The installed release does not act on it.
     NotInRelease(&'a Key, KeyStatus),
-    /// Its value does not parse; says what is accepted.
+    /// Its value does not parse; contains the accepted values.
     Value(&'a Key, String),
 }
 
@@ -69,7 +68,7 @@ impl Fault<'_> {
 pub(super) struct Found<'a> {
     /// The object.
     pub(super) object: Annotated<'a>,
-    /// What the place is read as.
+    /// The scope of its place.
     pub(super) scope: KeyScope,
     /// Annotation or label, as written.
     pub(super) written_as: knowledge::KeyKind,
@@ -77,35 +76,35 @@ pub(super) struct Found<'a> {
     pub(super) key: &'a str,
     /// Its value.
     pub(super) value: &'a str,
-    /// Where it was seen.
+    /// The evidence that shows it.
     pub(super) evidence: Evidence,
-    /// What is wrong.
+    /// The fault.
     pub(super) fault: Fault<'a>,
-    /// Whether what the installed build contains leaves a doubt.
+    /// Whether the contents of the installed build are uncertain.
     pub(super) likely: bool,
-    /// Whether its pods ask for a proxy.
+    /// Whether its pods request a proxy.
     pub(super) injected: bool,
 }
 
 /// Every fault in one cluster.
 pub(in crate::checks) struct Survey<'a> {
-    /// Which release reads.
+    /// The release that reads the keys.
     pub(super) reader: Reader,
     /// The values it was installed with.
     pub(super) values: Option<Values>,
     /// Whether a key works only with values that are not known.
     pub(super) depends_on_values: bool,
-    /// What is wrong, in the order of the objects.
+    /// The keys with faults, in the order of the objects.
     pub(super) found: Vec<Found<'a>>,
     /// Objects with more unknown keys than were compared, and how many more.
     pub(super) left_out: Vec<(Annotated<'a>, usize)>,
 }
 
 impl<'a> Survey<'a> {
-    /// What people wrote, looked at once for a run.
+    /// The survey of the cluster, computed once per run.
     ///
     /// # Errors
-    /// There is no Linkerd that could read it.
+    /// No Linkerd is installed that could read the keys.
     pub(super) fn of(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
         ctx.once(&ctx.joins.annotations, Survey::by).as_ref().ok_or_else(nothing_reads)
     }
@@ -139,11 +138,11 @@ struct Scanner<'l, 'a> {
     version: Option<&'l LinkerdVersion>,
     values: Option<&'l Values>,
     written: &'l Written<'a>,
-    /// Set where something depends on values that are not there.
+    /// Set if a result depends on missing values.
     depends: Cell<bool>,
     /// Domains that were compared with Linkerd's, and how that came out: many objects, few domains.
     near: RefCell<BTreeMap<&'a str, bool>>,
-    /// Unknown keys by the place they stand in, and what was probably meant.
+    /// Unknown keys by place, with the suggested key.
     meant: RefCell<BTreeMap<(&'a str, KeyScope), Option<Suggestion<'a>>>>,
     left_out: RefCell<Vec<(Annotated<'a>, usize)>>,
 }
@@ -384,7 +383,7 @@ impl<'a> Scanner<'_, 'a> {
         }
     }
 
-    /// Whether pods of the object ask for a proxy.
+    /// Whether pods of the object request a proxy.
     fn is_injected(&self, object: &Annotated<'_>) -> bool {
         let inject = crate::model::injection::INJECT;
         let own = match object.kind {
