@@ -40,7 +40,8 @@ fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
         for key in meta.labels.keys().filter(|key| wording::configures(key) && !reported(key)) {
             let (namespace, name) = (&meta.namespace, &meta.name);
             let message = format!(
-                "{key} is a label of a running pod, not of its template. Linkerd does not read it, and linkerd check reports a warning"
+                "{key} is a label of a running pod, not of its template. Linkerd does not read it, and \
+                linkerd check reports a warning"
             );
             let value = meta.label(key).unwrap_or_default();
             let finding = ctx
@@ -57,7 +58,8 @@ fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
                 .remedy(
                     wording::remedy().run(
                         StepKind::Command,
-                        "Remove the label. If the setting is still needed, set it as an annotation of the pod template",
+                        "Remove the label. If the setting is still needed, set it as an annotation of \
+                        the pod template",
                         kubectl()
                             .namespace(namespace)
                             .words("label pod")

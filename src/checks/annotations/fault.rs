@@ -240,7 +240,7 @@ impl<'a> Scanner<'_, 'a> {
         }
     }
 
-    /// A key that no release knows; under a domain that only resembles Linkerd's, only if it resembles a key as well.
+    /// A key that no release knows. If its domain only resembles Linkerd's, the key must also resemble a known key.
     fn of_unknown(&self, at: &Cursor<'_, 'a>) -> Option<Fault<'a>> {
         let annotations = self.knowledge.annotations();
         let scope = if at.site.scope == KeyScope::Workload { KeyScope::PodTemplate } else { at.site.scope };
@@ -283,7 +283,7 @@ impl<'a> Scanner<'_, 'a> {
                 _ => Some(Fault::Misplaced(row)),
             };
         }
-        // The injector's copy of what the namespace says, reported there; and what Linkerd's own charts set.
+        // The injector copied it from the namespace, for which it is reported, or Linkerd's own charts set it.
         if theirs || (by_namespace && matches!(at.object.kind, Kind::Pod | Kind::Service)) {
             return None;
         }
@@ -300,7 +300,7 @@ impl<'a> Scanner<'_, 'a> {
         checked.err().map(|accepted| Fault::Value(row, accepted))
     }
 
-    /// Whether the namespace says the same, or could and is not known.
+    /// Whether the namespace has the same value, or is unknown and may have it.
     fn may_be_by_namespace(&self, at: &Cursor<'_, 'a>, row: &Key) -> bool {
         if at.object.kind == Kind::Namespace {
             return false;
@@ -323,14 +323,14 @@ impl<'a> Scanner<'_, 'a> {
         match status.likely() {
             None | Some(KeyStatus::Effective | KeyStatus::Unknown { .. }) => false,
             Some(KeyStatus::NotYet { .. } | KeyStatus::Gone { .. }) => true,
-            // Whether the debug image is heeded, its own check says, from the containers.
+            // Another check reports an ignored debug image, from the containers.
             Some(KeyStatus::Ineffective { .. }) => row.needs.is_none(),
             Some(KeyStatus::Conditional { values: needed, .. }) => {
                 let Some(values) = self.values else {
                     self.depends.set(self.depends.get() || !needed.is_empty());
                     return false;
                 };
-                // The pods themselves may say otherwise than the chart.
+                // The pods may differ from the chart.
                 let says = |key: &str| {
                     let own = at.object.template().is_some_and(|t| t.meta.annotation(key).is_some());
                     own || self.written.of_namespace(at.object, key).is_some()

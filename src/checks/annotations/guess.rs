@@ -1,4 +1,4 @@
-//! What a value that does not parse was probably meant to be.
+//! Guesses the intended value of one that does not parse.
 
 use crate::knowledge::Key;
 use crate::version::{LinkerdVersion, MinorTable};

@@ -74,7 +74,8 @@ fn finding(
         kind => format!(", and its {kind} waits for it"),
     };
     let message = format!(
-        "the application has finished, but linkerd-proxy, an ordinary container, keeps running. The pod never completes{waits}"
+        "the application has finished, but linkerd-proxy, an ordinary container, keeps running. The pod \
+        never completes{waits}"
     );
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let over = ended.iter().map(|(name, terminated)| {
@@ -125,7 +126,10 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     }
     let remedy = remedy.step(
         StepKind::Annotation,
-        format!("If no service that its pods call requires a mesh identity, set {INJECT}: disabled in the pod template instead"),
+        format!(
+            "If no service that its pods call requires a mesh identity, set {INJECT}: disabled in \
+            the pod template instead"
+        ),
     );
     let namespace = &pod.metadata.namespace;
     match pod.metadata.controller().filter(|controller| controller.kind == "Job") {

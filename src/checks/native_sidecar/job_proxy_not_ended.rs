@@ -115,6 +115,9 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, object: &Annotated<'_>) -> Rem
     };
     remedy.step(
         StepKind::Annotation,
-        format!("If no service that the Job calls requires a mesh identity, set {INJECT}: disabled in its pod template instead"),
+        format!(
+            "If no service that the Job calls requires a mesh identity, set {INJECT}: disabled in \
+            its pod template instead"
+        ),
     )
 }

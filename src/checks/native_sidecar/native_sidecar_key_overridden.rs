@@ -12,14 +12,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::Overridden { by, value, inherited } = found.fault else { return None };
         let place = if inherited { " (namespace)" } else { "" };
         let decides = match go_bool(value) {
-            Some(_) => format!("its value is {value:?}"),
-            None => format!("its value {value:?} is not a boolean"),
+            Some(_) => format!("with {value:?}"),
+            None => format!("but {value:?} is not a boolean"),
         };
         let key = found.key;
-        let message = format!(
-            "{key} has no effect: {by}{place} takes precedence, and {decides}{}",
-            wording::outcome(found)
-        );
+        let message =
+            format!("{key} has no effect: {by}{place} is read first, {decides}{}", wording::outcome(found));
         let wanted = found.value;
         let act = format!("Keep only {by}, with the intended value ({wanted:?} if {key} is right)");
         let changes = [(by, Some(wanted)), (key, None)];

@@ -15,14 +15,14 @@ use crate::objects::{Node, Pod};
 use crate::request::Request;
 use crate::version::{K8sMinor, K8sVersion};
 
-/// How many of the places that ask for native sidecars are quoted.
+/// Limit of requests for native sidecars that are quoted as evidence.
 const QUOTED: usize = 5;
 
 /// The status reason of a pod that a kubelet rejected for a restartable init container.
 const REJECTED: &str = "InitContainerRestartPolicyForbidden";
 
 /// Links pods that request native sidecars to the version of the API server.
-pub(super) const ASKED: &str = "native sidecars are asked for";
+pub(super) const ASKED: &str = "native sidecars are requested";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let native = ctx.knowledge.native_sidecar();
@@ -120,7 +120,8 @@ struct Harm {
 
 const SERVER: Harm = Harm {
     what: "the API server",
-    absent: "it drops the field that makes a sidecar, then rejects the pod because init containers may not have probes",
+    absent: "it drops the field that makes a sidecar, then rejects the pod because init containers may \
+        not have probes",
     off: "While it is off, the API server rejects every pod with a native sidecar",
 };
 const KUBELET: Harm = Harm {
@@ -180,7 +181,8 @@ impl Asks {
             (
                 Severity::Error,
                 format!(
-                    "native sidecars are requested, but Kubernetes {minor} of {what} does not support them: {harm}"
+                    "native sidecars are requested, but Kubernetes {minor} of {what} does not support \
+                    them: {harm}"
                 ),
             )
         } else {
@@ -188,7 +190,8 @@ impl Asks {
             (
                 Severity::Warning,
                 format!(
-                    "native sidecars are requested, but in Kubernetes {minor} of {what} the feature gate SidecarContainers is off by default. {harm}"
+                    "native sidecars are requested, but in Kubernetes {minor} of {what} the feature \
+                    gate SidecarContainers is off by default. {harm}"
                 ),
             )
         };
@@ -200,7 +203,8 @@ impl Asks {
         if severity == Severity::Warning {
             remedy = remedy.step(
                 StepKind::Note,
-                "Alternatively, enable the feature gate SidecarContainers on the API server, the scheduler and every kubelet",
+                "Alternatively, enable the feature gate SidecarContainers on the API server, the \
+                scheduler and every kubelet",
             );
         }
         ctx.finding(subject, message)

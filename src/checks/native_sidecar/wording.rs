@@ -123,11 +123,13 @@ pub(super) fn shutdown(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, w
         (Some(false), _) | (None, None) => String::new(),
         (Some(true), _) => {
             format!(
-                ". Annotate its pod template with {ADMIN_SHUTDOWN}: enabled. The proxy refuses to stop without it"
+                ". Annotate its pod template with {ADMIN_SHUTDOWN}: enabled. The proxy refuses to stop \
+                without it"
             )
         }
         (None, Some(edge)) => format!(
-            ". From {edge} on, annotate its pod template with {ADMIN_SHUTDOWN}: enabled. The proxy refuses to stop without it"
+            ". From {edge} on, annotate its pod template with {ADMIN_SHUTDOWN}: enabled. The proxy \
+            refuses to stop without it"
         ),
     };
     remedy.step(StepKind::Note, way + &needs)
@@ -139,7 +141,8 @@ pub(super) fn floor(remedy: Remedy, knowledge: &NativeSidecar) -> Remedy {
     remedy.step(
         StepKind::Note,
         format!(
-            "Native sidecars need Kubernetes {free} or newer on the API server and on every node. {gated} supports them with the feature gate SidecarContainers, off by default"
+            "Native sidecars need Kubernetes {free} or newer on the API server and on every node. \
+            {gated} supports them with the feature gate SidecarContainers, off by default"
         ),
     )
 }

@@ -34,7 +34,7 @@ pub struct Objects<'a> {
     pub grpc_routes: &'a [Route],
 }
 
-/// An object that counts for nothing, and why.
+/// An object without effect, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ignored<'a> {
     /// Its kind.

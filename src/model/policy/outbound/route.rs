@@ -21,13 +21,13 @@ pub struct OutboundRoute<'a> {
 /// One rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboundRule<'a> {
-    /// What it matches and does.
+    /// Its matches and actions.
     pub rule: &'a RouteRule,
     /// The backends of its requests; none means the original destination of the call.
     pub backends: Vec<Backend<'a>>,
-    /// Its limits; those of what is called where it has none.
+    /// Its timeouts; if it has none, those of the called object.
     pub timeouts: Timeouts,
-    /// What is tried again; what is said of what is called where it says nothing.
+    /// Its retries; if it has none, those of the called object.
     pub retry: Option<Retry>,
 }
 
@@ -45,7 +45,7 @@ pub struct Backend<'a> {
 /// The resolved destination of a backend.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Destination<'a> {
-    /// A port of a Service that is there.
+    /// A port of an existing Service.
     Service {
         /// Its namespace.
         namespace: &'a str,
@@ -54,7 +54,7 @@ pub enum Destination<'a> {
         /// Whether the Service declares it; requests to others fail with 502.
         declared: bool,
     },
-    /// A port of a Service that is not there: requests fail with 500.
+    /// A port of a missing Service: requests fail with 500.
     NoService {
         /// The namespace.
         namespace: &'a str,
@@ -189,12 +189,12 @@ impl<'a> Read<'a> {
         })
     }
 
-    /// Whether Linkerd's controller has said anything of it.
+    /// Whether Linkerd's controller has written a status for it.
     pub(super) fn is_judged(&self) -> bool {
         self.route.status.parents.iter().any(|parent| parent.controller_name == POLICY_CONTROLLER)
     }
 
-    /// What it does to calls of `called`.
+    /// Its effect on calls to `called`.
     pub(super) fn of(&self, called: Called<'_>, world: &World<'a>) -> OutboundRoute<'a> {
         let rule = |rule: &'a RouteRule| {
             let request = rule.timeouts.as_ref().and_then(|limits| limits.request.as_deref());
