@@ -1,11 +1,11 @@
-//! What a certificate allows the certificates below it: number of authorities, purposes and names.
+//! The constraints of a certificate on certificates below it: path length, purposes and names.
 
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{BasicConstraints, ExtendedKeyUsage, NameConstraints};
 
 use super::Certificate;
 
-/// The purpose that a certificate is used for.
+/// The purpose for which a peer presents a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// Client: shown to the server.
@@ -23,16 +23,14 @@ impl Purpose {
     }
 }
 
-/// Any purpose at all.
+/// The "any" purpose.
 const ANY: &str = "2.5.29.37.0";
 
-/// The extensions that Go knows: those of RFC 5280 with these last numbers below 2.5.29. Go rejects
-/// any other if it is critical.
+/// The last numbers, below 2.5.29, of the RFC 5280 extensions that Go knows. Go rejects other critical extensions.
 const KNOWN: [u32; 12] = [14, 15, 17, 19, 30, 31, 32, 33, 35, 36, 37, 54];
 
 impl Certificate {
-    /// Whether an extension that Go does not know is critical, so that Go and the proxies' verifier
-    /// reject it.
+    /// Whether it has a critical extension that Go does not know. Go and the proxies' verifier reject such a certificate.
     pub fn demands_the_unknown(&self) -> bool {
         let known = |oid: &str| {
             let last = oid.strip_prefix("2.5.29.").and_then(|last| last.parse().ok());
@@ -42,19 +40,18 @@ impl Certificate {
         extensions.into_iter().any(|extension| extension.critical && !known(&extension.extn_id.to_string()))
     }
 
-    /// The path length: how many authorities may be below it, if stated.
+    /// The maximum number of authorities below it, if it sets one.
     pub fn path_length(&self) -> Option<u8> {
         let constraints = self.parsed.tbs_certificate().get_extension::<BasicConstraints>();
         constraints.ok().flatten()?.1.path_len_constraint
     }
 
-    /// Whether Go accepts it, and certificates below it, for a purpose: it names none, or this one
-    /// or "any".
+    /// Whether Go accepts it, or certificates that it signs, for a purpose: it lists no purpose, this one, or "any".
     pub fn lets(&self, purpose: Purpose) -> bool {
         self.names_purpose(|named| named == purpose.oid() || named == ANY)
     }
 
-    /// Whether a proxy accepts it for a purpose: as Go does, except that "any" does not count.
+    /// Whether a proxy accepts it for a purpose. Like Go, but "any" is not accepted.
     pub fn lets_strictly(&self, purpose: Purpose) -> bool {
         self.names_purpose(|named| named == purpose.oid())
     }
@@ -69,7 +66,7 @@ impl Certificate {
         }
     }
 
-    /// Whether its name constraints allow a DNS name below it.
+    /// Whether its name constraints permit a DNS name in certificates below it.
     pub fn permits(&self, name: &str) -> bool {
         let constraints = match self.parsed.tbs_certificate().get_extension::<NameConstraints>() {
             Ok(Some((_, constraints))) => constraints,

@@ -1,5 +1,5 @@
-//! Certificates: their fields, and whether one signed another. Follows Go's verifier, since the API
-//! server and identity use it. Does not handle private keys.
+//! Parses certificates and verifies signatures. Follows Go's verifier, which the API server and identity use. Does not read
+//! private keys, and reports no findings.
 
 mod allowed;
 mod key;
@@ -33,7 +33,7 @@ pub struct Certificate {
     der: Vec<u8>,
 }
 
-/// The position of a moment in the lifetime of a certificate.
+/// The position of a time relative to the lifetime of a certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Validity {
     /// Before it.
@@ -44,10 +44,10 @@ pub enum Validity {
     Over,
 }
 
-/// The certificates in a PEM text. Other blocks are skipped.
+/// The certificates in a PEM text, without blocks of other types.
 ///
 /// # Errors
-/// A block is labeled as a certificate but is not valid.
+/// A block of type CERTIFICATE is not a valid certificate.
 pub fn from_pem(pem: &[u8]) -> Result<Vec<Certificate>, String> {
     pem_blocks(pem)
         .into_iter()
@@ -65,20 +65,20 @@ fn from_der(der: Vec<u8>) -> Result<Certificate, String> {
 /// The certificates in a PEM text that is base64-encoded, as in Secrets and `caBundle`.
 ///
 /// # Errors
-/// It is not base64, or as [`from_pem`].
+/// The text is not base64, or an error of [`from_pem`].
 pub fn from_base64_pem(text: &str) -> Result<Vec<Certificate>, String> {
     from_pem(&from_base64(text)?)
 }
 
-/// As [`from_bundle`], of a text that is base64-encoded.
+/// [`from_bundle`] for a base64-encoded text.
 ///
 /// # Errors
-/// It is not base64, or as [`from_bundle`].
+/// The text is not base64, or an error of [`from_bundle`].
 pub fn from_base64_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     from_bundle(&String::from_utf8_lossy(&from_base64(text)?))
 }
 
-/// The certificates, if there are any.
+/// The certificates, if there is at least one.
 ///
 /// # Errors
 /// The list is empty.
@@ -91,7 +91,7 @@ fn from_base64(text: &str) -> Result<Vec<u8>, String> {
     STANDARD.decode(compact).map_err(|error| format!("not base64: {error}"))
 }
 
-/// Two certificates are equal if all bytes are.
+/// Two certificates are equal if all their bytes are equal.
 impl PartialEq for Certificate {
     fn eq(&self, other: &Certificate) -> bool {
         self.der == other.der
@@ -101,7 +101,7 @@ impl PartialEq for Certificate {
 impl Eq for Certificate {}
 
 impl Certificate {
-    /// Subject and a short fingerprint, to distinguish certificates of the same name.
+    /// Subject and a short fingerprint, which distinguishes certificates of the same name.
     pub fn summary(&self) -> String {
         format!("{} (sha256 {}...)", self.parsed.tbs_certificate().subject(), &self.print()[..8])
     }
@@ -111,7 +111,7 @@ impl Certificate {
         self.parsed.tbs_certificate().subject().to_string()
     }
 
-    /// The issuer's name.
+    /// The issuer.
     pub fn issuer(&self) -> String {
         self.parsed.tbs_certificate().issuer().to_string()
     }
@@ -126,17 +126,17 @@ impl Certificate {
         format!("{:016x}", print::of(&self.der))
     }
 
-    /// Start of the validity.
+    /// The start of its validity.
     pub fn not_before(&self) -> Timestamp {
         moment(self.parsed.tbs_certificate().validity().not_before)
     }
 
-    /// End of the validity.
+    /// The end of its validity.
     pub fn not_after(&self) -> Timestamp {
         moment(self.parsed.tbs_certificate().validity().not_after)
     }
 
-    /// The position of `at` in its lifetime.
+    /// The position of `at` relative to its lifetime.
     pub fn validity(&self, at: Timestamp) -> Validity {
         if at < self.not_before() {
             Validity::NotYet
@@ -157,7 +157,7 @@ impl Certificate {
         key::signature_name(&self.parsed.signature_algorithm().oid.to_string())
     }
 
-    /// Whether it is valid for a DNS name. As in Go, only the alternative names count.
+    /// Whether it is valid for a DNS name. Like Go, reads only the alternative names.
     pub fn covers(&self, name: &str) -> bool {
         self.names().iter().any(|dns| {
             let by_wildcard = || {
@@ -179,7 +179,7 @@ impl Certificate {
         dns.collect()
     }
 
-    /// Whether it may sign others. Certificates older than version 3 have no such field, and may.
+    /// Whether it may sign other certificates. Certificates older than version 3 cannot restrict this, and may.
     pub fn is_authority(&self) -> bool {
         match self.parsed.tbs_certificate().get_extension::<BasicConstraints>() {
             Ok(Some((_, constraints))) => constraints.ca,
@@ -188,7 +188,7 @@ impl Certificate {
         }
     }
 
-    /// Whether its key usage, if stated, includes signing certificates.
+    /// Whether its key usage, if present, allows it to sign certificates.
     pub fn signs_certificates(&self) -> bool {
         match self.parsed.tbs_certificate().get_extension::<KeyUsage>() {
             Ok(Some((_, usage))) => usage.key_cert_sign(),
@@ -206,7 +206,7 @@ fn moment(time: Time) -> Timestamp {
         .unwrap_or(Timestamp::MAX)
 }
 
-/// The SHA-256 of some bytes.
+/// The SHA-256 of bytes.
 fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }

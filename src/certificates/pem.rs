@@ -1,5 +1,5 @@
-//! Bundles of certificates as identity and `linkerd check` read them. Linkerd's reader uses Go's
-//! PEM reader; it stops at a block that is not a certificate and rejects text after the last block.
+//! Reads certificate bundles like identity and `linkerd check`. Linkerd uses Go's PEM reader, but stops at a block that is
+//! not a certificate, and rejects text after the last block.
 
 use super::{Certificate, from_base64, from_der};
 use crate::redact::{Marker, pem_block};
@@ -23,7 +23,7 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
                 }
             };
         };
-        // Text after a block of another kind is ignored.
+        // Blocks after a block of another type are ignored.
         if label != "CERTIFICATE" {
             break;
         }
@@ -33,10 +33,10 @@ pub fn from_bundle(text: &str) -> Result<Vec<Certificate>, String> {
     Ok(found)
 }
 
-/// The certificates that the API server reads from a `caBundle`; it ignores other text.
+/// The certificates that the API server reads from a `caBundle`; it ignores other contents.
 ///
 /// # Errors
-/// It is not base64.
+/// The text is not base64.
 pub fn from_base64_pool(text: &str) -> Result<Vec<Certificate>, String> {
     let text = from_base64(text)?;
     let text = String::from_utf8_lossy(&text);

@@ -1,5 +1,5 @@
-//! Whether a chain leads to a trusted certificate: names, signatures and constraints. Follows Go's
-//! verifier for a server. The caller checks validity periods and selects the usable certificates.
+//! Whether a chain leads to a trusted certificate: names, signatures and what each certificate allows those below it.
+//! Follows Go's verifier for server certificates. Does not check validity times: the caller selects the usable certificates.
 
 use ring::signature::{self, UnparsedPublicKey, VerificationAlgorithm};
 use x509_cert::der::asn1::AnyRef;
@@ -8,7 +8,7 @@ use x509_cert::der::{Decode, Reader, SliceReader};
 use super::key::Key;
 use super::{Certificate, Purpose};
 
-/// The number of signatures that Go's verifier checks before it stops.
+/// The limit on signature checks, equal to that of Go's verifier.
 const MAX_SIGNATURES: usize = 100;
 
 /// Whether a chain leads to a trusted certificate.
@@ -18,13 +18,13 @@ pub enum Trust {
     Yes,
     /// It does not.
     No,
-    /// The signatures lead to one, but a certificate on the path forbids it.
+    /// The signatures lead to one, but a constraint forbids the chain.
     Barred(Obstacle),
-    /// A signature on the path uses this unsupported algorithm.
+    /// A signature in the chain uses this unsupported algorithm.
     Unknown(String),
 }
 
-/// What forbids a path with valid signatures.
+/// The constraint that forbids a chain with valid signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
     /// A certificate has a critical extension that Go does not know and therefore rejects.
@@ -37,7 +37,7 @@ pub enum Obstacle {
     Names,
 }
 
-/// A path from the first of the served certificates to a trusted one.
+/// A chain from the first served certificate to a trusted one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path {
     /// The indices of the intermediates in `served`, starting with the one that signed the first
@@ -45,7 +45,7 @@ pub struct Path {
     pub between: Vec<usize>,
     /// The index of the trusted certificate.
     pub anchor: usize,
-    /// What forbids the path, if anything.
+    /// The constraint that forbids it, if any.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -61,7 +61,7 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// What forbids the paths, if all are forbidden.
+    /// A constraint, if every chain is forbidden.
     pub fn obstacle(&self) -> Option<Obstacle> {
         if self.anchors.is_empty() { self.paths.iter().filter_map(|path| path.obstacle).min() } else { None }
     }
@@ -108,8 +108,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Continues from the last of `between` (indices in `served`), or from the first certificate if
-    /// it is empty.
+    /// Continues from the last of `between` (indexes into `served`), or from the first certificate if it is empty.
     fn up(&mut self, between: &mut Vec<usize>) {
         let at = &self.served[between.last().copied().unwrap_or(0)];
         for (anchor, root) in self.trusted.iter().enumerate() {
@@ -154,7 +153,7 @@ impl Walk<'_> {
             if authority.demands_the_unknown() {
                 return Some(Obstacle::Extension);
             }
-            // The first certificate is treated as an end certificate, as the verifier does.
+            // The first certificate counts as an end, as for every verifier.
             if authority.path_length().is_some_and(|allowed| usize::from(allowed) < below.len() - 1) {
                 return Some(Obstacle::PathLength);
             }

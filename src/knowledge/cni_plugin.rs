@@ -42,7 +42,7 @@ pub struct PluginRelease {
     /// Whether its installer leaves the entry and an invalid token behind when it stops.
     #[serde(default)]
     pub clean_up_broken: bool,
-    /// Whether its installer writes its own configuration if there is no other.
+    /// Whether its installer writes its own configuration if no other exists.
     #[serde(default)]
     pub writes_own_config: bool,
     /// Whether its installer removes only the first existing entry before it adds its own; others remove all.

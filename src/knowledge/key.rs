@@ -162,7 +162,7 @@ pub struct Key {
     pub key: String,
     /// Annotation or label.
     pub kind: KeyKind,
-    /// Where it is read (for Linkerd's own keys: written).
+    /// The places in which it is read (for Linkerd's own keys: written).
     #[serde(rename = "on")]
     pub scopes: Vec<KeyScope>,
     /// Its intended author.

@@ -104,11 +104,11 @@ fn where_calls_go_is_told() {
 Service shop/api, port 80, for clients of shop
   the proxy detects the protocol: HTTP by these rules, anything else as is
   HTTPRoute shop/split
-    GET /v2/* -> 90/100 api:80, 10/100 fails with 500 (there is no Service shop/gone)
-      time limits: request 2s; retried once on 500-599
-  requests that match none of these rules are answered with 404
-  circuit breaking: an endpoint is excluded after 7 failures in a row, for 1s to 60s
-  has no effect: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"sometimes\" is not a status
+    GET /v2/* -> 90/100 api:80, 10/100 fails with 500 (Service shop/gone does not exist)
+      time limits: request 2s; tried again once on 500-599
+  what none of these rules matches is answered with 404
+  circuit breaking: an endpoint is left alone after 7 failures in a row, for 1s to 60s
+  counts for nothing: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"sometimes\" is not a status
     to retry
 
 Service shop/api, port 5432, for clients of shop
@@ -118,8 +118,8 @@ Service shop/api, port 5432, for clients of shop
 Service shop/lost, port 80, for clients of shop
   the proxy detects the protocol: HTTP by these rules, anything else as is
   HTTPRoute shop/dead
-    every request -> fails with 500 (there is no Service shop/gone)
-  has no effect: timeout.linkerd.io/request: \"5\" is not a duration such as 250ms or 10s
+    every request -> fails with 500 (Service shop/gone does not exist)
+  counts for nothing: timeout.linkerd.io/request: \"5\" is not a duration such as 250ms or 10s
 
 192.0.2.7:443, for clients of shop
   the proxy detects the protocol: HTTP by these rules, anything else as is
@@ -134,11 +134,11 @@ fn a_call_that_its_routes_let_fail_stops_there() {
     for (to, words) in [
         (
             "shop/api:80",
-            "HTTPRoute split: some of the requests fail: there is no Service shop/gone (HTTP 500)",
+            "HTTPRoute split: some of the requests fail: Service shop/gone does not exist (HTTP 500)",
         ),
         (
             "shop/lost:80",
-            "HTTPRoute dead: every request that it matches fails: there is no Service shop/gone",
+            "HTTPRoute dead: every request that it matches fails: Service shop/gone does not exist",
         ),
         ("192.0.2.7:443", "EgressNetwork out denies it, and no route allows it"),
         ("api.example.com:443", "EgressNetwork out denies it, and no route allows it"),
@@ -178,7 +178,7 @@ fn the_answer_is_there_for_programs_and_what_is_meant_wrongly_is_refused() {
     let (_, text) = told(&["policy", "--to", "shop/api:80", "-o", "json"], "");
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
     let call = &answer["calls"][0];
-    assert_eq!(call["routes"][0]["rules"][0]["backends"][1]["fails"], "there is no Service shop/gone");
+    assert_eq!(call["routes"][0]["rules"][0]["backends"][1]["fails"], "Service shop/gone does not exist");
     assert_eq!(call["matchesEverything"], false);
     let (_, text) = told(&["policy", "--to", "10.96.0.7:81", "-o", "controller"], "");
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap();

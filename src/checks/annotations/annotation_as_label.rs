@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::AsLabel(row) = &found.fault else { return None };
         let key = found.key;
         let message = format!(
-            "{key} is a label here, and Linkerd reads it only as an annotation, on {}: it is silently ignored",
+            "the label {key} is silently ignored: Linkerd reads it only as an annotation, on {}",
             wording::places(row)
         );
         let act = format!("Set {key} as an annotation");
@@ -24,10 +24,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Labels that only running pods have: they were added by hand, or the workload has changed since.
+/// Labels that only running pods have: set by hand, or since removed from the workload.
 fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
-    // Workloads are reported for their pods; a Namespace or a Service with the label is reported
-    // itself.
+    // A workload with the label is reported instead of its pods; a Namespace or a Service is not.
     let makes_pods =
         |found: &Found<'_>| !matches!(found.object.kind, item::Kind::Namespace | item::Kind::Service);
     let reported = |key: &str| {
@@ -41,8 +40,8 @@ fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
         for key in meta.labels.keys().filter(|key| wording::configures(key) && !reported(key)) {
             let (namespace, name) = (&meta.namespace, &meta.name);
             let message = format!(
-                "{key} is a label of a running pod, not of its template: Linkerd does not read it, and \
-                    linkerd check warns about it"
+                "{key} is a label of a running pod, not of its template. Linkerd does not read it, and \
+                linkerd check reports a warning"
             );
             let value = meta.label(key).unwrap_or_default();
             let finding = ctx
@@ -59,8 +58,8 @@ fn on_pods(ctx: &Context<'_>, survey: &Survey<'_>) -> Vec<Finding> {
                 .remedy(
                     wording::remedy().run(
                         StepKind::Command,
-                        "Remove the label; to keep the setting, set it as an annotation of the pod \
-                            template",
+                        "Remove the label. If the setting is still needed, set it as an annotation of \
+                        the pod template",
                         kubectl()
                             .namespace(namespace)
                             .words("label pod")

@@ -35,11 +35,11 @@ fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Sev
     let Fault::NotInRelease(row, status) = &found.fault else { return None };
     let known = status.likely()?;
     let version = survey.reader.version()?;
-    let doubt = if found.likely { " (as published; a vendor's additions are not public)" } else { "" };
+    let doubt = if found.likely { " (judged by its base release)" } else { "" };
     let key = found.key;
     let why = match known {
         KeyStatus::NotYet { since: Some(edge) } => {
-            format!("does not support {key} yet, which was added in {edge}")
+            format!("does not support {key}, which was added in {edge}")
         }
         KeyStatus::NotYet { since: None } => format!("does not support {key} yet"),
         KeyStatus::Gone { since: Some(edge), .. } => {
@@ -51,7 +51,7 @@ fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Sev
         }
         KeyStatus::Ineffective { since: None, .. } => format!("ignores {key}"),
         KeyStatus::Conditional { when, .. } => {
-            format!("uses {key} only when {when}, which is not the case here")
+            format!("uses {key} only when {when}, which does not apply here")
         }
         KeyStatus::Effective | KeyStatus::Unknown { .. } => return None,
     };
@@ -63,7 +63,7 @@ fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Sev
     Some((severity, message, remedy(ctx, survey, found, row, known)))
 }
 
-/// Whether the injector, as it is installed, rejects pods with the key instead of ignoring it.
+/// Whether the installed injector rejects pods with the key instead of ignoring the key.
 fn is_refused(survey: &Survey<'_>, status: &KeyStatus) -> bool {
     let KeyStatus::Conditional { refused, .. } = status else { return false };
     let Some(values) = &survey.values else { return false };
@@ -87,7 +87,7 @@ fn remedy(
         | KeyStatus::Unknown { .. } => None,
     };
     if let Some(edge) = upgrade {
-        let text = format!("To use it, upgrade Linkerd to {edge} or later");
+        let text = format!("If the setting is needed, upgrade Linkerd to {edge} or later");
         return wording::remove(remedy.step(StepKind::Upgrade, text), "Otherwise remove it", found);
     }
     if let Some(note) = &row.note {
@@ -101,8 +101,8 @@ fn remedy(
     if let KeyStatus::Gone { successor: Some(name), .. } = status
         && ctx.knowledge.annotations().get(name).filter(heeded).is_some()
     {
-        // Its value may have another meaning there, so it is not copied.
-        let text = format!("To keep the setting, set {name}, which replaced it");
+        // The value may have another meaning there, so the step does not copy it.
+        let text = format!("If the setting is still needed, set its replacement, {name}");
         remedy = remedy.step(StepKind::Annotation, text);
     }
     wording::remove(remedy, "Remove it", found)

@@ -9,9 +9,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     wording::judge(ctx, |_, found| {
         let Fault::NotInherited(_) = &found.fault else { return None };
         let key = found.key;
-        let message = format!(
-            "the injector copies some annotations of a namespace to its pods, but not {key}: it is silently ignored"
-        );
+        let message =
+            format!("{key} on a namespace is silently ignored: the injector does not copy it to the pods");
         let remedy = wording::remedy()
             .step(StepKind::Annotation, format!("Set {key} in the pod templates of the namespace instead"));
         Some((message, wording::remove(remedy, "Remove it", found)))

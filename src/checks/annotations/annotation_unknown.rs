@@ -11,7 +11,7 @@ use crate::knowledge::Suggestion;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::of(ctx)?;
     for (object, more) in &survey.left_out {
-        let message = format!("it has {more} more unknown annotations and labels than are compared");
+        let message = format!("it has {more} unknown annotations and labels above the limit");
         let part = object.subject().to_string();
         ctx.gap(ctx.lacking(Item::List(object.kind), Why::Malformed { message }, part));
     }
@@ -35,13 +35,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn message(ctx: &Context<'_>, found: &Found<'_>, suggestion: Option<Suggestion<'_>>) -> String {
     let (key, word) = (found.key, wording::word(found));
     let meant = match suggestion.and_then(|suggestion| suggestion.key) {
-        Some(row) if row.kind == found.written_as => format!("; {} was probably meant", row.key),
-        Some(row) => format!("; the {} {} was probably meant", row.kind, row.key),
+        Some(row) if row.kind == found.written_as => format!(". Did you mean {}?", row.key),
+        Some(row) => format!(". Did you mean the {} {}?", row.kind, row.key),
         None => match ctx.knowledge.annotations().not_a_key(key) {
             Some(other) => format!("; it is the {}", other.used_as),
             None => String::new(),
         },
     };
     let who = if found.likely { "no published release of Linkerd" } else { "no release of Linkerd" };
-    format!("{who} knows the {word} {key}: it is silently ignored{meant}")
+    format!("{who} knows the {word} {key}, so it is silently ignored{meant}")
 }

@@ -16,7 +16,7 @@ use crate::model::annotated::{Annotated, Site};
 use crate::model::injection::above_limit;
 use crate::version::{Channel, Contains, LinkerdVersion};
 
-/// The kinds that are looked at.
+/// The kinds that are examined.
 pub(super) const KINDS: [Kind; 8] = [
     Kind::Namespace,
     Kind::Service,
@@ -28,11 +28,10 @@ pub(super) const KINDS: [Kind; 8] = [
     Kind::Pod,
 ];
 
-/// So many unknown keys of one object are compared with the known ones and named. People write a few; an object that holds
-/// thousands was made to keep somebody busy.
+/// Limit of unknown keys per object that are compared with known keys and reported. Bounds the work on hostile objects.
 const MOST_UNKNOWN: usize = 50;
 
-/// What is wrong with a key.
+/// The fault of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Fault<'a> {
     /// No release reads it.
@@ -45,7 +44,7 @@ pub(super) enum Fault<'a> {
     OnWorkload(&'a Key),
     /// On a namespace; the injector does not copy it to pods.
     NotInherited(&'a Key),
-    /// On something else than what it is read from.
+    /// On an object on which Linkerd does not read it.
     Misplaced(&'a Key),
     /// The installed release does not act on it.
     NotInRelease(&'a Key, KeyStatus),
@@ -70,7 +69,7 @@ impl Fault<'_> {
 pub(super) struct Found<'a> {
     /// The object.
     pub(super) object: Annotated<'a>,
-    /// What the place is read as.
+    /// The scope of its place.
     pub(super) scope: KeyScope,
     /// Annotation or label, as written.
     pub(super) written_as: knowledge::KeyKind,
@@ -78,35 +77,35 @@ pub(super) struct Found<'a> {
     pub(super) key: &'a str,
     /// Its value.
     pub(super) value: &'a str,
-    /// Where it was seen.
+    /// The evidence that shows it.
     pub(super) evidence: Evidence,
-    /// What is wrong.
+    /// The fault.
     pub(super) fault: Fault<'a>,
-    /// Whether what the installed build contains leaves a doubt.
+    /// Whether the contents of the installed build are uncertain.
     pub(super) likely: bool,
-    /// Whether its pods ask for a proxy.
+    /// Whether its pods request a proxy.
     pub(super) injected: bool,
 }
 
 /// Every fault in one cluster.
 pub(in crate::checks) struct Survey<'a> {
-    /// Which release reads.
+    /// The release that reads the keys.
     pub(super) reader: Reader,
     /// The values it was installed with.
     pub(super) values: Option<Values>,
     /// Whether a key works only with values that are not known.
     pub(super) depends_on_values: bool,
-    /// What is wrong, in the order of the objects.
+    /// The keys with faults, in the order of the objects.
     pub(super) found: Vec<Found<'a>>,
     /// Objects with more unknown keys than were compared, and how many more.
     pub(super) left_out: Vec<(Annotated<'a>, usize)>,
 }
 
 impl<'a> Survey<'a> {
-    /// What people wrote, looked at once for a run.
+    /// The survey of the cluster, computed once per run.
     ///
     /// # Errors
-    /// There is no Linkerd that could read it.
+    /// No Linkerd is installed that could read the keys.
     pub(super) fn of(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
         ctx.once(&ctx.joins.annotations, Survey::by).as_ref().ok_or_else(nothing_reads)
     }
@@ -140,11 +139,11 @@ struct Scanner<'l, 'a> {
     version: Option<&'l LinkerdVersion>,
     values: Option<&'l Values>,
     written: &'l Written<'a>,
-    /// Set where something depends on values that are not there.
+    /// Set if a result depends on missing values.
     depends: Cell<bool>,
     /// Domains that were compared with Linkerd's, and how that came out: many objects, few domains.
     near: RefCell<BTreeMap<&'a str, bool>>,
-    /// Unknown keys by the place they stand in, and what was probably meant.
+    /// Unknown keys by place, with the suggested key.
     meant: RefCell<BTreeMap<(&'a str, KeyScope), Option<Suggestion<'a>>>>,
     left_out: RefCell<Vec<(Annotated<'a>, usize)>>,
 }
@@ -242,7 +241,7 @@ impl<'a> Scanner<'_, 'a> {
         }
     }
 
-    /// A key that no release knows; under a domain that only resembles Linkerd's, only if it resembles a key as well.
+    /// A key that no release knows. If its domain only resembles Linkerd's, the key must also resemble a known key.
     fn of_unknown(&self, at: &Cursor<'_, 'a>) -> Option<Fault<'a>> {
         let annotations = self.knowledge.annotations();
         let scope = if at.site.scope == KeyScope::Workload { KeyScope::PodTemplate } else { at.site.scope };
@@ -285,7 +284,7 @@ impl<'a> Scanner<'_, 'a> {
                 _ => Some(Fault::Misplaced(row)),
             };
         }
-        // The injector's copy of what the namespace says, reported there; and what Linkerd's own charts set.
+        // The injector copied it from the namespace, for which it is reported, or Linkerd's own charts set it.
         if theirs || (by_namespace && matches!(at.object.kind, Kind::Pod | Kind::Service)) {
             return None;
         }
@@ -321,7 +320,7 @@ impl<'a> Scanner<'_, 'a> {
         Some(Fault::Value(row, why, OnInvalid::PodRefused))
     }
 
-    /// Whether the namespace says the same, or could and is not known.
+    /// Whether the namespace has the same value, or is unknown and may have it.
     fn may_be_by_namespace(&self, at: &Cursor<'_, 'a>, row: &Key) -> bool {
         if at.object.kind == Kind::Namespace {
             return false;
@@ -344,14 +343,14 @@ impl<'a> Scanner<'_, 'a> {
         match status.likely() {
             None | Some(KeyStatus::Effective | KeyStatus::Unknown { .. }) => false,
             Some(KeyStatus::NotYet { .. } | KeyStatus::Gone { .. }) => true,
-            // Whether the debug image is heeded, its own check says, from the containers.
+            // Another check reports an ignored debug image, from the containers.
             Some(KeyStatus::Ineffective { .. }) => row.needs.is_none(),
             Some(KeyStatus::Conditional { values: needed, .. }) => {
                 let Some(values) = self.values else {
                     self.depends.set(self.depends.get() || !needed.is_empty());
                     return false;
                 };
-                // The pods themselves may say otherwise than the chart.
+                // The pods may differ from the chart.
                 let says = |key: &str| {
                     let own = at.object.template().is_some_and(|t| t.meta.annotation(key).is_some());
                     own || self.written.of_namespace(at.object, key).is_some()
@@ -404,7 +403,7 @@ impl<'a> Scanner<'_, 'a> {
         }
     }
 
-    /// Whether pods of the object ask for a proxy.
+    /// Whether pods of the object request a proxy.
     fn is_injected(&self, object: &Annotated<'_>) -> bool {
         let inject = crate::model::injection::INJECT;
         let own = match object.kind {

@@ -1,4 +1,4 @@
-//! Guesses the intended form of a value that does not parse.
+//! Guesses the intended value of one that does not parse.
 
 use crate::knowledge::Key;
 use crate::version::{LinkerdVersion, MinorTable};

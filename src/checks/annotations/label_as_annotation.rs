@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::AsAnnotation(row) = &found.fault else { return None };
         let key = found.key;
         let message = format!(
-            "{key} is an annotation here, and Linkerd reads it only as a label, on {}: it is silently ignored",
+            "the annotation {key} is silently ignored: Linkerd reads it only as a label, on {}",
             wording::places(row)
         );
         Some((message, remedy(ctx, found, row)))
@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn remedy(ctx: &Context<'_>, found: &Found<'_>, row: &Key) -> Remedy {
     let key = found.key;
-    // As a label it would take effect, and remove pods from the mesh that are in it now.
+    // As a label it would take effect and remove meshed pods from the mesh.
     if key == WEBHOOKS_LABEL && found.object.kind == Kind::Namespace && found.injected {
         return wording::remove(
             wording::remedy(),
@@ -32,8 +32,7 @@ fn remedy(ctx: &Context<'_>, found: &Found<'_>, row: &Key) -> Remedy {
         .step(
             StepKind::Note,
             format!(
-                "If it should leave the mesh, remove {INJECT} from it: pods created from then on get \
-                no proxy"
+                "If the namespace should leave the mesh, remove {INJECT} from it: new pods then get no proxy"
             ),
         );
     }

@@ -1,6 +1,5 @@
-//! The annotations (keys) that switch native sidecars on and off: the ones that the installed
-//! injector reads, the one that takes effect, and the faults of the others. Each key has at most
-//! one fault; each check of the family reports one kind.
+//! The annotations that switch native sidecars on and off (the keys): which of them the installed injector reads, which one
+//! takes precedence, and the faults of the others. A key has at most one fault; each check of the family reports one kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,29 +14,29 @@ use crate::model::annotated::{Annotated, Site};
 use crate::objects::Pod;
 use crate::version::Contains;
 
-/// How certain it is that the installed injector does not read a key.
+/// The certainty that the installed injector does not read a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sure {
-    /// Its source is public, or its pods show it.
+    /// The injector's source is public, or its pods prove it.
     Yes,
-    /// A vendor's build; only the release it is built on is known.
+    /// A vendor's build: only its base release is known.
     Likely,
     /// Unknown.
     No,
 }
 
-/// A fault of a key.
+/// The fault of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault<'a> {
     /// No release reads it.
     Misspelled,
-    /// Another release reads it, not the installed one.
+    /// Only other releases read it.
     NotRead(Sure),
-    /// It is read, but in another place.
+    /// It is read in another place only.
     Misplaced(Misplaced),
     /// Its value is not a boolean.
     Invalid,
-    /// Another key takes precedence and has another value.
+    /// Another key takes precedence and has a different value.
     Overridden {
         /// That key.
         by: &'a str,
@@ -48,7 +47,7 @@ pub(super) enum Fault<'a> {
     },
 }
 
-/// The place of a key that is read elsewhere.
+/// The wrong place of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Misplaced {
     /// On a workload, outside its template.
@@ -68,13 +67,13 @@ pub(super) struct Found<'a> {
     pub(super) key: &'a str,
     /// Its value.
     pub(super) value: &'a str,
-    /// The object kind that Linkerd reads the place as.
+    /// The scope of its place.
     pub(super) scope: KeyScope,
-    /// Its source.
+    /// The evidence that shows it.
     pub(super) evidence: Evidence,
     /// The fault.
     pub(super) fault: Fault<'a>,
-    /// The resulting form of the proxies of these pods; `None` if unknown.
+    /// Whether the proxies of these pods are native sidecars despite the fault; `None` if unknown.
     pub(super) native: Option<bool>,
 }
 
@@ -83,11 +82,11 @@ pub(super) struct Found<'a> {
 struct Deciding<'a> {
     key: &'a str,
     value: &'a str,
-    /// Whether it is on the namespace, not on the place itself.
+    /// Whether it is on the namespace rather than on the place itself.
     inherited: bool,
 }
 
-/// One place that is checked.
+/// One place with its objects and the key that decides there.
 struct View<'v, 'a> {
     object: &'v Annotated<'a>,
     site: &'v Site<'a>,
@@ -97,7 +96,7 @@ struct View<'v, 'a> {
 }
 
 impl<'a> View<'_, 'a> {
-    /// A real key among the labels, unless it is also an annotation or its setting applies anyway.
+    /// The fault of a known key among the labels. `None` if it is also an annotation, or already has its intended effect.
     fn as_label(&self, key: &str, value: &str) -> Option<Fault<'a>> {
         let holds = go_bool(value).is_some_and(|wish| Some(wish) == self.native);
         let annotated = self.object.sites.iter().any(|site| site.meta.annotation(key).is_some());
@@ -105,19 +104,19 @@ impl<'a> View<'_, 'a> {
     }
 }
 
-/// The keys that the installed injector reads, and its default.
+/// The keys that the installed injector reads, and the default without them.
 pub(super) struct Switch<'a> {
     everything: &'a Knowledge,
     knowledge: &'a NativeSidecar,
-    /// Which release reads.
+    /// The release of the injector.
     pub(super) reader: Reader,
     reads: KeysRead<'a>,
-    /// The form of proxies without a key.
+    /// Whether proxies are native sidecars if no key decides; `None` if unknown.
     pub(super) default: Option<bool>,
 }
 
 impl<'a> Switch<'a> {
-    /// Determined from the control plane.
+    /// Determines the keys and the default from the control plane.
     pub(super) fn of(ctx: &Context<'a>) -> Switch<'a> {
         let knowledge = ctx.knowledge.native_sidecar();
         let reader = Reader::of(ctx);
@@ -141,8 +140,7 @@ impl<'a> Switch<'a> {
         self.knowledge.all_keys().iter().any(|known| known == key)
     }
 
-    /// The key to write on `scope`: the first that the installed injector reads there; `None` if it
-    /// has no native sidecars.
+    /// The first key that the installed injector reads on `scope`. `None` if it does not support native sidecars.
     pub(super) fn right_key(&self, scope: KeyScope) -> Option<&'a str> {
         let counts = |key: &&String| scope != KeyScope::Namespace || self.is_copied(key);
         match self.reads {
@@ -152,7 +150,7 @@ impl<'a> Switch<'a> {
         }
     }
 
-    /// Whether the injector copies the key from a namespace to its pods, certainly or presumably.
+    /// Whether the injector copies the key from a namespace to its pods; `true` if unknown.
     fn is_copied(&self, key: &str) -> bool {
         let Some(version) = self.reader.version() else { return true };
         let row = self.everything.annotations().get(key);
@@ -162,8 +160,8 @@ impl<'a> Switch<'a> {
         })
     }
 
-    /// The first key that is read at a place, there or on its namespace: the form of a template's
-    /// proxies, and the annotation that sets it (key, value, and whether it is on the namespace).
+    /// The annotation that decides for a template (key, value, whether it is on the namespace), and whether the proxies are
+    /// native sidecars.
     pub(super) fn native(
         &self,
         object: &Annotated<'a>,
@@ -190,8 +188,7 @@ impl<'a> Switch<'a> {
         })
     }
 
-    /// The keys that pods of the installed build show to be read or ignored, if its version does
-    /// not show it.
+    /// The keys that pods of the installed build prove to be read or not read, if its version does not show it.
     fn proof(&self, ctx: &Context<'a>) -> Proof<'a> {
         let mut proof = Proof::new();
         let (KeysRead::AtLeast(_) | KeysRead::Unknown, Some(version)) = (self.reads, self.reader.version())
@@ -206,7 +203,7 @@ impl<'a> Switch<'a> {
                 continue;
             }
             let mut keys = self.knowledge.all_keys().iter().filter(|k| pod.metadata.annotation(k).is_some());
-            // With a second key, it would be unknown which one took effect.
+            // With a second key, it would be unknown which of them decided.
             let (Some(key), None) = (keys.next(), keys.next()) else { continue };
             let wish = pod.metadata.annotation(key).and_then(go_bool);
             if let (Some(wish), Some(default)) = (wish, self.default)
@@ -218,17 +215,17 @@ impl<'a> Switch<'a> {
         proof
     }
 
-    /// The fault of a real key among the annotations.
+    /// The fault of a known key among the annotations.
     fn fault(&self, view: &View<'_, 'a>, key: &str, value: &str, proof: &Proof<'_>) -> Option<Fault<'a>> {
         let wish = go_bool(value);
-        // The setting applies anyway, through another key or the default.
+        // Another key or the default has the intended effect.
         let holds = wish.is_some() && wish == view.native;
         let by_home = view.written.of_namespace(view.object, key) == Some(value);
         if view.site.scope == KeyScope::Workload {
             let repeated = view.object.template().is_some_and(|t| t.meta.annotation(key).is_some());
             return (!holds && !repeated && !by_home).then_some(Fault::Misplaced(Misplaced::Workload));
         }
-        // On pods it is the injector's copy of the namespace's key, which is reported there.
+        // The injector copied it from the namespace, for which it is reported.
         if view.object.kind == Kind::Pod && by_home {
             return None;
         }
@@ -247,7 +244,7 @@ impl<'a> Switch<'a> {
         }
         let Some(wish) = wish else { return Some(Fault::Invalid) };
         let Deciding { key: by, value, inherited } = view.deciding.filter(|d| d.key != key)?;
-        // An unreadable value leaves the default, which may be the value of this key.
+        // With an invalid value the default applies, which may equal this key's value.
         let differs = go_bool(value).or(self.default) != Some(wish);
         differs.then_some(Fault::Overridden { by, value, inherited })
     }
@@ -255,19 +252,19 @@ impl<'a> Switch<'a> {
 
 /// The whole family in one cluster.
 pub(in crate::checks) struct Survey<'a> {
-    /// The reader of the keys.
+    /// The injector's keys and default.
     pub(super) switch: Switch<'a>,
-    /// The faults, in the order of the objects.
+    /// The keys with faults, in the order of the objects.
     pub(super) found: Vec<Found<'a>>,
-    /// The places that request native sidecars with a key that is read.
+    /// Objects that request native sidecars with a key that is read, with the evidence.
     pub(super) asked: Vec<(Annotated<'a>, Evidence)>,
 }
 
 impl<'a> Survey<'a> {
-    /// The keys that users wrote, computed once per run.
+    /// The survey of the cluster, computed once per run.
     ///
     /// # Errors
-    /// Linkerd is not installed.
+    /// No Linkerd is installed that could read the keys.
     pub(super) fn of(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
         match Reader::of(ctx) {
             Reader::Absent => Err(nothing_reads()),
@@ -275,7 +272,7 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// The same, whether or not a release reads it.
+    /// The survey, even if no Linkerd is installed.
     pub(super) fn whoever_reads(ctx: &Context<'a>) -> &'a Survey<'a> {
         ctx.once(&ctx.joins.native_sidecar, Survey::by)
     }
@@ -298,8 +295,7 @@ impl<'a> Survey<'a> {
         let template = object.template();
         let mut seen = BTreeSet::new();
         for site in &object.sites {
-            // Outside the template no key takes effect; the template still determines the proxy's
-            // form.
+            // Only the template decides, also for keys that are outside of it.
             let switch = &self.switch;
             let deciding = switch.deciding(object, &template.unwrap_or(*site), written);
             let native = deciding.map_or(switch.default, |d| go_bool(d.value).or(switch.default));

@@ -35,8 +35,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The application's containers and how they ended, if all have ended and only the proxy keeps the
-/// pod running.
+/// The application containers and how they ended, if only the proxy keeps the pod running.
 fn ended(pod: &Pod, now: jiff::Timestamp, grace: jiff::SignedDuration) -> Option<Vec<(&str, &Terminated)>> {
     let of_job = pod.metadata.controller().is_some_and(|owner| owner.kind == "Job");
     let policy = pod.spec.restart_policy.as_str();
@@ -54,7 +53,7 @@ fn ended(pod: &Pod, now: jiff::Timestamp, grace: jiff::SignedDuration) -> Option
     let ended: Vec<(&str, &Terminated)> = application
         .map(|container| {
             let terminated = status(&container.name)?.state.terminated()?;
-            // Otherwise the kubelet starts it again.
+            // Otherwise the kubelet restarts the container.
             (terminated.exit_code == 0 || policy == "Never").then_some((container.name.as_str(), terminated))
         })
         .collect::<Option<_>>()?;
@@ -76,7 +75,8 @@ fn finding(
         kind => format!(", and its {kind} waits for it"),
     };
     let message = format!(
-        "the application has finished and linkerd-proxy, an ordinary container, keeps running: the pod never completes{waits}"
+        "the application has finished, but linkerd-proxy, an ordinary container, keeps running. The pod \
+        never completes{waits}"
     );
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let over = ended.iter().map(|(name, terminated)| {
@@ -107,8 +107,7 @@ fn finding(
     finding
 }
 
-/// Whether the pod should have a native sidecar, by a key that some release reads or by the
-/// default.
+/// Whether a key that some release reads, or the default, requests a native sidecar for the pod.
 fn asks(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
     let keys = ctx.knowledge.native_sidecar().all_keys();
     let said = keys.iter().find_map(|key| go_bool(pod.metadata.annotation(key)?));
@@ -129,26 +128,26 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
     let remedy = remedy.step(
         StepKind::Annotation,
         format!(
-            "Or, if its pods call nothing that requires a mesh identity, keep them out of the mesh: \
-            {INJECT}: disabled in the pod template"
+            "If no service that its pods call requires a mesh identity, set {INJECT}: disabled in \
+            the pod template instead"
         ),
     );
     let namespace = &pod.metadata.namespace;
     match pod.metadata.controller().filter(|controller| controller.kind == "Job") {
         Some(job) => remedy.run(
             StepKind::Command,
-            "Delete the Job that hangs; if only its pod is deleted, the Job repeats the work",
+            "Delete the hanging Job. If you delete only its pod, the Job repeats the work",
             kubectl().namespace(namespace).words("delete job").operand(&job.name),
         ),
         None => remedy.run(
             StepKind::Command,
-            "Delete the pod that hangs",
+            "Delete the hanging pod",
             kubectl().namespace(namespace).words("delete pod").operand(&pod.metadata.name),
         ),
     }
 }
 
-/// The step that annotates the template of the pod.
+/// Adds the step that annotates the pod's owner.
 fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
     let meta =
         Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
@@ -168,5 +167,6 @@ fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
             creates the pod"
             ),
         ),
+        _ => remedy.step(StepKind::Annotation, format!("{act} in the pod template of the pod's owner")),
     }
 }

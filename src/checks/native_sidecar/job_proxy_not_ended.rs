@@ -25,8 +25,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (cron_jobs, jobs) = (ctx.seen::<CronJob>()?, ctx.seen::<Job>()?);
     let rules = Rules::of(ctx)?;
     let written = Written::of(ctx, &[Kind::Namespace]);
-    // A workload that once succeeded ends its proxy in a way that its command does not show, or has
-    // none. For a started Job, its own state shows whether its proxy holds it.
+    // A CronJob that succeeded once has no proxy, or a way to stop it that its command does not show. `job-held-by-proxy`
+    // judges Jobs that have started.
     let begun: BTreeSet<(&str, &str)> =
         jobs.iter().filter(|job| has_begun(job)).filter_map(made_by).collect();
     let untried = cron_jobs.iter().filter(|job| {
@@ -59,14 +59,13 @@ fn has_begun(job: &Job) -> bool {
         || status.succeeded > 0
 }
 
-/// The CronJob that made a Job.
+/// The CronJob that created a Job.
 fn made_by(job: &Job) -> Option<(&str, &str)> {
     let owner = job.metadata.controller().filter(|owner| owner.kind == *"CronJob")?;
     Some((&job.metadata.namespace, &owner.name))
 }
 
-/// Whether a container's command ends the proxy, or the container creates the pods itself from a
-/// template that does.
+/// Whether a command stops the proxy, or the template already contains a proxy.
 fn ends(template: &PodTemplate) -> bool {
     template.spec.proxy().is_some() || template.spec.all_containers().any(|container| container.ends_proxy)
 }
@@ -88,8 +87,8 @@ fn finding(
     };
     ctx.finding(
         object.subject(),
-        "its pods get linkerd-proxy as an ordinary container that no command ends: the pods keep running \
-            after the work is done, and the Job does not complete",
+        "its pods get linkerd-proxy as an ordinary container, and no command in them stops it. The pods keep running after the \
+         work is done, so the Job never completes",
     )
     .likely()
     .evidence(asks)
@@ -117,8 +116,8 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, object: &Annotated<'_>) -> Rem
     remedy.step(
         StepKind::Annotation,
         format!(
-            "Or, if the Job calls nothing that requires a mesh identity, keep it out of the mesh: \
-            {INJECT}: disabled in its pod template"
+            "If no service that the Job calls requires a mesh identity, set {INJECT}: disabled in \
+            its pod template instead"
         ),
     )
 }

@@ -9,11 +9,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let misplaced = survey.found.iter().filter_map(|found| {
         let Fault::Misplaced(place) = found.fault else { return None };
         let why = match place {
-            Misplaced::Workload => "is read on the pod template, not on the workload itself",
-            Misplaced::Namespace => "is not copied from a namespace to its pods by this release",
-            Misplaced::Label => "is read as an annotation, not as a label",
+            Misplaced::Workload => "has no effect on a workload itself, only on its pod template",
+            Misplaced::Namespace => "has no effect on a namespace: this release does not copy it to pods",
+            Misplaced::Label => "has no effect as a label, only as an annotation",
         };
-        let message = format!("{} {why}: it is silently ignored{}", found.key, wording::outcome(found));
+        let message = format!("{} {why}{}", found.key, wording::outcome(found));
         let remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
         Some(wording::finding(ctx, survey, found, message, remedy))
     });

@@ -6,11 +6,11 @@ use super::wording;
 use crate::checks::{Context, Judgement};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
-    // No release reads it, installed or planned.
+    // No release reads these keys, so the installed release does not matter.
     let survey = Survey::whoever_reads(ctx);
     let misspelled = survey.found.iter().filter(|found| found.fault == Fault::Misspelled).map(|found| {
         let message = format!(
-            "no release of Linkerd knows {}: it is silently ignored{}",
+            "no release of Linkerd knows {}, so it is silently ignored{}",
             found.key,
             wording::outcome(found)
         );

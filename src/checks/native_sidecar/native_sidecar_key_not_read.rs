@@ -27,28 +27,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, sure: bool) -> Finding {
     let first = ctx.knowledge.annotations().get(found.key).and_then(|key| key.works.first()?.from);
-    let since = first.map(|edge| format!(", which was added in {edge}")).unwrap_or_default();
+    let since = first.map(|edge| format!(" (added in {edge})")).unwrap_or_default();
     let version = survey.switch.reader.version().map(ToString::to_string).unwrap_or_default();
     let key = found.key;
     let outcome = wording::outcome(found);
     let message = match sure {
-        true => format!("Linkerd {version} does not support {key}{since}: it is silently ignored{outcome}"),
+        true => format!("Linkerd {version} does not support {key}{since} and silently ignores it{outcome}"),
         false => format!(
-            "the release that Linkerd {version} is built on does not support {key}{since}, and the \
-                vendor's additions are not public: it is probably ignored{outcome}"
+            "Linkerd {version} probably ignores {key}{since}: its base release does not support it{outcome}"
         ),
     };
     let mut remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
     if let Some(edge) = first {
         remedy = remedy.step(
             StepKind::Upgrade,
-            format!("Or keep the annotation and upgrade Linkerd to {edge} or later"),
+            format!("Alternatively, keep the annotation and upgrade Linkerd to {edge} or later"),
         );
     }
     wording::finding(ctx, survey, found, message, remedy)
 }
 
-/// The evidence that is missing to check a key.
+/// The missing evidence that would decide whether a key is read.
 fn unsure(survey: &Survey<'_>, found: &Found<'_>) -> Missing {
     if let Reader::Unknown(missing) = &survey.switch.reader {
         return missing.clone();
@@ -56,7 +55,7 @@ fn unsure(survey: &Survey<'_>, found: &Found<'_>) -> Missing {
     let version = survey.switch.reader.version().map(ToString::to_string).unwrap_or_default();
     Missing::part(
         Request::of(Item::List(Kind::Deployment)),
-        Why::Malformed { message: format!("the version {version} does not show the content of the build") },
+        Why::Malformed { message: format!("the version {version} does not show what the build contains") },
         format!("whether the injector reads {}", found.key),
     )
 }

@@ -10,21 +10,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::of(ctx)?;
     let overridden = survey.found.iter().filter_map(|found| {
         let Fault::Overridden { by, value, inherited } = found.fault else { return None };
-        let place = if inherited { " on the namespace" } else { "" };
+        let place = if inherited { " (namespace)" } else { "" };
         let decides = match go_bool(value) {
-            Some(_) => format!("decides with {value:?}"),
-            None => format!("takes effect, although {value:?} is not a boolean, so the default applies"),
+            Some(_) => format!("with {value:?}"),
+            None => format!("but {value:?} is not a boolean"),
         };
         let key = found.key;
-        let message = format!(
-            "{key} has no effect: {by}{place} is read first and {decides}{}",
-            wording::outcome(found)
-        );
+        let message =
+            format!("{key} has no effect: {by}{place} is read first, {decides}{}", wording::outcome(found));
         let wanted = found.value;
-        let act = format!(
-            "Keep one of the two annotations, {by}, with the intended value ({wanted:?}, if {key} is \
-                right)"
-        );
+        let act = format!("Keep only {by}, with the intended value ({wanted:?} if {key} is right)");
         let changes = [(by, Some(wanted)), (key, None)];
         let remedy = rewrite::restart(
             ctx,

@@ -16,13 +16,13 @@ use crate::objects::{Node, Pod};
 use crate::request::Request;
 use crate::version::{K8sMinor, K8sVersion};
 
-/// Maximum number of quoted requests for native sidecars.
+/// Limit of requests for native sidecars that are quoted as evidence.
 const QUOTED: usize = 5;
 
-/// The reason of a pod that a kubelet rejected for an init container which restarts.
+/// The status reason of a pod that a kubelet rejected for a restartable init container.
 const REJECTED: &str = "InitContainerRestartPolicyForbidden";
 
-/// The correlation key of pods that request native sidecars and the API server's age.
+/// Links pods that request native sidecars to the version of the API server.
 pub(super) const ASKED: &str = "native sidecars are requested";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -59,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let evidence = Evidence::other("API server /version", version.to_string());
         let mut finding = asks.finding(ctx, Subject::thing("API server"), version.minor(), evidence, SERVER);
         finding.ties.extend(asks.ties.iter().cloned());
-        // Kubelets as old as the API server are covered by its finding: no pod reaches them.
+        // Kubelets as old as the API server are covered by its finding: the API server rejects the pods first.
         let (as_old, older): (Vec<_>, Vec<_>) = old_nodes
             .into_iter()
             .partition(|(_, kubelet)| version.minor() < gated || kubelet.minor() >= gated);
@@ -112,7 +112,7 @@ fn rejection(pod: &Pod) -> Evidence {
     Evidence::field(object, "status.reason", pod.status.reason.as_str())
 }
 
-/// The effect if the feature does not exist, and if it is off.
+/// The consequences if the feature does not exist, and if its gate is off.
 struct Harm {
     what: &'static str,
     absent: &'static str,
@@ -121,16 +121,17 @@ struct Harm {
 
 const SERVER: Harm = Harm {
     what: "the API server",
-    absent: "it drops the field that makes one, and then rejects the pod for the probes of an init container",
-    off: "while it is off, the API server rejects every pod with one",
+    absent: "it drops the field that makes a sidecar, then rejects the pod because init containers may \
+        not have probes",
+    off: "While it is off, the API server rejects every pod with a native sidecar",
 };
 const KUBELET: Harm = Harm {
     what: "this kubelet",
     absent: "it waits forever for the proxy to end before it starts the application",
-    off: "while it is off, the kubelet rejects every pod with one",
+    off: "While it is off, the kubelet rejects every pod with a native sidecar",
 };
 
-/// The sources that request native sidecars.
+/// The requests for native sidecars: annotations and the chart.
 struct Asks {
     evidence: Vec<Evidence>,
     by_chart: bool,
@@ -181,7 +182,8 @@ impl Asks {
             (
                 Severity::Error,
                 format!(
-                    "native sidecars are requested, and Kubernetes {minor} of {what} does not have them: {harm}"
+                    "native sidecars are requested, but Kubernetes {minor} of {what} does not support \
+                    them: {harm}"
                 ),
             )
         } else {
@@ -189,19 +191,21 @@ impl Asks {
             (
                 Severity::Warning,
                 format!(
-                    "native sidecars are requested, and Kubernetes {minor} of {what} has them behind the feature gate SidecarContainers, off by default: {harm}"
+                    "native sidecars are requested, but in Kubernetes {minor} of {what} the feature \
+                    gate SidecarContainers is off by default. {harm}"
                 ),
             )
         };
         let mut remedy = wording::remedy().step(
             StepKind::Upgrade,
-            format!("Upgrade Kubernetes to {free} or newer, API server and kubelets"),
+            format!("Upgrade the API server and the kubelets to Kubernetes {free} or newer"),
         );
         remedy = self.without(ctx, remedy);
         if severity == Severity::Warning {
             remedy = remedy.step(
                 StepKind::Note,
-                "Or enable the feature gate SidecarContainers on the API server, the scheduler and every kubelet",
+                "Alternatively, enable the feature gate SidecarContainers on the API server, the \
+                scheduler and every kubelet",
             );
         }
         ctx.finding(subject, message)
@@ -211,10 +215,10 @@ impl Asks {
             .remedy(remedy)
     }
 
-    /// The steps that disable native sidecars until then.
+    /// Adds the step that turns off native sidecars until the upgrade.
     fn without(&self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         let annotations =
-            "Until then remove the annotations that request native sidecars, or set them to \"false\"";
+            "Until then, remove the annotations that request native sidecars, or set them to \"false\"";
         if !self.by_chart {
             return remedy.step(StepKind::Annotation, annotations);
         }
@@ -223,17 +227,17 @@ impl Asks {
             ctx,
             remedy,
             StepKind::ChartValue,
-            "Until then disable native sidecars, in the chart and in annotations that request them",
+            "Until then, turn off native sidecars in the chart and in annotations that request them",
             Options::none().set(value, "false"),
         )
     }
 }
 
-/// Where the feature has been observed to be on.
+/// Evidence of the feature gate from pods.
 struct Gate<'a> {
-    /// A pod was stored with a native sidecar, of whatever kind.
+    /// Whether the API server stored a pod with a native sidecar of any kind.
     stored: bool,
-    /// Nodes on which a pod with one started its application.
+    /// Nodes on which a pod with a native sidecar started its application.
     nodes: BTreeSet<&'a str>,
     /// Nodes whose kubelet rejected a pod for its native sidecar, with one such pod.
     rejected: BTreeMap<&'a str, &'a Pod>,

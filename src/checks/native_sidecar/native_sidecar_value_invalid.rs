@@ -7,19 +7,8 @@ use crate::checks::{Context, Judgement};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::of(ctx)?;
     let invalid = survey.found.iter().filter(|found| found.fault == Fault::Invalid).map(|found| {
-        let accepted = ctx
-            .knowledge
-            .annotations()
-            .get(found.key)
-            .and_then(|key| {
-                key.check_value(found.value, survey.switch.reader.version(), ctx.knowledge.minors()).err()
-            })
-            .unwrap_or_default();
-        let message = format!(
-            "{} is not a boolean, so the injector ignores it{}: {accepted}",
-            found.key,
-            wording::outcome(found)
-        );
+        let message =
+            format!("{} is not a boolean, so the injector ignores it{}", found.key, wording::outcome(found));
         let remedy = wording::with_right_key(ctx, survey, found, wording::remedy());
         wording::finding(ctx, survey, found, message, remedy)
     });

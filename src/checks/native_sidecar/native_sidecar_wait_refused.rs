@@ -1,5 +1,4 @@
-//! `native-sidecar-wait-refused`: pods request a native sidecar and a wait before exit, which the
-//! injector rejects.
+//! `native-sidecar-wait-refused`: the injector rejects pods that request both a native sidecar and a wait before exit.
 
 use super::family::Switch;
 use super::wording;
@@ -11,11 +10,11 @@ use crate::finding::{Evidence, StepKind};
 use crate::item::Kind;
 use crate::version::Contains;
 
-/// The annotation that makes the proxy wait, and its chart value.
+/// The annotation that makes the proxy wait before it exits, and its chart value.
 const WAIT: &str = "config.alpha.linkerd.io/proxy-wait-before-exit-seconds";
 const VALUE: &str = "proxy.waitBeforeExitSeconds";
 const INJECT: &str = "linkerd.io/inject";
-/// The row of the releases table with the first and last affected release.
+/// The defect in the releases table that gives the affected releases.
 const DEFECT: &str = "native-sidecar-refuses-wait-before-exit";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -82,10 +81,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ctx,
                 rewrite::template(
                     wording::remedy(),
-                    Act::Put(
-                        "Remove the annotation: a native sidecar ends after the application \
-                        automatically and needs no wait",
-                    ),
+                    Act::Put("Remove the annotation: a native sidecar always ends after the application"),
                     object,
                     &[(WAIT, None)],
                 ),
@@ -94,23 +90,22 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Some((_, true)) => wording::remedy().step(
                 StepKind::Annotation,
                 format!(
-                    "Remove {WAIT} from the namespace: a native sidecar ends after the application \
-                    automatically, so it needs no wait"
+                    "Remove {WAIT} from the namespace: a native sidecar always ends after the application"
                 ),
             ),
             None => upgrade::step(
                 ctx,
                 wording::remedy(),
                 StepKind::ChartValue,
-                "Set the wait to zero: a native sidecar ends after the application automatically",
+                "Set the wait to 0: a native sidecar always ends after the application",
                 Options::none().set(VALUE, "0"),
             ),
         };
         let finding = ctx
             .finding(
                 object.subject(),
-                "a native sidecar and a wait before the proxy exits are both configured: the injector of \
-                    this release does not support the combination and rejects the pods",
+                "both a native sidecar and a wait before the proxy exits are requested. The injector of this release does not support \
+                 the combination and rejects the pods",
             )
             .evidences(waiting)
             .evidence(native)
@@ -123,6 +118,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 
 /// Whether a value makes the proxy wait.
 fn waits(value: &str) -> bool {
-    // A value that is not a number is rejected on its own.
+    // The injector rejects a value that is not a number for that reason alone.
     value.trim().parse::<u64>().is_ok_and(|seconds| seconds > 0)
 }

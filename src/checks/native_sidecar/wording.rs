@@ -1,4 +1,4 @@
-//! Texts and steps that the checks of this family share.
+//! Message parts and remedy steps shared by the native-sidecar checks.
 
 use super::family::{Found, Survey, Switch};
 use crate::checks::Context;
@@ -13,19 +13,19 @@ pub(super) fn remedy() -> Remedy {
     Remedy::new()
 }
 
-/// The effect of an ignored key, as the end of a sentence.
+/// The consequence of an ineffective key, as a second sentence of the message.
 pub(super) fn outcome(found: &Found<'_>) -> &'static str {
     match (found.native, found.object.kind) {
         (Some(false), Kind::Job | Kind::CronJob | Kind::Pod | Kind::Namespace) => {
-            ", and the proxy stays an ordinary container, which keeps a Job's pod running after its work is done"
+            ". The proxy stays an ordinary container and keeps Job pods running"
         }
-        (Some(false), _) => ", and the proxy stays an ordinary container",
-        (Some(true), _) => ", and the proxy is a native sidecar anyway",
+        (Some(false), _) => ". The proxy stays an ordinary container",
+        (Some(true), _) => ". The proxy is a native sidecar anyway",
         (None, _) => "",
     }
 }
 
-/// The correlation key of a namespace's pods and a key on the namespace.
+/// Links findings about pods of a namespace to a key on the namespace.
 pub(super) fn namespace_tie(namespace: &str) -> Tie {
     Tie::Fact(format!("native-sidecar keys of {namespace}"))
 }
@@ -50,8 +50,7 @@ pub(super) fn finding(
     }
 }
 
-/// The steps that write the setting under the key that the installed injector reads, on an object
-/// where it reads it.
+/// The steps that set the intended value with the key, and in the place, that the installed injector reads.
 pub(super) fn with_right_key(
     ctx: &Context<'_>,
     survey: &Survey<'_>,
@@ -74,7 +73,7 @@ pub(super) fn with_right_key(
     if found.scope == KeyScope::Workload {
         remedy = rewrite::own(
             remedy,
-            Act::Remove("Remove the annotation without effect"),
+            Act::Remove("Remove the annotation from the workload"),
             &found.object,
             &[(found.key, None)],
         );
@@ -86,7 +85,7 @@ pub(super) fn with_right_key(
     }
 }
 
-/// The remaining steps if the installed release has no native sidecars.
+/// The remedy if the installed release does not support native sidecars.
 pub(super) fn without(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) -> Remedy {
     let first = ctx.knowledge.releases().rows().iter().find(|row| {
         let opened = row.opened_by.to_string().parse();
@@ -97,20 +96,22 @@ pub(super) fn without(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) ->
         switch.reader.version().map_or("this release".to_owned(), |version| format!("Linkerd {version}"));
     let upgrade = match first {
         Some(row) => {
-            format!("Upgrade Linkerd: {installed} has no native sidecars, {} and later have them", row.minor)
+            format!(
+                "Upgrade Linkerd: {installed} does not support native sidecars; {} and later do",
+                row.minor
+            )
         }
-        None => format!("Upgrade Linkerd: {installed} has no native sidecars"),
+        None => format!("Upgrade Linkerd: {installed} does not support native sidecars"),
     };
     shutdown(ctx, switch, remedy.step(StepKind::Upgrade, upgrade), "Until then")
 }
 
-/// The annotation that allows a proxy to be shut down, in the releases that know it.
+/// The annotation that enables the proxy's shutdown endpoint. Releases that read it refuse shutdown without it.
 const ADMIN_SHUTDOWN: &str = "config.linkerd.io/proxy-admin-shutdown";
 
-/// The steps to end a proxy that is an ordinary container.
+/// Adds the step that stops a proxy in an ordinary container.
 pub(super) fn shutdown(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, when: &str) -> Remedy {
-    let way =
-        format!("{when}, let the application end the proxy itself: start it under linkerd-await --shutdown");
+    let way = format!("{when}, start the application with linkerd-await --shutdown, which stops the proxy");
     let row = ctx.knowledge.annotations().get(ADMIN_SHUTDOWN);
     let since = row.and_then(|row| row.works.first()?.from);
     let effect = row.zip(switch.reader.version()).and_then(|(row, version)| {
@@ -121,27 +122,32 @@ pub(super) fn shutdown(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy, w
         _ if always => String::new(),
         (Some(false), _) | (None, None) => String::new(),
         (Some(true), _) => {
-            format!(", and annotate its pod template with {ADMIN_SHUTDOWN}: enabled, or the proxy refuses")
+            format!(
+                ". Annotate its pod template with {ADMIN_SHUTDOWN}: enabled. The proxy refuses to stop \
+                without it"
+            )
         }
         (None, Some(edge)) => format!(
-            ", and from {edge} on annotate its pod template with {ADMIN_SHUTDOWN}: enabled, or the proxy refuses"
+            ". From {edge} on, annotate its pod template with {ADMIN_SHUTDOWN}: enabled. The proxy \
+            refuses to stop without it"
         ),
     };
     remedy.step(StepKind::Note, way + &needs)
 }
 
-/// The Kubernetes version that native sidecars need.
+/// Adds the Kubernetes version that native sidecars require.
 pub(super) fn floor(remedy: Remedy, knowledge: &NativeSidecar) -> Remedy {
     let (gated, free) = (knowledge.kubernetes_minimum(), knowledge.kubernetes_on_by_default());
     remedy.step(
         StepKind::Note,
         format!(
-            "Native sidecars need Kubernetes {free} or newer on the API server and on every node ({gated} has them behind the feature gate SidecarContainers, off by default)"
+            "Native sidecars need Kubernetes {free} or newer on the API server and on every node. \
+            {gated} supports them with the feature gate SidecarContainers, off by default"
         ),
     )
 }
 
-/// The boolean that a value was probably meant to be.
+/// The boolean that a value probably means.
 fn wish(value: &str) -> &'static str {
     let off = ["false", "no", "off", "disable", "disabled", "n", "0"];
     if off.contains(&value.trim().trim_matches('"').to_ascii_lowercase().as_str()) { "false" } else { "true" }

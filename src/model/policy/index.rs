@@ -35,7 +35,7 @@ pub struct Objects<'a> {
     pub grpc_routes: &'a [Route],
 }
 
-/// An object that counts for nothing, and why.
+/// An object without effect, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ignored<'a> {
     /// Its kind.
@@ -55,7 +55,7 @@ pub struct ReadServer<'a> {
     pub server: &'a Server,
     /// What is spoken on its port.
     pub protocol: Protocol,
-    /// Its access policy, where it has one that is known.
+    /// Its access policy, if it has a known one.
     pub access: Option<DefaultPolicy>,
     pub(super) port: Port<'a>,
 }
@@ -193,12 +193,12 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// What counts for nothing by itself, whatever it refers to.
+    /// Objects without effect for a reason of their own, independent of their references.
     pub fn ignored(&self) -> &[Ignored<'a>] {
         &self.ignored
     }
 
-    /// Kinds of which nothing was read, because one object could not be.
+    /// Kinds that are entirely unread because one object could not be read.
     pub fn void(&self) -> &[Kind] {
         self.void.kinds()
     }
@@ -208,13 +208,13 @@ impl<'a> Index<'a> {
         self.servers.get(namespace).map_or(&[], Vec::as_slice)
     }
 
-    /// The policies of a namespace that could be read, each with why it counts for nothing if it does.
+    /// The readable policies of a namespace, each with the reason if it has no effect.
     pub fn policies(&self, namespace: &str) -> impl Iterator<Item = (&'a AuthorizationPolicy, Option<&str>)> {
         let here = self.policies.get(namespace).into_iter().flatten();
         here.map(|(policy, required)| (*policy, required.as_ref().err().map(String::as_str)))
     }
 
-    /// The Servers that select a workload at a port: the first takes it, where the release goes by age.
+    /// The Servers that select a workload at a port. In releases that decide by age, the first takes precedence.
     pub fn selecting<'i>(
         &'i self,
         workload: &'i Workload<'a>,
@@ -281,7 +281,7 @@ impl<'a> Index<'a> {
         })
     }
 
-    /// What holds where no route is attached: one for everything, and one for the kubelet's probes.
+    /// The routes that apply if no route is attached: one for all requests, and one for the kubelet's probes.
     fn default_routes(&self, workload: &Workload<'a>, port: u16) -> Vec<InboundRoute<'a>> {
         let mut routes =
             vec![InboundRoute { route: None, authorizations: Vec::new(), probe_paths: Vec::new() }];
@@ -365,7 +365,7 @@ impl<'a> Index<'a> {
             .collect()
     }
 
-    /// What policies that are meant say, in the order of their names. Their target has the name, or is a namespace.
+    /// The contents of the selected policies, ordered by name.
     fn authorized(
         &self,
         (namespace, name): (&str, &str),

@@ -14,13 +14,13 @@ use crate::objects::{
     NetworkAuthentication, Server, ServerAuthorization, TargetRef,
 };
 
-/// Who a policy asks for, or why it counts for nothing.
+/// The clients that a policy authorizes, or the reason that it has no effect.
 pub(super) type Required = Result<(Who, Vec<NetworkMatch>), String>;
 
-/// A ServerAuthorization, and who it lets in from where; without networks, from those of the cluster.
+/// A ServerAuthorization with the clients and networks that it authorizes; without networks, those of the cluster.
 pub(super) type ReadServerAuthorization<'a> = (&'a ServerAuthorization, Who, Vec<NetworkMatch>);
 
-/// Reads all objects of a kind: what `read` refuses counts for nothing, and what it cannot read may leave all unread.
+/// Reads all objects of a kind. Objects that `read` rejects have no effect; one that it cannot read may leave all unread.
 pub(super) struct Reader<'a, 'i> {
     pub(super) ignored: &'i mut Vec<Ignored<'a>>,
     pub(super) void: &'i mut Void,
@@ -98,7 +98,7 @@ pub(super) fn read_server_authorization<'a>(
             }
             Who::Identities(identities)
         }
-        None => return Ok(Err("it says neither unauthenticated nor meshTLS".to_owned())),
+        None => return Ok(Err("it sets neither unauthenticated nor meshTLS".to_owned())),
     };
     Ok(Ok((object, who, networks)))
 }
@@ -142,7 +142,7 @@ pub(super) fn read_rate_limit(
 type Key<'a> = (&'a str, &'a str);
 
 /// The NetworkAuthentication that names no network, and those that are listed after it: the controller reads them in the order in
-/// which the API server lists them when it starts, and stops there, so that the rest is not there for policies.
+/// which the API server lists them at startup and stops at the first without networks, so policies cannot use the rest.
 pub(super) fn after_empty(objects: &[NetworkAuthentication]) -> Option<(Key<'_>, HashSet<Key<'_>>)> {
     let empty = objects.iter().filter(|object| object.spec.networks.is_empty());
     let at = empty.map(|object| object.metadata.key()).min()?;
@@ -171,10 +171,9 @@ pub(super) fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
         [(LINKERD, "MeshTLSAuthentication"), (LINKERD, "NetworkAuthentication"), ("", "ServiceAccount")];
     let required = &policy.spec.required_authentication_refs;
     match required.iter().find(|reference| !known.iter().any(|(group, kind)| reference.is_a(group, kind))) {
-        Some(other) => Err(format!(
-            "it requires {}, which is no authentication",
-            with_article(&shown(&other.kind, &other.group))
-        )),
+        Some(other) => {
+            Err(format!("it requires a {}, which is not an authentication", shown(&other.kind, &other.group)))
+        }
         None => one_of_each(required),
     }
 }
@@ -204,7 +203,7 @@ pub(super) struct Authentications<'a, 'i> {
 }
 
 impl Authentications<'_, '_> {
-    /// Who a policy asks for.
+    /// The authentications that a policy requires.
     pub(super) fn of(&self, policy: &AuthorizationPolicy) -> Required {
         let (mut identities, mut networks) = (None, None);
         for reference in &policy.spec.required_authentication_refs {
@@ -215,7 +214,7 @@ impl Authentications<'_, '_> {
                 let Some((_, matches)) = here.into_iter().find(|(known, _)| known.metadata.name == name)
                 else {
                     return Err(format!(
-                        "it requires NetworkAuthentication {namespace}/{name}, which does not count or is not there"
+                        "it requires NetworkAuthentication {namespace}/{name}, which is missing or has no effect"
                     ));
                 };
                 networks = Some(matches.clone());
@@ -228,7 +227,7 @@ impl Authentications<'_, '_> {
                 let Some((_, matches)) = here.into_iter().find(|(known, _)| known.metadata.name == name)
                 else {
                     return Err(format!(
-                        "it requires MeshTLSAuthentication {namespace}/{name}, which does not count or is not there"
+                        "it requires MeshTLSAuthentication {namespace}/{name}, which is missing or has no effect"
                     ));
                 };
                 matches.clone()

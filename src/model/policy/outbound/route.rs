@@ -22,31 +22,31 @@ pub struct OutboundRoute<'a> {
 /// One rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboundRule<'a> {
-    /// What it matches and does.
+    /// Its matches and actions.
     pub rule: &'a RouteRule,
-    /// Where it sends it; none means to where the call goes anyway.
+    /// The backends of its requests; none means the original destination of the call.
     pub backends: Vec<Backend<'a>>,
-    /// Its limits; those of what is called where it has none.
+    /// Its timeouts; if it has none, those of the called object.
     pub timeouts: Timeouts,
-    /// What is tried again; what is said of what is called where it says nothing.
+    /// Its retries; if it has none, those of the called object.
     pub retry: Option<Retry>,
 }
 
-/// Where a part of the requests goes.
+/// The destination of a part of the requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backend<'a> {
-    /// The part, beside the others' parts.
+    /// The weight, relative to the other backends.
     pub weight: u32,
-    /// What the rule says.
+    /// The reference in the rule.
     pub named: &'a BackendRef,
-    /// What comes of it.
+    /// Its resolved destination.
     pub to: Destination<'a>,
 }
 
-/// What comes of a backend.
+/// The resolved destination of a backend.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Destination<'a> {
-    /// A port of a Service that is there.
+    /// A port of an existing Service.
     Service {
         /// Its namespace.
         namespace: &'a str,
@@ -55,14 +55,14 @@ pub enum Destination<'a> {
         /// Whether the Service declares it; requests to others fail with 502.
         declared: bool,
     },
-    /// A port of a Service that is not there: requests fail with 500.
+    /// A port of a missing Service: requests fail with 500.
     NoService {
         /// The namespace.
         namespace: &'a str,
         /// The port.
         port: u16,
     },
-    /// To the address that was asked for, through the EgressNetwork that the route is attached to.
+    /// To the requested address, through the EgressNetwork that the route is attached to.
     Egress {
         /// Its namespace.
         namespace: &'a str,
@@ -79,7 +79,7 @@ pub enum Destination<'a> {
 }
 
 impl Destination<'_> {
-    /// Why what goes there fails; `None` where it does not.
+    /// The reason that requests to it fail; `None` if they do not.
     pub fn fails(&self, name: &str) -> Option<String> {
         match self {
             Destination::Service { declared: true, .. } | Destination::Egress { .. } => None,
@@ -87,14 +87,14 @@ impl Destination<'_> {
                 Some(format!("Service {namespace}/{name} declares no port {port}"))
             }
             Destination::NoService { namespace, .. } => {
-                Some(format!("there is no Service {namespace}/{name}"))
+                Some(format!("Service {namespace}/{name} does not exist"))
             }
             Destination::NoEgress { why, .. } | Destination::Invalid(why) => Some(why.clone()),
         }
     }
 }
 
-/// A route of which the controller could read everything.
+/// A route that the controller could read completely.
 #[derive(Debug, Clone)]
 pub(super) struct Read<'a> {
     pub(super) kind: RouteKind,
@@ -103,8 +103,8 @@ pub(super) struct Read<'a> {
     retry: Option<Retry>,
 }
 
-/// Reads a route, with what its annotations say where they count. The outer error is an object that cannot be read at all, the inner
-/// one says why the controller passes it over.
+/// Reads a route, with its annotations if they apply. The outer error is an object that cannot be read at all; the inner error
+/// is the reason that the controller skips the route.
 pub(super) fn read(
     kind: RouteKind,
     route: &Route,
@@ -175,7 +175,7 @@ impl<'a> Read<'a> {
         })
     }
 
-    /// Whether the controller wrote that it accepts it, at a port where one is asked for.
+    /// Whether the controller accepted the route in its status, for the given port if any.
     fn is_accepted(&self, called: Called<'_>, port: Option<i64>) -> bool {
         let group = |parent: &ParentRef| match parent.group.as_deref() {
             None | Some("" | "core") => String::new(),
@@ -192,12 +192,12 @@ impl<'a> Read<'a> {
         })
     }
 
-    /// Whether Linkerd's controller has said anything of it.
+    /// Whether Linkerd's controller has written a status for it.
     pub(super) fn is_judged(&self) -> bool {
         self.route.status.parents.iter().any(|parent| parent.controller_name == POLICY_CONTROLLER)
     }
 
-    /// What it does to calls of `called`.
+    /// Its effect on calls to `called`.
     pub(super) fn of(&self, called: Called<'_>, world: &World<'a>) -> OutboundRoute<'a> {
         let rule = |rule: &'a RouteRule| {
             let request = rule.timeouts.as_ref().and_then(|limits| limits.request.as_deref());
@@ -271,7 +271,7 @@ pub(super) struct World<'a> {
 }
 
 impl World<'_> {
-    /// Why an EgressNetwork is no backend here, in the controller's words.
+    /// The controller's reason to reject an EgressNetwork as a backend.
     fn no_egress(&self, namespace: &str, name: &str, called: Called<'_>) -> Option<String> {
         if !self.egress.contains(&(namespace, name)) {
             return Some(format!("EgressNetwork not found {name}"));
