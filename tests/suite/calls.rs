@@ -105,10 +105,10 @@ Service shop/api, port 80, for clients of shop
   the proxy detects the protocol: HTTP by these rules, anything else as is
   HTTPRoute shop/split
     GET /v2/* -> 90/100 api:80, 10/100 fails with 500 (Service shop/gone does not exist)
-      time limits: request 2s; tried again once on 500-599
-  what none of these rules matches is answered with 404
-  circuit breaking: an endpoint is left alone after 7 failures in a row, for 1s to 60s
-  counts for nothing: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"sometimes\" is not a status
+      time limits: request 2s; retried once on 500-599
+  requests that match none of these rules are answered with 404
+  circuit breaking: an endpoint is excluded after 7 failures in a row, for 1s to 60s
+  has no effect: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"sometimes\" is not a status
     to retry
 
 Service shop/api, port 5432, for clients of shop
@@ -119,7 +119,7 @@ Service shop/lost, port 80, for clients of shop
   the proxy detects the protocol: HTTP by these rules, anything else as is
   HTTPRoute shop/dead
     every request -> fails with 500 (Service shop/gone does not exist)
-  counts for nothing: timeout.linkerd.io/request: \"5\" is not a duration such as 250ms or 10s
+  has no effect: timeout.linkerd.io/request: \"5\" is not a duration such as 250ms or 10s
 
 192.0.2.7:443, for clients of shop
   the proxy detects the protocol: HTTP by these rules, anything else as is

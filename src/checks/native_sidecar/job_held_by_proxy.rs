@@ -160,13 +160,6 @@ fn annotate(remedy: Remedy, act: &str, owner: &Owner, key: &str) -> Remedy {
             StepKind::Annotation,
             format!("{act} in the pod template of the Job's manifest, for its next creation"),
         ),
-        _ => remedy.step(
-            StepKind::Annotation,
-            format!(
-                "{act} in the pod template of the resource that \
-            creates the pod"
-            ),
-        ),
         _ => remedy.step(StepKind::Annotation, format!("{act} in the pod template of the pod's owner")),
     }
 }

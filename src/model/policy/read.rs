@@ -171,9 +171,10 @@ pub(super) fn readable(policy: &AuthorizationPolicy) -> Result<(), String> {
         [(LINKERD, "MeshTLSAuthentication"), (LINKERD, "NetworkAuthentication"), ("", "ServiceAccount")];
     let required = &policy.spec.required_authentication_refs;
     match required.iter().find(|reference| !known.iter().any(|(group, kind)| reference.is_a(group, kind))) {
-        Some(other) => {
-            Err(format!("it requires a {}, which is not an authentication", shown(&other.kind, &other.group)))
-        }
+        Some(other) => Err(format!(
+            "it requires {}, which is not an authentication",
+            with_article(&shown(&other.kind, &other.group))
+        )),
         None => one_of_each(required),
     }
 }
