@@ -148,7 +148,7 @@ fn example(heading: &str, case: &Case, page: &mut String) {
         };
         _ = write!(page, "```{language}\n{}\n```\n\n", block.text);
     }
-    _ = write!(page, "meshdoctor says:\n\n```text\n{}\n```\n\n", case.expect);
+    _ = write!(page, "meshdoctor reports:\n\n```text\n{}\n```\n\n", case.expect);
 }
 
 fn caption(block: &Block) -> Option<String> {

@@ -22,7 +22,7 @@ const INFO: usize = 6;
 const EVIDENCE: usize = 6;
 
 /// How many pieces of evidence reports show, and after how many lines no further one begins.
-const QUOTED: usize = 3;
+const QUOTED: usize = 2;
 const QUOTED_LINES: usize = 2;
 
 /// How many moments of a timeline are shown, and how many of them are the latest.

@@ -75,7 +75,13 @@ pub fn report(report: &Report, look: Look) -> String {
             infos.push(finding);
         } else {
             let planned = report.repair.findings.get(&at);
-            blocks.push(vec![printer.planned(finding, &explained, planned).trim_end().to_owned()]);
+            let text = vec![printer.planned(finding, &explained, planned).trim_end().to_owned()];
+            // The only finding follows its own plan.
+            let is_only = report.repair.findings.len() == 1 && planned.is_some() && !look.verbose;
+            match is_only && blocks.len() == 3 && blocks[2].is_empty() {
+                true => blocks[1].extend(text),
+                false => blocks.push(text),
+            }
         }
         if look.verbose {
             let folded = folding.counted_under(at).map(|at| &report.findings[at]);

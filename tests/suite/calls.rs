@@ -108,8 +108,8 @@ Service shop/api, port 80, for clients of shop
       time limits: request 2s; retried once on 500-599
   requests that match none of these rules are answered with 404
   circuit breaking: an endpoint is excluded after 7 failures in a row, for 1s to 60s
-  has no effect: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"sometimes\" is not a status
-    to retry
+  has no effect: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"sometimes\" is not a status to
+    retry
 
 Service shop/api, port 5432, for clients of shop
   the port is opaque: no HTTP routes, limits or retries
@@ -189,7 +189,7 @@ fn the_answer_is_there_for_programs_and_what_is_meant_wrongly_is_refused() {
     for (to, words) in [
         ("api", "is not a NAMESPACE/SERVICE"),
         ("shop/api:0", "is not a NAMESPACE/SERVICE"),
-        ("shop/none", "no Service shop/none that declares a port"),
+        ("shop/none", "there is no Service shop/none with a port"),
     ] {
         let (status, text) = told(&["policy", "--to", to], "");
         assert!(status == 2 && text.contains(words), "{to}: {status} {text}");

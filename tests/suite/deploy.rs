@@ -140,7 +140,7 @@ fn a_cluster_of_the_fleet_without_its_secret_is_named_and_sinks_no_other() {
     let output = meshdoctor(&words).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{error}");
-    assert!(error.contains("there is no kubeconfig") && error.contains("cluster/kubeconfig"), "{error}");
+    assert!(error.contains("cluster/kubeconfig does not exist"), "{error}");
     assert!(error.contains("check that the Secret and its key exist"), "{error}");
     // A Secret with an empty key.
     std::fs::write(own.path().join("cluster/kubeconfig"), "").unwrap();

@@ -36,11 +36,11 @@ static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
         ("stands in: write is in, is set in", r"(?i)\bstands? (?:in|for|on|under|beside|at|there|alone)\b"),
         (
             "is there, is none: write exists, is missing",
-            r"(?i)\b(?:is|are|was|were) (?:not )?there(?:[^ ]|$| (?:and|but|or|as|if|in|on|too|already|yet|before)\b)|\bthere (?:is|are) none\b|\b(?:is|are) none\b",
+            r"(?i)\b(?:is|are|was|were) (?:not )?there(?:[^ a-z]|$| (?:and|but|or|as|if|in|on|too|already|yet|before)\b)|\bthere (?:is|are) none\b|\b(?:is|are) none\b",
         ),
         ("is no X: write is not an X", r"(?i)\b(?:is|are) no [a-z]+\b"),
         ("beside, as well: write in addition, also", r"(?i)\bbeside\b|\bas well(?:[^ ]|$| [^a]| a[^s])"),
-        ("of which: write two sentences", r"(?i)\bof (?:which|whom|these|those)\b"),
+        ("of which: write two sentences", r"(?i)\bof (?:which|whom)\b|\bof (?:these|those)(?:[,.;:]|$)"),
         ("so many, so long: write the parameter", r"(?i)\bso (?:long|many|far back|late) [^at]"),
         (
             "is to be, comes of, by itself",
@@ -65,9 +65,12 @@ static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
     patterns.map(|(name, pattern)| (name, Regex::new(pattern).unwrap())).into()
 });
 
-/// Phrases that match a pattern by accident.
-static HARMLESS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:is|are) no (?:longer|more than|fewer than|less than)\b|\bthere (?:is|are) no\b|\bby itself is\b").unwrap()
+/// Phrases that match a pattern by accident, and their replacement for the search.
+static HARMLESS: LazyLock<[(Regex, &str); 2]> = LazyLock::new(|| {
+    [
+        (Regex::new(r"(?i)\b(?:is|are) no (?:longer|more than|fewer than|less than)\b").unwrap(), "x"),
+        (Regex::new(r"(?i)\bthere (?:is|are) no\b").unwrap(), "there x"),
+    ]
 });
 
 /// A text, where it is, and the longest that it may be.
@@ -177,7 +180,9 @@ fn help(command: &Command, texts: &mut Vec<Text>) {
 
 /// The faults of a text.
 fn faults(text: &Text) -> Vec<String> {
-    let plain = HARMLESS.replace_all(&text.text, "x");
+    let plain = HARMLESS
+        .iter()
+        .fold(text.text.clone(), |text, (phrase, other)| phrase.replace_all(&text, *other).into_owned());
     let mut faults: Vec<String> = PATTERNS
         .iter()
         .filter_map(|(name, pattern)| Some(format!("{name} ({:?})", pattern.find(&plain)?.as_str())))

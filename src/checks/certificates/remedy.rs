@@ -56,7 +56,7 @@ pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     remedy.run(
         StepKind::Command,
         "Make a new issuer under the current trust anchor (ca.crt and ca.key are its certificate and key; if the key is lost, \
-         replace the anchor as well)",
+         replace the anchor too)",
         insecurely(issuer.words("--not-after 8760h --ca ca.crt --ca-key ca.key")),
     )
 }

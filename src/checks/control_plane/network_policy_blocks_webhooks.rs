@@ -93,8 +93,7 @@ fn finding(ctx: &Context<'_>, shut: &Shut<'_>) -> Finding {
         false => "Linkerd policies and profiles are accepted unchecked, or rejected if failurePolicy is Fail",
     };
     let message = format!(
-        "{} block the API server from {}: it runs in the host network, which selectors of pods or namespaces \
-        do not match; {then}",
+        "{} block the API server from {} (on the host network, which selectors do not match): {then}",
         network_policies::in_words(&shut.by),
         listed.join(", ")
     );

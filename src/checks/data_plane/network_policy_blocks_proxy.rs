@@ -170,19 +170,19 @@ fn add<'a>(shut: &mut All<'a>, port: u16, found: Shut<'a>, (place, pod): (usize,
 fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, mode: Mode) -> Finding {
     let message = match (direction, shut.denies) {
         (Direction::Ingress, false) => format!(
-            "it lets clients in by ports of the application alone; meshed clients come to port {port} of the proxy and get no \
+            "it allows clients only on ports of the application. Meshed clients connect to port {port} of the proxy and get no \
              answer"
         ),
         (Direction::Egress, false) => format!(
-            "it lets pods out to ports of an application alone; their proxies connect to port {port} of its proxy and get no \
-             answer"
+            "it allows egress only to ports of an application. The proxies of these pods connect to port {port} of its proxy \
+             and get no answer"
         ),
         (Direction::Ingress, true) => format!(
-            "it denies port {port} of the proxy, while clients are let in by ports of the application: meshed clients come to \
+            "it denies port {port} of the proxy, but allows clients on ports of the application: meshed clients connect to \
              the proxy and get no answer"
         ),
         (Direction::Egress, true) => format!(
-            "it denies port {port} of proxies, while pods are let out to ports of an application: their proxies connect to its \
+            "it denies port {port} of proxies, but allows egress to ports of an application: the pods' proxies connect to its \
              proxy and get no answer"
         ),
     };
@@ -193,10 +193,10 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
         }
         (false, ..) => (shut.field.clone(), shut.named.join(", ")),
     };
-    let said = format!("{said}; it holds for {}", named(&shut.pods, false));
+    let said = format!("{said}; it applies to {}", named(&shut.pods, false));
     let said = match shut.to.is_empty() {
         true => said,
-        false => format!("{said}; on the way to {}", named(&shut.to, true)),
+        false => format!("{said}; to {}", named(&shut.to, true)),
     };
     let subject = network_policies::subject(shut.policy);
     let finding = ctx
@@ -224,16 +224,16 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
 fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
     let words = match direction {
         Direction::Ingress if shut.denies => {
-            "Let pods in by the port of the proxy before that; it carries all ports of the application, so who may use which of \
-             them is for Linkerd's authorization policies to say"
+            "Allow the port of the proxy before that; it carries all ports of the application, so restrict single ports with \
+             Linkerd's authorization policies"
         }
-        Direction::Egress if shut.denies => "Let pods out to the port of proxies before that",
+        Direction::Egress if shut.denies => "Allow egress to the port of proxies before that",
         Direction::Ingress => {
-            "Let the same clients in by the port of the proxy; it carries all ports of the application, so who may use which \
-             of them is for Linkerd's authorization policies to say"
+            "Allow the same clients on the port of the proxy; it carries all ports of the application, so restrict single \
+             ports with Linkerd's authorization policies"
         }
         Direction::Egress => {
-            "Let them out to the port of the proxy of the same pods; it carries all ports of the application"
+            "Allow egress to the port of the proxy of the same pods; it carries all ports of the application"
         }
     };
     if shut.denies {

@@ -188,9 +188,8 @@ fn finding(ctx: &Context<'_>, link: &Link, found: Found, said: &str) -> Finding 
             )
             .step(
                 StepKind::Note,
-                "If it does not, correct the address in the link's credentials so that it reaches that API \
-                 server, with a certificate of the certificate authority that they name, or link the \
-                 clusters again",
+                "If it does not, correct the address in the link's credentials, or link the clusters again. \
+                 The API server there needs a certificate of the authority that the credentials name",
             ),
         Found::NotToBeHad => remedy.run(
             StepKind::Command,

@@ -76,15 +76,15 @@ fn finding(ctx: &Context<'_>, closed: &Closed<'_>) -> Finding {
     let meta = &server.metadata;
     let (first, port) = held.first().copied().unwrap_or_default();
     let more = and_more(held.len().saturating_sub(1));
-    let said = server.spec.access_policy.clone().unwrap_or_else(|| "deny, as nothing is said".to_owned());
+    let said = server.spec.access_policy.clone().unwrap_or_else(|| "deny, by default".to_owned());
     let authorizations = match unmet.is_empty() {
-        true => "none that counts, for it, its routes or its namespace".to_owned(),
+        true => "none in effect for it, its routes or its namespace".to_owned(),
         false => format!("no client can meet {}", unmet.iter().cloned().collect::<Vec<_>>().join("; ")),
     };
     // Who calls it so has most likely shut it on purpose.
     let meant = ["deny", "block"].iter().any(|word| meta.name.contains(word));
     let severity = if meant { Severity::Info } else { Severity::Error };
-    about(ctx, Kind::Server, meta, format!("it takes port {port} of {first}{more}, and no authorization lets anybody in: every client is refused"))
+    about(ctx, Kind::Server, meta, format!("it selects port {port} of {first}{more}, and no policy authorizes any client: all connections are denied"))
         .severity(severity)
         .evidence(field(Kind::Server, meta, "spec.accessPolicy", said))
         .evidence(field(Kind::Server, meta, "authorizations", authorizations))
@@ -92,7 +92,7 @@ fn finding(ctx: &Context<'_>, closed: &Closed<'_>) -> Finding {
             Remedy::new()
                 .run(
                     StepKind::Command,
-                    "Let everybody in for now, and have the proxies log who would be refused",
+                    "Authorize all clients for now; the proxies log the connections that would be denied",
                     kubectl()
                         .namespace(&meta.namespace)
                         .words("patch servers.policy.linkerd.io")
@@ -102,8 +102,8 @@ fn finding(ctx: &Context<'_>, closed: &Closed<'_>) -> Finding {
                 )
                 .step(
                     StepKind::Note,
-                    "Write an AuthorizationPolicy for the clients that the log names, and take the access policy away again. \
-                     Releases before 2.16 have no access policy: delete the Server until the policy is there",
+                    "Write an AuthorizationPolicy for the clients in the log, then remove the access policy. Releases before 2.16 \
+                     have no access policy: delete the Server until the policy exists",
                 ),
         )
         .tie(about_server(&meta.namespace, &meta.name))
