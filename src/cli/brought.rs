@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::args::Test;
+use super::output;
 use super::stop::Stop;
-use super::{asked, output};
 use crate::card::{Case, CaseKind};
 use crate::cases;
 use crate::checks::Check;
@@ -148,6 +148,13 @@ impl From<Loaded> for Tested {
     }
 }
 
+/// The checks that `--builtin` names.
+fn named(policy: &Policy) -> Result<Vec<&'static Check>, Stop> {
+    policy.select().map_err(|error| {
+        Stop::usage(format!("--builtin: {error}"), format!("{} lists all checks", own("list")))
+    })
+}
+
 /// The cards of built-in checks or categories: from a checkout in the current folder, otherwise as this build holds them.
 ///
 /// # Errors
@@ -155,7 +162,7 @@ impl From<Loaded> for Tested {
 fn builtin(words: &[String]) -> anyhow::Result<Vec<Tested>> {
     let policy = Policy { only: words.to_vec(), ..Policy::default() };
     let mut cards = Vec::new();
-    for check in asked::select(&policy)?.into_iter().filter(|check| !check.is_brought()) {
+    for check in named(&policy)?.into_iter().filter(|check| !check.is_brought()) {
         let path = PathBuf::from(format!("checks/{}/{}.md", check.card().front.category, check.id));
         let path = Some(path).filter(|path| path.is_file());
         let text = match &path {

@@ -184,7 +184,7 @@ fn remedy(finding: &Finding, is_planned: bool, body: &mut String) {
     if !finding.remedy.steps.is_empty() {
         body.push_str("<dt>Fix</dt><dd>");
         if is_planned {
-            body.push_str("<details><summary>steps, also in the repair plan</summary>");
+            body.push_str("<details class=\"planned\"><summary>steps, also in the repair plan</summary>");
         }
         steps(&finding.remedy, body);
         body.push_str(if is_planned { "</details></dd>" } else { "</dd>" });
@@ -236,8 +236,9 @@ pub(super) fn repair_plan(document: &Document, body: &mut String) {
         body.push_str("</li>");
     }
     body.push_str("</ol>");
-    for command in &plan.verify {
-        _ = write!(body, "<p>Verify:</p><pre tabindex=\"0\">{}</pre>", lines(command));
+    if !plan.verify.is_empty() {
+        let commands: Vec<String> = plan.verify.iter().map(|command| lines(command)).collect();
+        _ = write!(body, "<p>Verify:</p><pre tabindex=\"0\">{}</pre>", commands.join("\n"));
     }
     body.push_str("</section>");
 }

@@ -22,7 +22,7 @@ for (const command of document.querySelectorAll('pre')) {
 // Paper cannot be unfolded.
 let folded = [];
 addEventListener('beforeprint', () => {
-  folded = [...document.querySelectorAll('details:not([open]):not(#checks > details)')];
+  folded = [...document.querySelectorAll('details:not([open]):not(#checks > details):not(.planned)')];
   folded.forEach((one) => { one.open = true; });
 });
 addEventListener('afterprint', () => folded.forEach((one) => { one.open = false; }));
