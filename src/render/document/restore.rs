@@ -433,8 +433,7 @@ fn linkerd_check(
     run: &super::Run,
 ) -> Vec<rows::Category> {
     let release = skew.cli.iter().chain(skew.control_plane.values()).find_map(|version| version.parse().ok());
-    let counted: Vec<finding::Finding> =
-        findings.iter().filter(|finding| report::counts(finding)).cloned().collect();
+    let counted: Vec<finding::Finding> = findings.iter().filter(report::counts).cloned().collect();
     let input = rows::RowInput {
         checks,
         findings: &counted,
