@@ -22,7 +22,6 @@ mod collections;
 mod completions;
 mod configs;
 mod corpus;
-mod defects;
 mod deploy;
 mod diagnostics;
 mod diffs;
