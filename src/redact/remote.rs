@@ -389,9 +389,9 @@ mod tests {
             ("{tokenFile: /canary}", "token is a file"),
             ("{client-certificate: /canary, client-key: /canary}", "is a file"),
             ("{token: canary, username: canary}", "both a token and a password"),
-            (&format!("{{client-certificate-data: {certificate}}}"), "no pair"),
-            (&certified(&other), "no pair"),
-            (&certified("canary"), "no pair"),
+            (&format!("{{client-certificate-data: {certificate}}}"), "do not match"),
+            (&certified(&other), "do not match"),
+            (&certified("canary"), "do not match"),
         ] {
             let error = with(user).unwrap_or_default();
             assert!(error.contains(said), "{user}: {error}");

@@ -237,7 +237,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x");
         for (bytes, part) in
-            [(&b""[..], "nothing"), (b"\x1F\x8B\x08", "compressed"), (b"LPKSHHRH\0\0", "no text")]
+            [(&b""[..], "is empty"), (b"\x1F\x8B\x08", "compressed"), (b"LPKSHHRH\0\0", "not text")]
         {
             std::fs::write(&path, bytes).expect("written");
             let error = open(&[("n1", &path)], b"").expect_err("no log").to_string();

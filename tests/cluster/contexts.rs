@@ -56,7 +56,7 @@ fn the_context_that_is_named_is_asked() {
 
     let unknown = check(&["--context", "wets"]);
     assert_eq!(unknown.status, 2);
-    assert!(unknown.stderr.contains("\"wets\"; did you mean \"west\"?"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("\"wets\" does not exist; did you mean \"west\"?"), "{}", unknown.stderr);
 
     drop(east);
     let gone = check(&[]);

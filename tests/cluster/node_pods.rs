@@ -83,7 +83,7 @@ fn a_strict_namespace_refuses_before_anything_is_created(cluster: &Cluster, doct
         let (status, stderr) = ended(collect(doctor, &["--node-namespace", name]).output().unwrap());
         let said = match name {
             "strict" => "namespace strict enforces the PodSecurity level baseline",
-            _ => "there is no namespace \"absent\"",
+            _ => "the namespace \"absent\" does not exist",
         };
         assert!(stderr.contains(said), "{name}: {stderr}");
         assert_eq!(status, if name == "strict" { 3 } else { 2 }, "{stderr}");

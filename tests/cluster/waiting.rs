@@ -95,7 +95,7 @@ fn ends_at_once_where_waiting_does_not_help() {
     let output = wait(&staged, &[]);
     let said = said(&output);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("stopped waiting: trust-roots-missing does not go by itself"), "{said}");
+    assert!(said.contains("stopped waiting: trust-roots-missing does not resolve itself"), "{said}");
     assert!(began.elapsed() < Duration::from_secs(60), "{said}");
 }
 

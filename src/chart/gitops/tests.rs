@@ -181,7 +181,7 @@ releases:
             is(
                 "linkerd-crds",
                 "2025.10.7",
-                &["git/mesh/values.yaml:3:3 crds.enableHttpRoutes", "absent values of the chart around it"]
+                &["git/mesh/values.yaml:3:3 crds.enableHttpRoutes", "absent values of the parent chart"]
             ),
         ]
     );

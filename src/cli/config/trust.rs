@@ -114,13 +114,14 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "knowledge", Nothing(FACTS)),
     // Output.
     (&["collect", "ticket", "node-snapshot"], "output", Nothing(WRITES)),
-    (&["check", "demo"], "output", Reports),
+    (&["check", "demo", "report"], "output", Reports),
     (&["list", "explain", "version", "diff", "policy", "reach", "injection"], "output", Any),
     (&[], "color", Any),
     (&[], "coverage", Any),
     (&[], "verbose", Any),
     (&[], "quiet", Nothing(HIDES)),
     (&["demo"], "cured", Any),
+    (&["test"], "builtin", Any),
     (&["reach"], "matrix", Any),
     (&["reach"], "traffic", Any),
     // Writing.

@@ -95,11 +95,11 @@ mod tests {
         };
         let walk = Walk { from: "shop/web".to_owned(), to: "shop/api:80".to_owned(), steps: vec![step] };
         let plain = calls(&[&walk], &[]);
-        assert!(plain.contains("<p class=\"good\">the call gets through</p>"), "{plain}");
+        assert!(plain.contains("<p class=\"good\">the call succeeds</p>"), "{plain}");
         assert!(plain.contains("no &lt;Server&gt; takes"), "{plain}");
         let partly = calls(&[&walk], &["servers: not provided".to_owned()]);
         assert!(
-            partly.contains("<p class=\"warning\">the call gets through, as far as could be looked"),
+            partly.contains("<p class=\"warning\">the call succeeds, as far as the evidence shows"),
             "{partly}"
         );
     }
