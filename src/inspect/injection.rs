@@ -157,7 +157,7 @@ impl Reading<'_> {
                     return None;
                 }
                 Some(match meant {
-                    Some(meant) => format!("no release reads it; perhaps {} was intended", meant.key),
+                    Some(meant) => format!("no release reads it; did you mean {}?", meant.key),
                     None => "no release reads it".to_owned(),
                 })
             }

@@ -92,13 +92,15 @@ fn withheld_certificates(data: &Map<String, Value>) -> Vec<String> {
 /// The marker of meshdoctor itself is left out: in a bundle it replaces texts of a live cluster that are neither certificates nor
 /// known settings.
 fn withheld_settings(data: &Map<String, Value>) -> Vec<String> {
-    let is_foreign =
-        |text: &str| is_placeholder(text) && super::Marker::whole(text.trim().as_bytes()).is_none();
+    let is_foreign = |text: &str| is_placeholder(text) && !text.contains(OWN_MARKER);
     let entries = data.iter().filter(|(_, entry)| entry.as_str().is_some_and(is_foreign));
     // A setting is at most a name: `hidden` may be one, and an entry that announces a secret is never read.
     let entries = entries.filter(|(name, _)| READ.contains(&name.as_str()));
     entries.map(|(name, _)| name.clone()).collect()
 }
+
+/// The beginning of meshdoctor's own marker, which also replaces parts of an entry.
+const OWN_MARKER: &str = "REDACTED(len=";
 
 /// Entries of ConfigMaps that are read and hold more than a word.
 const READ: [&str; 8] =

@@ -11,7 +11,7 @@ fn pods_without_policy_are_explained_by_the_control_plane() {
     let case = check
         .cases()
         .iter()
-        .find(|case| case.title.starts_with("a pod that a Server selects started"))
+        .find(|case| case.title.starts_with("a selected pod started while the controller is down"))
         .expect("a case");
     let report = judge(&live(check, case).0);
     let found = |id: &str| report.findings.iter().find(|finding| finding.check == id);

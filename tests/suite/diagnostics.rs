@@ -106,7 +106,7 @@ fn what_is_no_output_of_it_is_an_error_that_names_it_and_the_next_step() {
     );
     for (given, status, part) in [
         (gone, 3, "gone.txt: No such file"),
-        (empty, 3, "empty.txt: it is empty"),
+        (empty, 3, "empty.txt: the file is empty"),
         ("-".to_owned(), 3, "-: standard input is not supported"),
         (other.clone(), 3, "other.txt: it is not output of linkerd diagnostics"),
         (policy.clone(), 3, "NAMESPACE/POD:PORT=FILE"),

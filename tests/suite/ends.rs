@@ -492,5 +492,5 @@ fn a_link_to_a_cluster_that_could_not_be_judged_says_so() {
     let fleet = run(own.path(), &alone, 4);
     let why = |at: usize| fleet["links"]["notChecked"][at]["why"].as_str().unwrap().to_owned();
     assert_eq!(why(0), "east could not be checked");
-    assert!(why(1).contains("called mars"), "{}", why(1));
+    assert!(why(1).contains("the name mars"), "{}", why(1));
 }

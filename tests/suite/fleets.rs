@@ -159,7 +159,7 @@ fn bundles_that_are_too_old_are_of_clusters_that_could_not_be_judged() {
     let old = judged();
     let text = old.out;
     assert_eq!(old.status, 3, "{text}");
-    assert!(text.replace('\n', " ").contains("older than --max-age"), "{text}");
+    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("older than --max-age"), "{text}");
     let now = jiff::Timestamp::now().to_string();
     save(&now);
     let fresh = judged();

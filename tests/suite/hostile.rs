@@ -202,8 +202,8 @@ fn a_flag_takes_no_name_that_kubernetes_would_not_accept() {
         ("--cni-namespace", "a b", "lower-case letters, digits and dashes"),
         ("--nodes", "N1=in.json", "lower-case letters, digits, dashes and dots"),
         ("--logs", "$(id)=in.json", "NAMESPACE/POD"),
-        ("--only", "$(id)", "no check or category"),
-        ("--skip", "$(id)", "no check or category"),
+        ("--only", "$(id)", "unknown check or category"),
+        ("--skip", "$(id)", "unknown check or category"),
     ] {
         let output = run(folder.path(), &["check", "--bundle", "in.json", flag, value]);
         let said = output.err;

@@ -54,7 +54,10 @@ fn manifests_are_told_as_a_release_injects_them() {
     assert!(acts("config.linkerd.io/proxy-memory-limit").unwrap().0);
     assert!(acts("config.linkerd.io/proxy-cpu-limit").unwrap().1.contains("Kubernetes quantity"));
     assert!(
-        acts("config.linkerd.io/proxy-memory-limits").unwrap().1.contains("proxy-memory-limit was perhaps")
+        acts("config.linkerd.io/proxy-memory-limits")
+            .unwrap()
+            .1
+            .contains("did you mean config.linkerd.io/proxy-memory-limit")
     );
     assert!(acts("config.linkerd.io/skip-inbound-ports").unwrap().1.contains("from the template"));
     // By the next release native sidecars are the default; of a name that is not there nothing is told.

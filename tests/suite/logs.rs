@@ -83,12 +83,12 @@ fn what_cannot_be_a_log_is_an_error_that_names_it_and_the_next_step() {
     let packed = write(folder.path(), "x.gz", b"\x1F\x8B\x08\0\0");
     for (given, status, part) in [
         (format!("n1={gone}"), 3, "gone.txt: No such file"),
-        (format!("n1={empty}"), 3, "empty.txt: nothing is in it"),
+        (format!("n1={empty}"), 3, "empty.txt: it is empty"),
         (format!("n1={packed}"), 3, "unpack it first"),
         (format!("a/b/c/d={empty}"), 2, "NAMESPACE/POD/CONTAINER"),
-        (format!("N1={empty}"), 2, "names neither a node nor a pod"),
-        (empty.clone(), 2, "whose log is it?"),
-        ("n1=".to_owned(), 2, "a file follows"),
+        (format!("N1={empty}"), 2, "is neither a node nor a pod"),
+        (empty.clone(), 2, "expected NODE=FILE"),
+        ("n1=".to_owned(), 2, "the file after '=' is missing"),
     ] {
         let output = ran(meshdoctor(&["check", "--logs", &given]));
         assert_eq!(output.status, status, "{given}: {}", output.err);

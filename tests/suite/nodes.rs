@@ -133,8 +133,8 @@ fn evidence_that_names_no_node_is_refused() {
     for (given, usage, part) in [
         (several(&path("net.d")), true, "use --nodes NAME="),
         (several(&path("half")), true, "use --nodes NAME="),
-        (one("Not_A_Node", &path("net.d")), true, "cannot be the name of a node"),
-        (one("..", &path("net.d")), true, "cannot be the name of a node"),
+        (one("Not_A_Node", &path("net.d")), true, "is not a valid node name"),
+        (one("..", &path("net.d")), true, "is not a valid node name"),
         (one("n1", &path("net.d/05-cilium.conflist")), false, "give the whole folder"),
         (several(&path("notes")), false, "neither a node snapshot nor a copy"),
         (one("n1", &path("gone")), false, "No such file"),
@@ -215,7 +215,10 @@ fn laid_over_a_bundle_both_count() {
     assert_eq!(files, wanted);
     assert!(seen(&layered)[0].1.contains("05-bundle"), "the bundle's is the later one");
     let warnings = layered.warnings().join("\n");
-    assert!(warnings.contains("node n1: the bundle") && warnings.contains("node n2: --nodes"), "{warnings}");
+    assert!(
+        warnings.contains("node n1: both the bundle") && warnings.contains("node n2: both --nodes"),
+        "{warnings}"
+    );
     let pods = collected(&layered).cluster;
     assert_eq!(pods.answer(&Item::List(Kind::Pod)).unwrap().fetched, meshdoctor::fetched::Fetched::Complete);
 }
@@ -231,7 +234,7 @@ fn what_cannot_be_read_is_a_gap_that_names_the_file() {
     fs::write(path("all/n2.tgz"), &bytes[..bytes.len() / 2]).unwrap();
     let evidence = open(&[several(&path("all")), one("n3", &path("empty"))]).unwrap();
     let said = trouble(&evidence);
-    for part in ["UPPER", "n2.tgz", "empty: no files"] {
+    for part in ["UPPER", "n2.tgz", "empty: it contains no files"] {
         assert!(said.iter().any(|said| said.contains(part)), "{part}: {said:?}");
     }
     assert!(seen(&evidence).iter().any(|(node, _)| node == "n1"));

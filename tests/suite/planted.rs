@@ -307,6 +307,9 @@ fn run(bundle: &str, at: usize, whole: bool) -> BTreeMap<String, String> {
 
 /// The objects of a bundle as `kubectl get -o json` prints them.
 fn dump(planted: &Path) -> Option<Value> {
+    if !planted.join("cluster").is_dir() {
+        return None;
+    }
     let items: Vec<Value> = files(&planted.join("cluster"))
         .iter()
         .filter_map(|path| serde_json::from_slice::<Value>(&fs::read(path).unwrap()).ok())

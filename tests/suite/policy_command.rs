@@ -91,8 +91,8 @@ Pod shop/web-1
 
 No effect
   HTTPRoute shop/astray: Server wbe does not exist in namespace shop
-  AuthorizationPolicy shop/lost: it requires NetworkAuthentication shop/gone, which does not count
-  or is not there
+  AuthorizationPolicy shop/lost: it requires NetworkAuthentication shop/gone, which is missing or
+  has no effect
 ";
     assert_eq!(text, expected);
     let (_, json) = asked(&["shop/web-1:8080", "-o", "json"]);

@@ -73,7 +73,7 @@ fn what_nobody_could_see_neither_lets_a_call_through_nor_stops_it() {
         assert_eq!(output.status, 4, "{text}");
         assert!(!text.contains("the call succeeds") && !text.contains("stops here"), "{text}");
         for resource in ["networkpolicies.networking.k8s.io", "servers.policy.linkerd.io"] {
-            assert!(words.contains(&format!("as far as could be looked: {resource}: ")), "{text}");
+            assert!(words.contains(&format!("as far as the evidence shows: {resource}: ")), "{text}");
         }
     }
 }
@@ -186,7 +186,7 @@ fn reached_in(cluster: &str, words: &[&str]) -> (i32, String) {
 fn a_service_that_names_another_host_stops_nothing() {
     let (status, text) = reached_in(ELSEWHERE, &["shop/front-1", "shop/outside:443"]);
     assert_eq!(status, 4, "{text}");
-    assert!(words(&text).contains("only names another host"), "{text}");
+    assert!(words(&text).contains("is an ExternalName"), "{text}");
     assert!(words(&text).contains("meshdoctor reach shop/front-1 HOST:PORT"), "{text}");
 }
 
@@ -410,7 +410,7 @@ fn calls_outside_are_held_by_egress_networks() {
     let (status, text) = reached_in(&network("Deny"), &call);
     assert_eq!((status, words(&text).contains("EgressNetwork all denies it")), (1, true), "{text}");
     let (status, text) = reached_in(&network("Allow"), &call);
-    assert_eq!((status, words(&text).contains("EgressNetwork all lets it out")), (4, true), "{text}");
+    assert_eq!((status, words(&text).contains("EgressNetwork all allows it")), (4, true), "{text}");
     // Without a proxy nobody asks for it.
     let (_, text) = reached_in(&network("Deny"), &["shop/plain-1", "192.0.2.7:443"]);
     assert!(!text.contains("EgressNetwork all denies"), "{text}");
@@ -492,7 +492,7 @@ fn endpoints_that_differ_pass_a_part_of_the_calls() {
         "{text}"
     );
     assert!(says.contains("pod mix-2 has no proxy"), "{text}");
-    assert!(says.contains("some calls get through, others fail"), "{text}");
+    assert!(says.contains("some calls succeed, others fail"), "{text}");
     let (_, json) = reached_in(PARTS, &["shop/front-1", "shop/mix:80", "-o", "json"]);
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["calls"][0]["outcome"], "partly", "{json}");
     let (_, text) = reached_in(PARTS, &["--matrix", "-n", "shop"]);

@@ -143,7 +143,7 @@ fn the_plan_resumes_paused_deployments_and_deletes_pods_that_stay() {
     assert!(plan.contains("kubectl -n shop rollout resume deployment/api\n"), "{plan}");
     assert!(plan.contains("kubectl -n shop delete pod db-0\n"), "{plan}");
     assert!(!plan.contains("rollout restart statefulset/db"), "{plan}");
-    assert!(plan.contains("Paused Deployments refuse a restart"), "{plan}");
+    assert!(plan.contains("Resume paused Deployments first"), "{plan}");
     assert!(plan.contains("with the linkerd CLI edge-25.10.7."), "{plan}");
 }
 

@@ -9,8 +9,12 @@ use crate::stories::judge;
 /// The report on a case of `issuer-expired` in which running proxies do not trust the issuer, without the injector's webhook.
 fn report() -> Report {
     let check = checks::find("issuer-expired").expect("a check");
-    let mut case =
-        check.cases().iter().find(|case| case.title == "it is not valid yet").expect("a case").clone();
+    let mut case = check
+        .cases()
+        .iter()
+        .find(|case| case.title == "the issuer is not valid yet")
+        .expect("a case")
+        .clone();
     let run = case.blocks.iter_mut().find(|block| block.text.starts_with("at:")).expect("a run block");
     run.text.push_str("\ndelete: [MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config]\n");
     judge(&live(check, &case).0)

@@ -320,7 +320,7 @@ fn a_waiver_on_a_pod_that_something_made_is_told() {
     let findings = document["findings"].as_array().unwrap();
     let misplaced: Vec<&Value> = findings.iter().filter(|f| f["check"] == "waiver-misplaced").collect();
     assert_eq!(misplaced.len(), 1, "{document:#}");
-    assert!(misplaced[0].to_string().contains("Deployment shop/web made"), "{document:#}");
+    assert!(misplaced[0].to_string().contains("Deployment shop/web created"), "{document:#}");
     let accepted = document["waivers"].to_string();
     assert!(accepted.contains("Pod shop/alone metadata.annotations"), "{document:#}");
     assert!(!accepted.contains("Pod shop/web-"), "{document:#}");

@@ -22,7 +22,7 @@ fn a_page_says_what_the_report_says_and_fetches_nothing() {
     for wanted in [
         "cni-iptables-binary-missing",
         "--set iptablesMode=plain",
-        "What explains what",
+        "Causes and symptoms",
         "<svg",
         "exit 1",
         "Versions",

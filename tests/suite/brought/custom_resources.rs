@@ -107,5 +107,5 @@ fn the_pods_of_custom_resources_are_injected_or_not() {
     judged_of(folder.path(), &dump, &asks_not, &["--save", &saved], 0);
     let report = judged_again(&saved, &asks, 4);
     assert_eq!(named(&report), Vec::<String>::new(), "{report:#}");
-    assert!(report.to_string().contains("which tell"), "{report:#}");
+    assert!(report.to_string().contains("linkerd-config is unknown"), "{report:#}");
 }

@@ -8,15 +8,15 @@ use super::{card, edited, judged, ran};
 fn what_an_expression_cannot_know_is_not_checked_and_never_a_pass() {
     let folder = tempfile::tempdir().unwrap();
     for (id, rule, why) in [
-        ("missing-field", "object.spec.paused", "paused is not there"),
+        ("missing-field", "object.spec.paused", "paused is missing"),
         (
             "redacted-text",
             "object.spec.template.spec.containers.all(c, c.env.all(e, e.value == 'x'))",
             "value is redacted",
         ),
         ("not-a-truth", "object.spec.replicas", "neither true nor false"),
-        ("unknown-version", "atLeast(cluster.kubernetes, '1.29')", "kubernetes is not there"),
-        ("no-version-at-all", "atLeast(object.metadata.name, '1.29')", "'web' is no version"),
+        ("unknown-version", "atLeast(cluster.kubernetes, '1.29')", "kubernetes is missing"),
+        ("no-version-at-all", "atLeast(object.metadata.name, '1.29')", "'web' is not a version"),
     ] {
         let home = card(folder.path(), id, &format!("  for: deployments.apps\n  rule: \"{rule}\""));
         let report = judged(folder.path(), &home, "a: b", &[], 4);
@@ -54,7 +54,7 @@ fn a_broken_rule_is_found_whatever_its_words_lack() {
     let said: Vec<&str> =
         finding["evidence"].as_array().unwrap().iter().map(|one| one["said"].as_str().unwrap()).collect();
     assert_eq!(said[..2], ["enabled", "app"], "{finding:#}");
-    assert!(said[2].starts_with("no value: paused is not there"), "{finding:#}");
+    assert!(said[2].starts_with("no value: paused is missing"), "{finding:#}");
     assert_eq!(finding["remedy"]["steps"][0]["text"], "Do it", "{finding:#}");
 }
 
@@ -74,7 +74,7 @@ fn what_is_quoted_may_be_a_map_and_what_is_not_says_why() {
     let said: Vec<&str> = evidence.iter().map(|one| one["said"].as_str().unwrap()).collect();
     assert_eq!(said[0], r#"{"flow":1}"#);
     assert!(said[1].contains("string() does not accept a map; select one of its fields"), "{said:?}");
-    assert!(said[2].contains("called with a whole number, and takes a text there"), "{said:?}");
+    assert!(said[2].contains("a function is called with a whole number instead of a text"), "{said:?}");
 }
 
 /// The policy of a port is asked for by its number or its name; why there is none is said.
@@ -152,7 +152,7 @@ fn what_several_objects_lack_is_said_once() {
     let rule = "  for: pods\n  rule: object.spec.paused";
     let home = edited(folder.path(), "no-such-field", rule, |text| text + case);
     let said = ran(&["test", &home], 1).out;
-    assert_eq!(said.matches("paused is not there").count(), 1, "{said}");
+    assert_eq!(said.matches("paused is missing").count(), 1, "{said}");
     assert!(said.contains(" and ") && said.contains(" more: paused"), "{said}");
     assert!(
         said.contains("a case `quiet` needs a cluster without findings, but the check did not run"),

@@ -39,8 +39,8 @@ fn a_new_card_is_right_for_its_kind() {
     ran(&["test", &path], 0);
     for (words, why) in [
         (&["--for", "poods"][..], "did you mean pods?"),
-        (&["--for", "secrets"], "no expression sees secrets"),
-        (&["--for", "certificates", "--kind", "Certificate"], "names no version"),
+        (&["--for", "secrets"], "expressions cannot read secrets"),
+        (&["--for", "certificates", "--kind", "Certificate"], "has no version"),
         (&["--for", "pumps.v1.example.com"], "--kind"),
         (&["--cluster-scoped"], "--kind"),
     ] {

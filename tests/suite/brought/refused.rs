@@ -58,7 +58,7 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
             "line-of-twice",
             "  for: pods\n  variables:\n  - {name: a, expression: '1'}\n  - {name: a, expression: '2'}\n  rule: 'true'",
             10,
-            "a occurs twice",
+            "a is defined twice",
         ),
         (
             "line-of-like",
@@ -66,7 +66,12 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
             10,
             "unknown variable x",
         ),
-        ("line-of-params-twice", "  for: pods\n  params: {a: 1, a: 2}\n  rule: 'true'", 8, "a occurs twice"),
+        (
+            "line-of-params-twice",
+            "  for: pods\n  params: {a: 1, a: 2}\n  rule: 'true'",
+            8,
+            "a is defined twice",
+        ),
         (
             "line-of-near-key",
             "  for: pods\n  evidnce: []\n  rule: 'true'",
@@ -105,15 +110,15 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
     assert!(error.contains(".md:6: ") && error.contains("did you mean pod-missing-proxy?"), "{error}");
     let home = card(folder.path(), "pod-missing-proxy", ANY);
     let error = ran(&["list", "--checks", &home], 2).err;
-    assert!(error.contains("a built-in check has the name"), "{error}");
+    assert!(error.contains("a built-in check already has the name"), "{error}");
 }
 
 #[test]
 fn what_cannot_be_meant_is_refused_with_its_file() {
     let folder = tempfile::tempdir().unwrap();
     for (id, rule, why) in [
-        ("of-secrets", "  for: secrets\n  rule: 'true'", "no expression sees secrets"),
-        ("of-nothing", "  for: deploymnts\n  rule: 'true'", "is no kind that meshdoctor knows"),
+        ("of-secrets", "  for: secrets\n  rule: 'true'", "expressions cannot read secrets"),
+        ("of-nothing", "  for: deploymnts\n  rule: 'true'", "is not a kind that meshdoctor knows"),
         ("of-near", "  for: deploymnts.apps\n  rule: 'true'", "did you mean deployments.apps?"),
         (
             "no-version",
@@ -128,7 +133,7 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
         (
             "secret-text",
             "  for: vaults.v1.example.com\n  kind: Vault\n  reads: [spec.token]\n  rule: 'true'",
-            "no expression sees",
+            "expressions cannot read",
         ),
         ("no-kind", "  for: pods\n  reads: [spec.x]\n  rule: 'true'", "need kind"),
         ("misspelled", "  for: pods\n  rule: objct.x", "did you mean object?"),
@@ -156,7 +161,7 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
 fn front_matter_that_cannot_be_meant_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     for (id, from, to, line, why) in [
-        ("since", "since: 0.1.0", "since: banana", 5, "\"banana\" is no version"),
+        ("since", "since: 0.1.0", "since: banana", 5, "\"banana\" is not a version"),
         ("severity", "severity: error", "severity: warn", 3, "did you mean `warning`?"),
         ("title", "title:", "titel:", 2, "did you mean `title`?"),
         ("word", "category: yours", "category: Ours!", 4, "is not a valid category"),

@@ -273,7 +273,7 @@ async fn a_kubeconfig_that_makes_no_sense_is_not_quoted() {
     let (cause, _) = told(&failure(&Kubeconfig::of("{}"), |_| {}).await);
     assert_eq!(cause, "the kubeconfig has no current context");
     let error = failure(&Kubeconfig::of("{}"), |c| c.kubeconfig = Some("/nonexistent/config".into())).await;
-    assert_eq!(told(&error).0, "there is no kubeconfig /nonexistent/config");
+    assert_eq!(told(&error).0, "the kubeconfig /nonexistent/config does not exist");
     let cluster = |cluster| Kubeconfig::with_cluster(&cluster, &json!({ "token": CANARY }));
     for (cluster, wanted) in [
         (cluster(json!({})), "the cluster has no server"),
