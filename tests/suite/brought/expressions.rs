@@ -14,7 +14,7 @@ fn what_an_expression_cannot_know_is_not_checked_and_never_a_pass() {
             "object.spec.template.spec.containers.all(c, c.env.all(e, e.value == 'x'))",
             "value is redacted",
         ),
-        ("not-a-truth", "object.spec.replicas", "neither true nor false"),
+        ("not-a-truth", "object.spec.replicas", "it must be true or false"),
         ("unknown-version", "atLeast(cluster.kubernetes, '1.29')", "kubernetes is missing"),
         ("no-version-at-all", "atLeast(object.metadata.name, '1.29')", "'web' is not a version"),
     ] {

@@ -66,12 +66,7 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
             10,
             "unknown variable x",
         ),
-        (
-            "line-of-params-twice",
-            "  for: pods\n  params: {a: 1, a: 2}\n  rule: 'true'",
-            8,
-            "a is defined twice",
-        ),
+        ("line-of-params-twice", "  for: pods\n  params: {a: 1, a: 2}\n  rule: 'true'", 8, "a occurs twice"),
         (
             "line-of-near-key",
             "  for: pods\n  evidnce: []\n  rule: 'true'",
@@ -84,7 +79,12 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
             8,
             "policy() works only in rules for pods",
         ),
-        ("line-of-injected", "  for: services\n  rule: injected(object)", 8, "injected() is of pods"),
+        (
+            "line-of-injected",
+            "  for: services\n  rule: injected(object)",
+            8,
+            "injected() works only on pods and workloads",
+        ),
         (
             "line-of-params",
             "  for: pods\n  params: {days: 3}\n  rule: params.dayz > 2",
@@ -94,7 +94,7 @@ fn a_part_that_cannot_be_is_named_with_its_line() {
         ("line-of-no-params", "  for: pods\n  rule: params.days > 2", 8, "the rule has no params"),
         ("line-of-cluster", "  for: pods\n  rule: cluster.linkrd != ''", 8, "did you mean cluster.linkerd?"),
         ("line-of-owner", "  for: pods\n  rule: owner.?nam.orValue('') != ''", 8, "did you mean owner.name?"),
-        ("line-of-home", "  for: pods\n  rule: \"'a' in namespaceObject.labels\"", 8, "but metadata"),
+        ("line-of-home", "  for: pods\n  rule: \"'a' in namespaceObject.labels\"", 8, "it has metadata"),
         ("line-of-call", "  for: pods\n  rule: injected()", 8, "injected(object) is called with 0 arguments"),
         ("line-of-key", "  for: pods\n  wher: 'true'\n  rule: 'true'", 8, "unknown field `wher`"),
         ("line-of-depth", &format!("  for: pods\n  rule: 'true{}'", "+1".repeat(1000)), 8, "deep"),
@@ -128,12 +128,12 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
         (
             "known-kind",
             "  for: servers.v1beta3.policy.linkerd.io\n  kind: Server\n  rule: 'true'",
-            "Server is known",
+            "Server is a known kind",
         ),
         (
             "secret-text",
             "  for: vaults.v1.example.com\n  kind: Vault\n  reads: [spec.token]\n  rule: 'true'",
-            "expressions cannot read",
+            "no expression sees",
         ),
         ("no-kind", "  for: pods\n  reads: [spec.x]\n  rule: 'true'", "need kind"),
         ("misspelled", "  for: pods\n  rule: objct.x", "did you mean object?"),
