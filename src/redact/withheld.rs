@@ -103,8 +103,8 @@ fn withheld_settings(data: &Map<String, Value>) -> Vec<String> {
 const OWN_MARKER: &str = "REDACTED(len=";
 
 /// Entries of ConfigMaps that are read and hold more than a word.
-const READ: [&str; 8] =
-    ["ca-bundle.crt", "ca.crt", "values", "global", "proxy", "install", "cni_network_config", "Corefile"];
+const READ: [&str; 7] =
+    ["ca-bundle.crt", "ca.crt", "values", "global", "proxy", "install", "cni_network_config"];
 
 /// The entries that [`WITHHELD`] lists, for a message: `data[crt.pem]`.
 pub fn withheld_entries(annotation: &str) -> String {
