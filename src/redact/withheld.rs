@@ -10,7 +10,7 @@ use super::object::CERTIFICATES;
 /// Annotation of a redacted object: the entries that were redacted before meshdoctor read it, separated by commas.
 pub const WITHHELD: &str = "meshdoctor.io/withheld";
 
-/// The longest text that is taken for a placeholder.
+/// The longest line that is taken for a placeholder, in bytes.
 const MAX_PLACEHOLDER: usize = 200;
 /// Words of placeholders, in lower case.
 const WORDS: [&str; 12] = [
@@ -28,18 +28,21 @@ const WORDS: [&str; 12] = [
     "enc[aes",
 ];
 
-/// Whether a text is a placeholder that a tool wrote over a value: `REDACTED(len=12)`, `<hidden>`, `******`.
+/// Whether a text is a placeholder that a tool wrote over a value: `REDACTED(len=12)`, `<hidden>`, `******`. It replaces the
+/// whole value, so every line is one; the first and last line of a PEM block may remain.
 pub fn is_placeholder(text: &str) -> bool {
-    let text = text.trim();
-    if text.is_empty()
-        || text.contains("-----BEGIN")
-        || (text.len() > MAX_PLACEHOLDER && !text.starts_with("ENC["))
-    {
+    let mut lines =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("-----")).peekable();
+    lines.peek().is_some() && lines.all(is_placeholder_line)
+}
+
+fn is_placeholder_line(line: &str) -> bool {
+    if line.len() > MAX_PLACEHOLDER && !line.starts_with("ENC[") {
         return false;
     }
-    let lower = text.to_ascii_lowercase();
+    let lower = line.to_ascii_lowercase();
     WORDS.iter().any(|word| lower.contains(word))
-        || (text.len() > 2 && text.chars().all(|c| "*xX.#\u{2022}".contains(c)))
+        || (line.len() > 2 && line.chars().all(|c| "*xX.#\u{2022}".contains(c)))
 }
 
 /// The same, of an entry of a Secret: a tool writes over the base64 text, or over the value before it is encoded.
@@ -92,19 +95,17 @@ fn withheld_certificates(data: &Map<String, Value>) -> Vec<String> {
 /// The marker of meshdoctor itself is left out: in a bundle it replaces texts of a live cluster that are neither certificates nor
 /// known settings.
 fn withheld_settings(data: &Map<String, Value>) -> Vec<String> {
-    let is_foreign = |text: &str| is_placeholder(text) && !text.contains(OWN_MARKER);
+    let is_foreign =
+        |text: &str| is_placeholder(text) && super::Marker::whole(text.trim().as_bytes()).is_none();
     let entries = data.iter().filter(|(_, entry)| entry.as_str().is_some_and(is_foreign));
     // A setting is at most a name: `hidden` may be one, and an entry that announces a secret is never read.
     let entries = entries.filter(|(name, _)| READ.contains(&name.as_str()));
     entries.map(|(name, _)| name.clone()).collect()
 }
 
-/// The beginning of meshdoctor's own marker, which also replaces parts of an entry.
-const OWN_MARKER: &str = "REDACTED(len=";
-
 /// Entries of ConfigMaps that are read and hold more than a word.
-const READ: [&str; 7] =
-    ["ca-bundle.crt", "ca.crt", "values", "global", "proxy", "install", "cni_network_config"];
+const READ: [&str; 8] =
+    ["ca-bundle.crt", "ca.crt", "values", "global", "proxy", "install", "cni_network_config", "Corefile"];
 
 /// The entries that [`WITHHELD`] lists, for a message: `data[crt.pem]`.
 pub fn withheld_entries(annotation: &str) -> String {
@@ -117,7 +118,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::redact::Corefile;
     use crate::redact::tests::sanitize;
+
+    /// A certificate of which a tool left the first and the last line.
+    const PEM: &str = "-----BEGIN CERTIFICATE-----\nREDACTED\n-----END CERTIFICATE-----\n";
 
     fn noted(mut object: Value, live: bool) -> Option<String> {
         note_withheld(&mut object, live);
@@ -127,9 +132,17 @@ mod tests {
 
     #[test]
     fn placeholders_in_handed_on_secrets_are_noted() {
-        for entry in
-            ["REDACTED", "REDACTED(len=700)", "<redacted>", "***", "****", "xxxx", "UkVEQUNURUQ=", "[hidden]"]
-        {
+        for entry in [
+            "REDACTED",
+            "REDACTED(len=700)",
+            "<redacted>",
+            "***",
+            "****",
+            "xxxx",
+            "UkVEQUNURUQ=",
+            "[hidden]",
+            PEM,
+        ] {
             let secret = || json!({"kind": "Secret", "metadata": {"name": "a"}, "data": {"crt.pem": entry, "key.pem": entry}});
             assert_eq!(noted(secret(), false).as_deref(), Some("crt.pem"), "{entry}");
             assert_eq!(noted(secret(), true), None, "{entry}");
@@ -154,5 +167,13 @@ mod tests {
         // A bundle holds the marker in place of a text that the cluster itself has.
         assert_eq!(noted(map("REDACTED(len=5)"), false), None);
         assert_eq!(noted(map("clusterDomain: cluster.local"), false), None);
+    }
+
+    #[test]
+    fn redacted_part_does_not_withhold_the_rest() {
+        let dns = |text: &str| json!({"kind": "ConfigMap", "metadata": {"name": "coredns", "namespace": "kube-system"}, "data": {"Corefile": text}});
+        let kept = Corefile { zones: vec!["cluster.local".to_owned()], open: true }.to_text();
+        assert_eq!(noted(dns(&kept), false), None);
+        assert_eq!(noted(dns("[redacted]"), false).as_deref(), Some("Corefile"));
     }
 }

@@ -75,8 +75,14 @@ pub(super) fn kept<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Env
             while let Some(variable) = items.next_element::<Variable<'de>>()? {
                 if KEPT.contains(&&*variable.name) {
                     let value = variable.value.and_then(|Text(value)| match &*variable.name {
-                        // A redacted value is unknown.
-                        TRUST_ANCHORS if redact::is_placeholder(&value) => None,
+                        // A bundle of which a part was redacted is unknown.
+                        TRUST_ANCHORS
+                            if redact::is_placeholder(&value)
+                                || value.contains("REDACTED")
+                                || value.contains("***") =>
+                        {
+                            None
+                        }
                         TRUST_ANCHORS => {
                             Some(BundlePrint::kept(&value, |pem| redact::setting(TRUST_ANCHORS, pem)))
                         }
