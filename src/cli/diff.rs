@@ -15,8 +15,7 @@ pub(super) fn run(args: &Diff) -> anyhow::Result<u8> {
     let (before, after) = (report(&args.before)?, report(&args.after)?);
     for (path, document) in [(&args.before, &before), (&args.after, &after)] {
         if document.run.judged_at.is_none() {
-            let cause = format!("{} is the report of a run without a result", path.display());
-            return Err(super::stop::Stop::usage(cause, "give reports of runs that checked a cluster").into());
+            return Err(verify::no_result(document, path).into());
         }
     }
     let difference = diff::compare(&before, &after);

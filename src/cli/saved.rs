@@ -22,7 +22,7 @@ pub(super) fn show(path: &Path, reports: &Reports, verbosity: &Verbosity) -> any
     files::one_standard_output(&reports.output)?;
     verify::apart(&reports.output, None, path, "report")?;
     let document = verify::read(path, &own("report"))?;
-    let Some(mut report) = restore(&document) else { return Err(no_result(&document, path).into()) };
+    let Some(mut report) = restore(&document) else { return Err(verify::no_result(&document, path).into()) };
     has_form(&document, &reports.output)?;
     report.run.folders = files::working_directory();
     if !verbosity.quiet {
@@ -36,14 +36,6 @@ pub(super) fn show(path: &Path, reports: &Reports, verbosity: &Verbosity) -> any
     }
     output::report(&report, reports, verbosity)?;
     Ok(report.verdict.status)
-}
-
-fn no_result(document: &Document, path: &Path) -> Stop {
-    let why = document.errors.first().map(|error| format!(": {}", error.message)).unwrap_or_default();
-    Stop::usage(
-        format!("{} was saved by a run without a result{why}", path.display()),
-        "name the report of a run that read a cluster or a bundle",
-    )
 }
 
 /// Refuses the forms that need more than the file holds.

@@ -316,11 +316,19 @@ pub(super) fn read(path: &Path, flag: &str) -> Result<Document, Stop> {
         .map_err(|error| Stop::usage(format!("{shown}: the report cannot be read: {error}"), next.clone()))
 }
 
+/// Refuses the report of a run without a result, with the reason that the report names.
+pub(super) fn no_result(document: &Document, path: &Path) -> Stop {
+    let why = document.errors.first().map(|error| format!(": {}", error.message)).unwrap_or_default();
+    Stop::usage(
+        format!("{} is the report of a run without a result{why}", path.display()),
+        "give the report of a run that checked a cluster",
+    )
+}
+
 /// The findings of a report that can be rechecked.
 fn earlier(document: &Document, path: &Path) -> Result<Earlier, Stop> {
     let Some(judged_at) = document.run.judged_at else {
-        let cause = format!("{} is the report of a run without a result", path.display());
-        return Err(Stop::usage(cause, "give the report of a run that checked a cluster"));
+        return Err(no_result(document, path));
     };
     let finding = |finding: &document::Finding| EarlierFinding {
         check: finding.check.clone(),
