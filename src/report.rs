@@ -57,8 +57,6 @@ pub struct Report {
     pub control_plane_namespace: String,
     /// Uid of the namespace `kube-system`, which identifies the cluster; `None` if unknown.
     pub cluster_uid: Option<String>,
-    /// Whether all checks of an installed mesh were selected, in all namespaces.
-    pub whole: bool,
     /// The linkerd-cni version of a planned upgrade (`--to-cni`).
     pub to_cni: Option<String>,
     /// The upgrade that was previewed (`--to`).
@@ -213,6 +211,16 @@ pub struct Asked {
     pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
 }
 
+impl Asked {
+    /// Whether the run covers every check of an installed mesh, in all namespaces.
+    pub fn is_whole(&self) -> bool {
+        self.only.is_empty()
+            && self.skip.is_empty()
+            && self.mode == Mode::Installed
+            && self.namespaces.is_empty()
+    }
+}
+
 /// Inputs of a report, in addition to the evidence.
 pub struct Question<'a> {
     /// The selected checks.
@@ -227,16 +235,6 @@ pub struct Question<'a> {
     pub origin: Origin,
     /// The change to check with, and the cluster without it.
     pub change: Option<(Change, &'a Collected)>,
-}
-
-impl Question<'_> {
-    /// See [`Report::whole`].
-    fn is_whole(&self) -> bool {
-        self.policy.only.is_empty()
-            && self.policy.skip.is_empty()
-            && self.settings.mode == Mode::Installed
-            && self.settings.namespaces.is_empty()
-    }
 }
 
 /// Runs every selected check, links causes, and applies the policy.
@@ -333,9 +331,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         checks.extend(policy::PROBLEMS.map(|(id, title)| of_waivers(id, title, &findings)));
     }
     let subject = Skew::of(cluster, question.knowledge);
-    // The rows of the operator's command, or else of the one for the control plane.
-    let control_plane = || subject.control_plane.values().find_map(|version| version.parse().ok());
-    let release: Option<LinkerdVersion> = cluster.cli_version.clone().ok().or_else(control_plane);
+    let release = subject.command_release();
     // Rows cannot show accepted findings, effects of a change, or confidence.
     let of_rows: Vec<Finding> = findings.iter().chain(&inferred).filter(counts).cloned().collect();
     let links: Vec<LinkedCluster> = cluster
@@ -364,7 +360,6 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
         subject,
         control_plane_namespace: cluster.namespaces.control_plane.clone(),
         cluster_uid: cluster.uid(),
-        whole: question.is_whole(),
         to_cni: question.settings.to_cni.as_ref().map(ToString::to_string),
         rehearsal: question.settings.upgrade.as_ref().map(|upgrade| Rehearsal {
             target: upgrade.in_words(question.knowledge),

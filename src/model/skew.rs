@@ -12,7 +12,7 @@ use crate::knowledge::Knowledge;
 use crate::objects::{
     CustomResourceDefinition, DaemonSet, Deployment, Listed, Namespace, Node, Pod, Workload,
 };
-use crate::version::{ImageRef, K8sVersion};
+use crate::version::{ImageRef, K8sVersion, LinkerdVersion};
 
 /// Every version in the mesh. A field is `None` (or a map empty) if unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -46,6 +46,11 @@ const GATEWAY_DEFINITION: &str = "httproutes.gateway.networking.k8s.io";
 const BUNDLE_VERSION: &str = "gateway.networking.k8s.io/bundle-version";
 
 impl Skew {
+    /// The release of the `linkerd` command whose rows are shown: the operator's, otherwise the one for the control plane.
+    pub fn command_release(&self) -> Option<LinkerdVersion> {
+        self.cli.iter().chain(self.control_plane.values()).find_map(|version| version.parse().ok())
+    }
+
     /// The items that a run requests for it: single objects only. Lists are available if checks need them.
     pub fn items() -> BTreeSet<Item> {
         BTreeSet::from([gateway_definition(), Item::ServerVersion, Item::CliVersion])

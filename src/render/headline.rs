@@ -30,7 +30,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         };
         return said("NOT FULLY CHECKED", &words, look.doubtful("NOT FULLY CHECKED"), look);
     }
-    let is_healthy = report.whole
+    let is_healthy = report.asked.is_whole()
         && report.verdict.waived == 0
         && report.verdict.passed > 0
         // Manifests are not all that a mesh consists of.

@@ -193,7 +193,11 @@ fn only_a_mesh_that_was_checked_as_a_whole_is_called_healthy() {
         ("evidence that was asked for is missing", samples::denied()),
         ("a dump that holds little", samples::dump()),
         ("an error", samples::bad_night()),
-        ("a part was selected", Report { whole: false, ..samples::good_night() }),
+        ("a part was selected", {
+            let mut report = samples::good_night();
+            report.asked.only = vec!["certificates".to_owned()];
+            report
+        }),
         ("problem with the run", Report { errors: vec!["it broke off".to_owned()], ..samples::good_night() }),
         ("no control plane was seen", {
             let mut report = samples::good_night();

@@ -123,7 +123,6 @@ fn report(findings: Vec<Finding>, missing: &[(&'static str, Missing)], status: u
         },
         control_plane_namespace: "linkerd".to_owned(),
         cluster_uid: Some("6f1c1a1e-0b7d-4a57-9d5c-2b8f0b6f7a10".to_owned()),
-        whole: true,
         to_cni: None,
         rehearsal: None,
         change: None,

@@ -54,13 +54,8 @@ pub fn restore(document: &Document) -> Option<Report> {
         knowledge_date: document.tool.knowledge.clone().unwrap_or_default(),
         control_plane_namespace: subject.control_plane_namespace.clone(),
         cluster_uid: subject.cluster.as_ref().map(|cluster| cluster.uid.clone()),
-        whole: asked.only.is_empty()
-            && asked.skip.is_empty()
-            && asked.namespaces.is_empty()
-            && asked.mode == Mode::Installed
-            && asked.upgrade.is_none(),
         to_cni: document.run.to_cni.clone(),
-        rehearsal: document.rehearsal.as_ref().and_then(|it| rehearsal(it, &findings)),
+        rehearsal: document.rehearsal.as_ref().and_then(rehearsal),
         change: document
             .change
             .as_ref()
@@ -375,7 +370,7 @@ fn repair(document: &Document, findings: &[finding::Finding]) -> RepairPlan {
     }
 }
 
-fn rehearsal(saved: &super::Rehearsal, findings: &[finding::Finding]) -> Option<report::Rehearsal> {
+fn rehearsal(saved: &super::Rehearsal) -> Option<report::Rehearsal> {
     let to = saved.to.parse().ok()?;
     let placed = (1..).zip(&saved.plan).flat_map(|(number, phase)| {
         phase.deals_with.iter().map(move |print| (Fingerprint(print.clone()), number))
@@ -386,12 +381,7 @@ fn rehearsal(saved: &super::Rehearsal, findings: &[finding::Finding]) -> Option<
         release: None,
         remedy: remedy(&phase.remedy),
     };
-    let plan = Plan {
-        phases: saved.plan.iter().map(phase).collect(),
-        recorded: Some(
-            placed.filter(|(print, _)| findings.iter().any(|it| it.fingerprint() == *print)).collect(),
-        ),
-    };
+    let plan = Plan { phases: saved.plan.iter().map(phase).collect(), recorded: Some(placed.collect()) };
     Some(report::Rehearsal {
         target: saved.target.clone(),
         to,
@@ -432,7 +422,7 @@ fn linkerd_check(
     skew: &Skew,
     run: &super::Run,
 ) -> Vec<rows::Category> {
-    let release = skew.cli.iter().chain(skew.control_plane.values()).find_map(|version| version.parse().ok());
+    let release = skew.command_release();
     let counted: Vec<finding::Finding> = findings.iter().filter(report::counts).cloned().collect();
     let input = rows::RowInput {
         checks,
