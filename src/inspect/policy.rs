@@ -280,11 +280,11 @@ fn fingerprint(ports: &[PortAnswer<'_>]) -> String {
     each.collect::<Vec<_>>().join(" ")
 }
 
-/// What takes a port, in a few words.
+/// The Server that selects a port, as a table cell.
 pub fn taken_by(inbound: &Inbound<'_>) -> String {
     match inbound.taken_by {
         TakenBy::Server(server) => format!("Server {}", server.metadata.name),
-        TakenBy::Default(_) => "no Server".to_owned(),
+        TakenBy::Default(_) => "none".to_owned(),
     }
 }
 

@@ -9,7 +9,7 @@ use super::subject;
 use super::text::{clean, count, shortened, some_of, wrap};
 use crate::checks::Outcome;
 use crate::command::own;
-use crate::command::{Command, Connection, Line, kubectl, meshdoctor};
+use crate::command::{Arg, Command, Connection, Line, kubectl, meshdoctor};
 use crate::fetched::Why;
 use crate::item::{Item, Kind};
 use crate::judged::Judged;
@@ -21,6 +21,12 @@ const SHOWN: usize = 8;
 
 /// How many missing things a line names that is read for its end.
 const NAMED: usize = 2;
+
+/// How many of a long list are named; more denied rights than this are granted with the whole role.
+const FEW: usize = 3;
+
+/// Gaps of one reason and sort.
+type Groups<'a> = BTreeMap<(&'static str, Sort), Vec<&'a Gap>>;
 
 /// Where the text beside the label begins.
 const INDENT: usize = 10;
@@ -54,21 +60,59 @@ pub struct Deciding<'a> {
 
 /// The gaps that decide the exit status if no finding does.
 pub fn deciding(report: &Report) -> Vec<Deciding<'_>> {
-    let look = Look::plain(Look::NARROWEST);
     let groups = groups(report, |gap| gap.missing.was_asked_for());
+    let rendered = |(words, command): (String, Option<Command>)| {
+        let command = command.map(|command| command.aimed(&report.connection));
+        (words, command.iter().flat_map(Command::rendered).collect())
+    };
+    if let Some(gaps) = every_list_denied(report, &groups) {
+        let what = "the API server denied every list: these credentials may not read the cluster".to_owned();
+        let checks = checks_of(&groups.values().flatten().copied().collect::<Vec<_>>());
+        let ways = vec![rendered(grant_whole_role(gaps))];
+        return vec![Deciding { brief: what.clone(), what, checks, ways }];
+    }
     let each = groups.iter().map(|((_, sort), gaps)| Deciding {
-        what: head(gaps, look.most(SHOWN)) + &unreadable(gaps),
+        what: head(gaps, if gaps.len() > SHOWN { FEW } else { SHOWN }) + &unreadable(gaps),
         brief: head(gaps, NAMED),
         checks: checks_of(gaps),
-        ways: closings(*sort, gaps)
-            .into_iter()
-            .map(|(words, command)| {
-                let command = command.map(|command| command.aimed(&report.connection));
-                (words, command.iter().flat_map(Command::rendered).collect())
-            })
-            .collect(),
+        ways: closings(*sort, gaps).into_iter().map(rendered).collect(),
     });
     each.collect()
+}
+
+/// The gaps of the lists, if the API server denied all of them and no other evidence is missing for another reason.
+fn every_list_denied<'g, 'a>(report: &Report, groups: &'g Groups<'a>) -> Option<&'g [&'a Gap]> {
+    let all_denied = groups.values().flatten().all(|gap| matches!(gap.missing.why, Why::Denied { .. }));
+    let (_, lists) = groups.iter().find(|((_, sort), _)| *sort == Sort::Objects)?;
+    (report.coverage.objects == 0 && all_denied && lists.len() > FEW).then_some(lists.as_slice())
+}
+
+/// How to grant everything that the chosen checks read, to the user that the API server denied.
+fn grant_whole_role(gaps: &[&Gap]) -> (String, Option<Command>) {
+    let is_brought = |gap: &&Gap| matches!(gap.missing.request.item.kind(), Some(Kind::Foreign(_)));
+    let role = meshdoctor().words("rbac");
+    let role = if gaps.iter().any(is_brought) {
+        role.option("--checks", Arg::placeholder("DIR"))
+    } else {
+        role
+    };
+    let user = gaps.iter().find_map(|gap| message(&gap.missing.why).and_then(denied_user));
+    let role = match user {
+        None => role.option("--user", Arg::placeholder("USER_NAME")),
+        Some(user) => match user.strip_prefix("system:serviceaccount:").and_then(|name| name.split_once(':')) {
+            Some((namespace, name)) => role.option("--service-account", format!("{namespace}/{name}")),
+            None => role.option("--user", user),
+        },
+    };
+    let apply = Line::from(role).pipe(kubectl().words("apply -f -"));
+    ("ask an administrator to grant the role that meshdoctor needs".to_owned(), Some(apply.into()))
+}
+
+/// The user in a message of the API server: `pods is forbidden: User "eve" cannot list resource "pods"`.
+fn denied_user(message: &str) -> Option<&str> {
+    let (_, rest) = message.split_once("User \"")?;
+    let (user, _) = rest.split_once('"')?;
+    (!user.is_empty()).then_some(user)
 }
 
 /// Of the kinds that no check reads, those of which there are objects: `12 Servers`.
@@ -133,8 +177,8 @@ pub fn asked_for(report: &Report, look: Look) -> Vec<(String, Vec<(&'static str,
 }
 
 /// The gaps that are wanted, those of one reason and sort together.
-fn groups(report: &Report, wanted: impl Fn(&Gap) -> bool) -> BTreeMap<(&'static str, Sort), Vec<&Gap>> {
-    let mut groups: BTreeMap<(&str, Sort), Vec<&Gap>> = BTreeMap::new();
+fn groups(report: &Report, wanted: impl Fn(&Gap) -> bool) -> Groups<'_> {
+    let mut groups = Groups::new();
     for gap in report.coverage.gaps.iter().filter(|gap| wanted(gap)) {
         groups.entry((gap.missing.why.word(), sort(&gap.missing.request.item))).or_default().push(gap);
     }
@@ -342,6 +386,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
         kinds.into_iter().map(|kind| kind.resource()).collect::<Vec<_>>().join(",")
     };
     match (sort, &gaps[0].missing.why) {
+        (Sort::Objects, Why::Denied { .. }) if gaps.len() > SHOWN => vec![grant_whole_role(gaps)],
         (Sort::Objects, Why::Denied { .. }) => {
             let is_brought = |gap: &&Gap| matches!(gap.missing.request.item.kind(), Some(Kind::Foreign(_)));
             let role = match gaps.iter().any(is_brought) {
@@ -355,6 +400,9 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
                 gaps.iter().partition(|gap| gap.missing.link_secret().is_some());
             let names: BTreeSet<String> = others.iter().map(|gap| what(gap)).collect();
             let names: Vec<String> = names.into_iter().collect();
+            if names.len() > SHOWN {
+                return vec![grant_whole_role(&others)];
+            }
             let role = format!("grant get on {} ({} prints the whole role)", names.join(", "), own("rbac"));
             let mut secrets: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
             for (namespace, name) in of_links.iter().filter_map(|gap| gap.missing.link_secret()) {

@@ -93,6 +93,11 @@ impl Form {
 }
 
 impl Printer {
+    /// Whether the planned finding is printed without a heading, right below the plan.
+    pub fn continues_plan(&self) -> bool {
+        matches!(self.form, Form::UnderPlan { .. }) && !self.look.verbose
+    }
+
     /// Prints for a purpose.
     pub fn new(look: Look, form: Form) -> Printer {
         Printer { look, form }
@@ -155,8 +160,7 @@ impl Printer {
     ) -> String {
         let in_full = finding.severity > Severity::Info || self.look.verbose || self.form == Form::Card;
         let message = clean(&finding.message);
-        let is_headed =
-            planned.is_some() && matches!(self.form, Form::UnderPlan { .. }) && !self.look.verbose;
+        let is_headed = planned.is_some() && self.continues_plan();
         let mut lines = match is_headed {
             true => self.labelled("why", wrap(&message, self.look.prose() - INDENT)),
             false => {

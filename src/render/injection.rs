@@ -10,15 +10,14 @@ use crate::inspect::injection::{Injection, On, asked_by};
 use crate::model::injection::INJECT;
 use crate::source::change::{Fate, Templates};
 
-/// How wide the names of what is told are.
+/// Width of the row names.
 const NAMES: usize = 14;
 
 /// For people.
 pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) -> String {
     let mut text = match &templates.release {
-        Some(release) => format!("as the injector of {release} treats it\n\n"),
-        None => "the release of the injector is not known (--linkerd-version), so the proxy settings that \
-         it would apply are not known either\n\n"
+        Some(release) => format!("proxy injection by the injector of {release}\n\n"),
+        None => "the injector's release is unknown, so its proxy settings are too; set --linkerd-version\n\n"
             .to_owned(),
     };
     for injection in injections {
@@ -32,7 +31,7 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
             }
             Fate::Refused { key, why } => rows.push(("rejected", format!("{key}: {why}"))),
             Fate::Left(why) => rows.push(("not injected", why.clone())),
-            Fate::Unknown(why) => rows.push(("not known", why.clone())),
+            Fate::Unknown(why) => rows.push(("unknown", why.clone())),
         }
         if let Some(proxy) = &injection.proxy {
             let form = if proxy.native { "a native sidecar" } else { "a regular sidecar container" };
@@ -42,10 +41,10 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
             ));
             let or_none = |list: &[String]| if list.is_empty() { "none".to_owned() } else { list.join(", ") };
             rows.push(("resources", or_none(&proxy.resources)));
-            rows.extend(proxy.skips_inbound.clone().map(|ports| ("skips inbound", ports)));
-            rows.extend(proxy.skips_outbound.clone().map(|ports| ("skips outbound", ports)));
+            rows.extend(proxy.skips_inbound.clone().map(|ports| ("skip inbound", ports)));
+            rows.extend(proxy.skips_outbound.clone().map(|ports| ("skip outbound", ports)));
             rows.extend(proxy.opaque.clone().map(|ports| ("opaque", ports)));
-            rows.extend(proxy.default_policy.clone().map(|policy| ("lets in", policy)));
+            rows.extend(proxy.default_policy.clone().map(|policy| ("default policy", policy)));
             rows.push(("probes", or_none(&proxy.probes)));
         }
         // Without a proxy nothing else of it acts.
@@ -55,8 +54,8 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
             let on = on(annotation.on);
             let said = format!("{}: {:?} ({on})", annotation.key, annotation.value);
             rows.push(match &annotation.idle {
-                None if !injected => ("says", said),
-                None => ("acts", said),
+                None if !injected => ("set", said),
+                None => ("in effect", said),
                 Some(why) => ("no effect", format!("{said}: {why}")),
             });
         }
@@ -78,7 +77,7 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
     harmless(&text).into_owned()
 }
 
-/// A line that goes on below its third column.
+/// Wraps a line; its continuation lines begin at column `at`.
 fn hanging_at(line: &str, columns: usize, at: usize) -> Vec<String> {
     let (head, rest) = line.split_at(line.char_indices().nth(at).map_or(line.len(), |(at, _)| at));
     let mut lines = wrap(rest, columns.saturating_sub(at).max(20)).into_iter();
@@ -90,7 +89,7 @@ fn on(on: On) -> &'static str {
     match on {
         On::Template => "template",
         On::Namespace => "namespace",
-        On::Maker => "not on the template",
+        On::Maker => "on the workload, not its template",
     }
 }
 

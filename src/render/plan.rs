@@ -102,7 +102,7 @@ pub(super) fn by_then(report: &Report) -> Option<String> {
 }
 
 /// Whether one of these checks is about an upgrade.
-fn is_of_an_upgrade(checks: &[&str]) -> bool {
+pub(super) fn is_of_an_upgrade(checks: &[&str]) -> bool {
     checks.iter().filter_map(|id| find(id)).any(|check| check.card().front.with_an_upgrade().is_some())
 }
 

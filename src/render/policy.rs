@@ -56,7 +56,7 @@ fn ports_table(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) ->
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_width(u16::try_from(look.columns().saturating_sub(2)).unwrap_or(u16::MAX));
-    table.set_header(["PORT", "TAKEN BY", "SPEAKS", "LETS IN", "BY"]);
+    table.set_header(["PORT", "SERVER", "PROTOCOL", "ALLOWED CLIENTS", "ALLOWED BY"]);
     for port in ports {
         let name = match port.names.as_slice() {
             [] => port.port.to_string(),
@@ -68,7 +68,7 @@ fn ports_table(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) ->
                 TakenBy::Default(policy) => policy.to_string(),
                 TakenBy::Server(_) => String::new(),
             };
-            rows.insert(0, ("nobody".to_owned(), by));
+            rows.insert(0, ("none".to_owned(), by));
         }
         for (at, (who, by)) in rows.into_iter().enumerate() {
             let first = |text: String| if at == 0 { text } else { String::new() };
@@ -112,8 +112,8 @@ fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
             }
         };
         match route.authorizations.as_slice() {
-            [] if inbound.authorizations.is_empty() => rows.push((format!("{on}: nobody"), String::new())),
-            [] => rows.push((format!("{on}: those above"), "the port's own".to_owned())),
+            [] if inbound.authorizations.is_empty() => rows.push((format!("{on}: none"), String::new())),
+            [] => rows.push((format!("{on}: the clients above"), "the port's policies".to_owned())),
             each => rows.extend(each.iter().map(|one| (format!("{on}: {}", who(one, own)), by(one)))),
         }
     }
@@ -132,7 +132,7 @@ fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
 /// The authorized clients; service accounts of this mesh, whose identities end in `own`, by their names.
 fn who(authorization: &Authorization<'_>, own: &str) -> String {
     let who = match &authorization.who {
-        Who::Anybody => "anybody".to_owned(),
+        Who::Anybody => "all clients".to_owned(),
         Who::Meshed => "meshed clients".to_owned(),
         Who::Identities(matches) if matches.iter().any(|one| one.to_string() == "*") => {
             "meshed clients".to_owned()

@@ -1,7 +1,8 @@
 //! What a rehearsed upgrade brings, in a line that heads its findings.
 
+use super::coverage;
 use super::look::Look;
-use super::plan::by_then;
+use super::plan::{by_then, is_of_an_upgrade};
 use super::text::{clean, count, wrap_from};
 use crate::report::{Brings, Rehearsal, Report};
 
@@ -16,8 +17,12 @@ pub(super) fn lines(report: &Report, rehearsal: &Rehearsal, look: Look) -> Vec<S
     if changes > 0 {
         words.push(format!("{} will change", count(changes, "thing", "things")));
     }
-    if words.is_empty() {
-        words.push("no break and no change found".to_owned());
+    let is_complete = !coverage::deciding(report).iter().any(|gap| is_of_an_upgrade(&gap.checks));
+    match (words.is_empty(), is_complete) {
+        (true, true) => words.push("no break and no change found".to_owned()),
+        (true, false) => words.push("not judged, evidence is missing".to_owned()),
+        (false, false) => words.push("evidence is missing, so there may be more".to_owned()),
+        (false, true) => {}
     }
     if ends > 0 {
         words.push(count(ends, "current finding is resolved by it", "current findings are resolved by it"));
@@ -30,7 +35,8 @@ pub(super) fn lines(report: &Report, rehearsal: &Rehearsal, look: Look) -> Vec<S
         by_then(report).map(|version| format!(", on Kubernetes {version} by then")).unwrap_or_default();
     let said = format!("to {}{by_then}: {}{plan}", rehearsal.target, words.join(", "));
     let painted = match (breaks, changes) {
-        (0, 0) => look.good(WORD),
+        (0, 0) if is_complete => look.good(WORD),
+        (0, 0) => look.doubtful(WORD),
         (0, _) => look.doubtful(WORD),
         _ => look.bad(WORD),
     };

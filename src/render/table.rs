@@ -76,8 +76,8 @@ pub fn report(report: &Report, look: Look) -> String {
         } else {
             let planned = report.repair.findings.get(&at);
             let text = vec![printer.planned(finding, &explained, planned).trim_end().to_owned()];
-            // The only finding follows its own plan.
-            let is_only = report.repair.findings.len() == 1 && planned.is_some() && !look.verbose;
+            // A finding without a heading of its own follows its plan.
+            let is_only = printer.continues_plan() && planned.is_some();
             match is_only && blocks.len() == 3 && blocks[2].is_empty() {
                 true => blocks[1].extend(text),
                 false => blocks.push(text),

@@ -19,14 +19,17 @@ const INDENT: usize = 13;
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = Vec::new();
     let is_brief = !report.repair.steps.is_empty() && !look.verbose;
-    for missing in coverage::deciding(report) {
+    let deciding = coverage::deciding(report);
+    for (at, missing) in deciding.iter().enumerate() {
         let what = if is_brief { &missing.brief } else { &missing.what };
         let words = match missing.checks.as_slice() {
             [check] => format!("{what} ({check})"),
             checks => format!("{what} ({} checks)", checks.len()),
         };
         text.extend(wrap(&words, look.prose() - INDENT));
-        let ways = missing.ways.iter().map(|(words, commands)| way(words, commands, look));
+        // A way that closes several gaps follows the last of them.
+        let is_last = |way: &&(String, Vec<String>)| !deciding[at + 1..].iter().any(|next| next.ways.contains(way));
+        let ways = missing.ways.iter().filter(is_last).map(|(words, commands)| way(words, commands, look));
         text.extend(ways.filter(|lines| !is_brief || lines.len() == 1).flatten());
     }
     for check in &report.checks {
