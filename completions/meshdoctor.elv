@@ -418,11 +418,13 @@ set edit:completion:arg-completer[meshdoctor] = {|@words|
             cand --version 'Print version'
         }
         &'meshdoctor;list'= {
+            cand --knowledge 'Folder with newer release data (with --defects)'
             cand -o 'Output format'
             cand --output 'Output format'
             cand --color 'When to use color'
             cand --checks 'Folder with your own checks, which run like the built-in ones. Repeatable'
             cand --config 'Configuration file; flags override it'
+            cand --defects 'List known defects of Linkerd releases instead of checks'
             cand --no-config 'Ignore meshdoctor.toml files and $MESHDOCTOR_CONFIG'
             cand -h 'Print help (see more with ''--help'')'
             cand --help 'Print help (see more with ''--help'')'

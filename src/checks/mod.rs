@@ -77,6 +77,9 @@ use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::request::Request;
 
+/// The check that evaluates `defects.yaml`.
+pub(crate) const KNOWN_DEFECT: &str = versions::known_defect::ID;
+
 /// The result of a check; missing evidence leaves it by `?`.
 pub type Judgement = Result<Verdict, Unjudged>;
 
@@ -95,6 +98,14 @@ impl From<Vec<Finding>> for Verdict {
     fn from(findings: Vec<Finding>) -> Verdict {
         Verdict(findings)
     }
+}
+
+/// Validates the expressions of `defects.yaml`, which the knowledge itself cannot parse.
+///
+/// # Errors
+/// A row is invalid; names the row and the reason.
+pub fn validate_defects(knowledge: &Knowledge) -> Result<(), String> {
+    versions::known_defect::validate(knowledge)
 }
 
 /// Every check, ordered by category and id; custom checks after the built-in ones.

@@ -162,6 +162,18 @@ impl Reported<'_> {
         written_at(self.lines.last()?)
     }
 
+    /// Whether it is the line of a row of `mesh-logs.yaml`.
+    pub(super) fn is_of(&self, row: &str) -> bool {
+        self.row.id == row
+    }
+
+    /// The last line as evidence.
+    pub(super) fn evidence(&self, pod: &Pod) -> Evidence {
+        let (namespace, name) = pod.metadata.key();
+        let quoted = self.lines.last().map_or("", |line| line.trim());
+        Evidence::other(format!("Pod {namespace}/{name}, log of {}", self.container), quoted)
+    }
+
     /// The finding: as sure as the log tells when it was written.
     pub(super) fn finding(&self, ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod) -> Finding {
         let Reported { container, row, lines } = self;

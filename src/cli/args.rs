@@ -255,6 +255,12 @@ pub struct List {
     /// List only these checks or categories (comma-separated).
     #[arg(value_delimiter = ',')]
     pub only: Vec<String>,
+    /// List known defects of Linkerd releases instead of checks.
+    #[arg(long, conflicts_with = "only")]
+    pub defects: bool,
+    /// Folder with newer release data (with --defects).
+    #[arg(long, value_name = "DIR", requires = "defects")]
+    pub knowledge: Option<PathBuf>,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t = ListFormat::Table)]
     pub output: ListFormat,

@@ -1,7 +1,7 @@
 //! The request of a run, from its flags: selected checks, gate, upgrade and facts.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 use super::args::{Check, FailOn, OnNotChecked, Rehearsal, Told};
 use super::stop::Stop;
@@ -115,8 +115,13 @@ pub(super) fn upgrade(rehearsal: &Rehearsal, knowledge: &Knowledge) -> Result<Op
 
 /// The facts of `--knowledge`, if given.
 pub(super) fn knowledge(args: &Check) -> Result<Option<Knowledge>, Stop> {
-    let load = |folder: &PathBuf| {
-        Knowledge::load(folder).map_err(|e| Stop::usage(e.to_string(), "see checks/knowledge for the format"))
-    };
-    args.knowledge.as_ref().map(load).transpose()
+    args.knowledge.as_ref().map(|folder| knowledge_of(folder)).transpose()
+}
+
+/// The facts of a folder.
+pub(super) fn knowledge_of(folder: &Path) -> Result<Knowledge, Stop> {
+    let unusable = |error: String| Stop::usage(error, "see checks/knowledge for the format");
+    let knowledge = Knowledge::load(folder).map_err(|error| unusable(error.to_string()))?;
+    crate::checks::validate_defects(&knowledge).map_err(unusable)?;
+    Ok(knowledge)
 }

@@ -1,13 +1,18 @@
 //! `meshdoctor list`: lists the checks.
 
 use super::args::{List, ListFormat};
+use super::asked::knowledge_of;
 use super::output;
 use super::stop::Stop;
 use crate::command::own;
+use crate::knowledge::Knowledge;
 use crate::policy::Policy;
 use crate::render;
 
 pub(super) fn run(args: &List) -> anyhow::Result<u8> {
+    if args.defects {
+        return defects(args);
+    }
     let policy = Policy { only: args.only.clone(), ..Policy::default() };
     let checks = policy
         .select()
@@ -16,6 +21,23 @@ pub(super) fn run(args: &List) -> anyhow::Result<u8> {
         ListFormat::Table => render::list::table(&checks, output::width()),
         ListFormat::Name => checks.iter().map(|check| format!("{}\n", check.id)).collect(),
         ListFormat::Json => render::list::json(&checks),
+    };
+    output::print(&text)
+}
+
+/// Prints the known defects of releases.
+fn defects(args: &List) -> anyhow::Result<u8> {
+    let given: Option<Knowledge> = args.knowledge.as_deref().map(knowledge_of).transpose()?;
+    let knowledge = match &given {
+        Some(given) => given,
+        None => Knowledge::embedded(),
+    };
+    let text = match args.output {
+        ListFormat::Table => render::defects::table(knowledge),
+        ListFormat::Name => {
+            knowledge.known_defects().rows().iter().map(|row| format!("{}\n", row.id)).collect()
+        }
+        ListFormat::Json => render::defects::json(knowledge),
     };
     output::print(&text)
 }

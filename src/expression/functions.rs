@@ -12,7 +12,7 @@ use super::value::{from_cel, to_cel};
 use crate::objects::{LabelSelector, Texts};
 
 /// Custom functions for messages and documentation: name, arguments, description.
-pub const FUNCTIONS: [(&str, &str, &str); 11] = [
+pub const FUNCTIONS: [(&str, &str, &str); 12] = [
     (
         "atLeast",
         "version, version",
@@ -42,6 +42,11 @@ pub const FUNCTIONS: [(&str, &str, &str); 11] = [
         "selects",
         "selector, labels",
         "whether a label selector (matchLabels, matchExpressions) matches labels",
+    ),
+    (
+        "validSelector",
+        "selector",
+        "whether Kubernetes accepts a label selector: it rejects invalid keys, values and operators",
     ),
     (
         "injected",
@@ -177,6 +182,13 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         let labels: Texts = serde_json::from_value(json(&labels)?).map_err(wrong)?;
         Ok(selector.matches(&labels))
     };
+    let valid_selector = move |selector: cel::Value| -> Result<bool, ExecutionError> {
+        let json =
+            from_cel(&selector, &mut { NODES }).map_err(|why| failed("validSelector", why.to_string()))?;
+        let selector: LabelSelector =
+            serde_json::from_value(json).map_err(|error| failed("validSelector", error.to_string()))?;
+        Ok(selector.invalid().is_none())
+    };
     let place = move |object: &cel::Value| {
         let json = from_cel(object, &mut { NODES }).ok()?;
         let text = |name: &str| json["metadata"][name].as_str().map(str::to_owned);
@@ -217,6 +229,7 @@ pub(super) fn functions(context: &mut Context<'_, 'static>, known: &Arc<Known>) 
         }),
         context.add_function("inCIDR", in_cidr),
         context.add_function("selects", selects),
+        context.add_function("validSelector", valid_selector),
         context.add_function("injected", injected),
         context.add_function("defaultPolicy", policy),
         context.add_function("policy", of_port),

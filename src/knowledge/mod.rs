@@ -13,6 +13,7 @@ mod extensions;
 mod file;
 mod free_text;
 mod key;
+mod known_defects;
 mod linkerd_check;
 mod mesh_logs;
 mod native_sidecar;
@@ -51,6 +52,7 @@ pub use extensions::{Extensions, MirrorKind, ServiceMirror};
 pub use file::KnowledgeError;
 pub use free_text::{FreeText, KeyValue};
 pub use key::{Key, KeyKind, KeyScope, KeyStatus, OnInvalid, WrittenBy};
+pub use known_defects::{Decides, DefectTrigger, EndedTrigger, KnownDefect, KnownDefects, ObjectTrigger};
 pub use linkerd_check::{COMMAND, LinkerdCheck, Row, RowCategory, RowList, RowMode, RowSeverity};
 pub use mesh_logs::{MeshLogs, MeshSignature, written_at};
 pub use native_sidecar::{KeysRead, NativeSidecar};
@@ -99,6 +101,7 @@ pub struct Knowledge {
     extensions: Part<Extensions>,
     unread: Part<UnreadKinds>,
     upgrades: Part<Upgrades>,
+    known_defects: Part<KnownDefects>,
     redaction: Part<Redaction>,
     free_text: Part<FreeText>,
     /// Cache of keys and whether they are meant as native-sidecar switch: a cluster has few keys and many objects, and
@@ -142,6 +145,7 @@ impl Knowledge {
                 Extensions::NAME,
                 UnreadKinds::NAME,
                 Upgrades::NAME,
+                KnownDefects::NAME,
                 Redaction::NAME,
                 FreeText::NAME,
             ],
@@ -167,6 +171,7 @@ impl Knowledge {
             extensions: Part::load(dir)?,
             unread: Part::load(dir)?,
             upgrades: Part::load(dir)?,
+            known_defects: Part::load(dir)?,
             redaction: Part::fixed(dir)?,
             free_text: Part::fixed(dir)?,
             sidecar_keys: Mutex::default(),
@@ -288,6 +293,11 @@ impl Knowledge {
     /// Changes of upgrades.
     pub fn upgrades(&self) -> &Upgrades {
         self.upgrades.get()
+    }
+
+    /// `defects.yaml`: known defects of releases.
+    pub fn known_defects(&self) -> &KnownDefects {
+        self.known_defects.get()
     }
 
     /// `redaction.yaml`: fields that are not redacted.

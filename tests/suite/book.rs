@@ -17,7 +17,7 @@ const PARTS: &[(&str, &[&str])] = &[
         &["upgrades", "manifests", "tickets", "values", "waivers", "fleets", "deploy", "your-own-checks"],
     ),
     ("Concepts", &["glossary", "reading-a-report", "bundles", "node-evidence", "knowledge", "limits"]),
-    ("Reference", &["cli", "exit-codes", "formats", "config", "linkerd-check", "cost"]),
+    ("Reference", &["cli", "exit-codes", "formats", "config", "linkerd-check", "defects", "cost"]),
     ("Contributing", &["architecture", "testing"]),
 ];
 

@@ -46,6 +46,11 @@ fn the_page_on_linkerd_check_is_what_cards_and_the_reviewed_list_say() {
 }
 
 #[test]
+fn known_defects_are_documented() {
+    golden::check("docs/defects.md", &docgen::defects());
+}
+
+#[test]
 fn exit_statuses_are_documented() {
     golden::check("docs/exit-codes.md", &docgen::exit_codes());
 }

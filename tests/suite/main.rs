@@ -22,6 +22,7 @@ mod collections;
 mod completions;
 mod configs;
 mod corpus;
+mod defects;
 mod deploy;
 mod diagnostics;
 mod diffs;

@@ -15,6 +15,7 @@ mod gateway_api_after_controller;
 mod gateway_api_missing;
 mod gateway_api_owned_elsewhere;
 mod gateway_api_unsupported;
+pub(super) mod known_defect;
 mod kubernetes_unsupported;
 mod newest;
 mod route_version_not_served;
@@ -32,6 +33,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("versions", "gateway-api-missing", gateway_api_missing),
     row!("versions", "gateway-api-owned-elsewhere", gateway_api_owned_elsewhere),
     row!("versions", "gateway-api-unsupported", gateway_api_unsupported),
+    row!("versions", "known-defect", known_defect),
     row!("versions", "kubernetes-unsupported", kubernetes_unsupported),
     row!("versions", "route-version-not-served", route_version_not_served),
     row!("versions", "stale-endpoints-release", stale_endpoints_release),

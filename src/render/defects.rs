@@ -1,0 +1,72 @@
+//! The known defects of Linkerd releases, as text and JSON.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::json;
+use super::text::count;
+use crate::finding::Severity;
+use crate::knowledge::{Decides, Knowledge, KnownDefect};
+
+/// A line for each defect with its releases, its effect and the workaround.
+pub fn table(knowledge: &Knowledge) -> String {
+    let rows = knowledge.known_defects().rows();
+    let mut text = String::new();
+    for row in rows {
+        _ = writeln!(text, "{}  {}  {} {}", row.id, row.severity.word(), row.decides.label(), row.releases());
+        _ = writeln!(text, "  {}", row.effect);
+        if let Some(fixed) = row.fixed_in(knowledge.releases()) {
+            _ = writeln!(text, "  fixed in {fixed}");
+        }
+        if let Some(workaround) = &row.workaround {
+            _ = writeln!(text, "  workaround: {workaround}");
+        }
+        text.push('\n');
+    }
+    _ = writeln!(text, "{}", count(rows.len(), "known defect", "known defects"));
+    text
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row<'a> {
+    id: &'a str,
+    component: &'a str,
+    decides: Decides,
+    releases: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed_in: Option<String>,
+    severity: Severity,
+    title: &'a str,
+    effect: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workaround: Option<&'a str>,
+    detected: bool,
+    references: &'a [String],
+}
+
+#[derive(Serialize)]
+struct List<'a> {
+    schema: &'static str,
+    defects: Vec<Row<'a>>,
+}
+
+/// The list as one JSON document, schema `meshdoctor.defects/1`.
+pub fn json(knowledge: &Knowledge) -> String {
+    let row = |row: &'_ KnownDefect| -> Option<String> { row.fixed_in(knowledge.releases()) };
+    let defects = knowledge.known_defects().rows().iter().map(|defect| Row {
+        id: &defect.id,
+        component: &defect.component,
+        decides: defect.decides,
+        releases: defect.releases(),
+        fixed_in: row(defect),
+        severity: defect.severity,
+        title: &defect.title,
+        effect: &defect.effect,
+        workaround: defect.workaround.as_deref(),
+        detected: defect.trigger.is_set(),
+        references: &defect.references,
+    });
+    json::write(&List { schema: "meshdoctor.defects/1", defects: defects.collect() })
+}

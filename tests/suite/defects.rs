@@ -1,0 +1,126 @@
+//! Each row of `defects.yaml` with a trigger fires on its example in an affected release, and is quiet in the first release
+//! with the fix and without the trigger.
+
+use std::fmt::Write;
+
+use meshdoctor::card::Case;
+use meshdoctor::checks;
+use meshdoctor::knowledge::{Decides, Knowledge, KnownDefect};
+use meshdoctor::scene::Scene;
+use meshdoctor::version::{Contains, LinkerdVersion};
+
+use crate::case::{Live, base};
+
+/// Releases to try if the range of a row has no first edge.
+const OLD: [&str; 3] = ["edge-25.4.4", "edge-24.11.2", "edge-23.11.4"];
+
+/// A control plane and proxies that are affected together.
+fn affected(row: &KnownDefect) -> (String, String) {
+    let minors = Knowledge::embedded().minors();
+    let old = || OLD.iter().map(|text| text.parse::<LinkerdVersion>().unwrap());
+    let decides = |version: &LinkerdVersion| row.affects(version, minors) == Contains::Yes;
+    let occurs = |version: &LinkerdVersion| row.occurs_with(version, minors) == Contains::Yes;
+    let proxy = row.edges().chain(old()).find(&decides);
+    let control_plane =
+        row.edges().chain(old()).find(|version| occurs(version) && (row.is_of_skew() || decides(version)));
+    let text = |version: Option<LinkerdVersion>| {
+        version.unwrap_or_else(|| panic!("{}: no affected release", row.id)).as_str().to_owned()
+    };
+    (text(control_plane), text(proxy))
+}
+
+/// The first release with the fix.
+fn fixed(row: &KnownDefect) -> Option<String> {
+    let minors = Knowledge::embedded().minors();
+    let after = |version: &LinkerdVersion| row.affects(version, minors) == Contains::No;
+    row.edges().filter(after).last().map(|version| version.as_str().to_owned())
+}
+
+/// The blocks that trigger a row, as text.
+fn trigger(row: &KnownDefect, release: &str) -> String {
+    let mut text = String::new();
+    if let Some(example) = &row.example {
+        _ = write!(text, "```yaml cluster on=healthy\n{}```\n", serde_yaml::to_string(example).unwrap());
+    } else if let Some(ended) = &row.trigger.ended {
+        let (namespace, image) = match row.decides {
+            Decides::Proxy => ("shop", format!("cr.l5d.io/linkerd/proxy:{release}")),
+            _ => ("linkerd", format!("cr.l5d.io/linkerd/controller:{release}")),
+        };
+        let container = &ended.container;
+        let code = ended.codes.first().copied().unwrap_or(137);
+        let reason = ended.reasons.first().map_or("Error", String::as_str);
+        _ = write!(
+            text,
+            "```yaml cluster on=healthy\napiVersion: v1\nkind: Pod\nmetadata: {{name: ended, namespace: {namespace}}}\n\
+             spec: {{containers: [{{name: {container}, image: \"{image}\"}}]}}\nstatus: {{phase: Running, containerStatuses: \
+             [{{name: {container}, ready: true, restartCount: 1, state: {{running: {{startedAt: \"2026-01-15T11:00:00Z\"}}}}, \
+             lastState: {{terminated: {{exitCode: {code}, reason: {reason}}}}}}}]}}\n```\n"
+        );
+    } else if let Some(log) = &row.trigger.log {
+        let lines = Knowledge::embedded().mesh_logs().rows().iter().find(|known| known.id == *log).unwrap();
+        let (pod, container) = match row.decides {
+            Decides::Proxy => ("shop/web-5d9f8c7b66-4xq7p", "linkerd-proxy"),
+            _ => ("linkerd/linkerd-destination-7c9d5f6b48-q2w8z", lines.containers[0].as_str()),
+        };
+        let line = format!("2026-01-15T11:59:00Z {}\n", lines.example);
+        _ = write!(
+            text,
+            "```yaml cluster on=healthy\n```\n```text log={pod}/{container}\n{}```\n",
+            line.repeat(lines.times)
+        );
+    }
+    text
+}
+
+/// Whether a cluster of a release with these blocks has a finding of a row.
+fn fires(row: &KnownDefect, (control_plane, proxy): (&str, &str), blocks: &str) -> bool {
+    let text = format!(
+        "## Cases\n### fires: {}\n```yaml run\nreplace: {{\"controller:edge-25.4.4\": \"controller:{control_plane}\", \"proxy:edge-25.4.4\": \"proxy:{proxy}\"}}\n```\n{blocks}```text expect\n```\n",
+        row.id
+    );
+    let case = Case::all(&row.id, &text).unwrap_or_else(|error| panic!("{}: {error}\n{text}", row.id));
+    let scene = Scene::of(&case[0].blocks, &base).unwrap_or_else(|error| panic!("{}: {error}", row.id));
+    let result = Live(scene).judge(checks::find("known-defect").unwrap());
+    let other: Vec<_> = result.gaps.iter().filter(|gap| gap.was_asked_for()).collect();
+    assert!(other.is_empty(), "{} at {control_plane}: {other:?}", row.id);
+    result.findings.iter().any(|finding| finding.parameters.contains(&row.id))
+}
+
+#[test]
+fn expressions_of_known_defects_are_valid() {
+    assert_eq!(checks::validate_defects(Knowledge::embedded()), Ok(()));
+}
+
+#[test]
+fn known_defects_fire_only_in_affected_releases_with_the_trigger() {
+    let mut wrong = Vec::new();
+    for row in Knowledge::embedded().known_defects().rows() {
+        if !row.trigger.is_set() || row.decides == Decides::ServiceMirror {
+            continue;
+        }
+        let (control_plane, proxy) = affected(row);
+        let release = (control_plane.as_str(), proxy.as_str());
+        let blocks = trigger(row, if row.decides == Decides::Proxy { &proxy } else { &control_plane });
+        if !fires(row, release, &blocks) {
+            wrong.push(format!("{}: silent on its example at {release:?}", row.id));
+        }
+        if let Some(fixed) = fixed(row)
+            && fires(row, (&fixed, &fixed), &trigger(row, &fixed))
+        {
+            wrong.push(format!("{}: fires at {fixed}, which has the fix", row.id));
+        }
+        let without = match &row.fixed_example {
+            Some(example) => {
+                format!("```yaml cluster on=healthy\n{}```\n", serde_yaml::to_string(example).unwrap())
+            }
+            None => "```yaml cluster on=healthy\n```\n".to_owned(),
+        };
+        if row.trigger.objects.is_some() && row.fixed_example.is_none() {
+            wrong.push(format!("{}: no fixed-example", row.id));
+        }
+        if fires(row, release, &without) {
+            wrong.push(format!("{}: fires without the trigger at {release:?}", row.id));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
