@@ -41,8 +41,8 @@ pub(super) fn findings(ctx: &Context<'_>, affected: &[Affected<'_>]) -> Vec<Find
                 let judged = objects.filter(|object| object.is_judged(ctx));
                 findings.extend(judged.flat_map(|object| of_object(ctx, &rows, &root, &object)));
             }
-            // A kind that the cluster does not define has no objects.
-            Err(_) if is_absent(ctx, kind) => {}
+            // A kind that the cluster does not define or serve has no objects.
+            Err(missing) if missing.why == Why::NotServed || is_absent(ctx, kind) => {}
             Err(missing) => ctx.gap(missing),
         }
     }
