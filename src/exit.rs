@@ -63,6 +63,19 @@ pub struct Facts {
     pub none_ran: bool,
 }
 
+/// Every status of `reach`, for one connection and for the matrix.
+pub const REACH: [(u8, &str); 6] = [
+    (FINE, "every requested connection succeeds"),
+    (FINDINGS, "at least one requested connection is known to fail, always or in part"),
+    (USAGE, "wrong usage: an unknown flag value, or a client or destination without a namespace"),
+    (
+        COULD_NOT_RUN,
+        "could not run: no cluster, an unreadable bundle, or unreadable settings of the policy controller",
+    ),
+    (NOT_CHECKED, "no connection is known to fail, but the evidence does not show that all succeed"),
+    (INTERRUPTED, STOPPED),
+];
+
 /// The exit status: findings take precedence over missing evidence.
 pub fn status(facts: Facts) -> u8 {
     match facts {

@@ -64,6 +64,7 @@ pub(crate) use rehearsal::AFTER;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
 #[cfg(feature = "live")]
 pub(crate) use rerun::NODE_IMAGE;
+pub use restart::Issuance;
 pub use settings::Settings;
 pub use unjudged::Unjudged;
 pub use upgrades::phases::{Phase, Plan};

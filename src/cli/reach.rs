@@ -22,7 +22,8 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let outbound = OutboundEvidence::read(cluster, Knowledge::embedded())
         .map_err(|(trouble, gaps)| policy::unreadable(&trouble.to_string(), &gaps))?;
     let traffic = args.traffic.map(Into::into);
-    let mesh = Mesh::new(policies, outbound, cluster, Knowledge::embedded().calls(), traffic);
+    let connection = super::rerun::connection(&args.connection);
+    let mesh = Mesh::new(policies, outbound, cluster, Knowledge::embedded(), connection, traffic);
     let gaps: Vec<String> = mesh.gaps().iter().map(ToString::to_string).collect();
     let rows: Vec<(String, Vec<Walk>)> = match &asked {
         Asked::One(from, to) => vec![(from.to_string(), vec![mesh.walk(from, to)])],
@@ -49,8 +50,6 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     output::print(&text)?;
     let said = policy::gaps(mesh.gaps());
     Ok(match walks.iter().map(|walk| walk.outcome()).max() {
-        // A matrix is a valid result, whatever its content.
-        _ if matches!(asked, Asked::Matrix(_)) => said,
         Some(Outcome::Stops | Outcome::Partly) => exit::FINDINGS,
         Some(Outcome::NotJudged) | None => exit::NOT_CHECKED,
         Some(Outcome::Passes) => said,

@@ -71,7 +71,15 @@ pub fn outbound_items() -> BTreeSet<Item> {
 
 /// What is asked for to walk a call.
 pub fn reach_items() -> BTreeSet<Item> {
-    let kinds = [Kind::EndpointSlice, Kind::ReplicaSet, Kind::Job];
+    let kinds = [
+        Kind::EndpointSlice,
+        Kind::ReplicaSet,
+        Kind::Job,
+        // Restarts depend on these.
+        Kind::StatefulSet,
+        Kind::DaemonSet,
+        Kind::ResourceQuota,
+    ];
     let lists = kinds.into_iter().chain(NETWORK_POLICIES).map(Item::List);
     policy_items()
         .into_iter()
@@ -260,6 +268,12 @@ impl<'a> OutboundEvidence<'a> {
             }
             Err(trouble) => Err((trouble, gaps)),
         }
+    }
+
+    /// Whether a Service has a ServiceProfile.
+    pub fn has_profile(&self, namespace: &str, name: &str) -> bool {
+        let full = format!("{name}.{namespace}.svc.{}", self.index.controller().cluster_domain);
+        self.profiles.iter().any(|profile| profile.metadata.name == full)
     }
 
     /// The ServiceProfile that has the routes of a Service, or sends its requests elsewhere.

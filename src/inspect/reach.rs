@@ -5,6 +5,7 @@ mod control_plane;
 mod endpoints;
 pub(super) mod identity;
 mod pod;
+mod repair;
 mod service;
 mod traffic;
 
@@ -17,10 +18,11 @@ use super::routed;
 pub use super::walk::{End, NoEnd, Outcome, Part, Step, Walk};
 pub use traffic::Traffic;
 
-use crate::command::own;
+use crate::checks::Issuance;
+use crate::command::Connection;
 use crate::finding::{Evidence, Subject};
 use crate::item::Item;
-use crate::knowledge::Calls;
+use crate::knowledge::{Calls, Knowledge};
 use crate::model::Cluster;
 use crate::model::availability::ControlPlane;
 use crate::model::network_policy::Objects;
@@ -43,9 +45,13 @@ pub struct Mesh<'a> {
     owners: Owners<'a>,
     control_plane: ControlPlane<'a>,
     certificates: Certificates,
+    issuance: Issuance<'a>,
     servers: &'a [Server],
+    /// The version of Servers in printed manifests.
+    server_version: String,
     deployments: &'a [Workload],
     calls: &'a Calls,
+    knowledge: &'a Knowledge,
     traffic: Option<Traffic>,
 }
 
@@ -65,12 +71,14 @@ impl<'c> Caller<'c> {
 }
 
 impl<'a> Mesh<'a> {
-    /// From the evidence of policy and the other evidence about calls. `traffic`: what is sent; `None` if that is not known.
+    /// From the evidence of policy and the other evidence about calls. `connection` is added to printed commands. `traffic`: what
+    /// is sent; `None` if that is not known.
     pub fn new(
         mut policy: PolicyEvidence<'a>,
         mut outbound: OutboundEvidence<'a>,
         cluster: &'a Cluster,
-        calls: &'a Calls,
+        knowledge: &'a Knowledge,
+        connection: Connection,
         traffic: Option<Traffic>,
     ) -> Mesh<'a> {
         let mut lists = Lists::of(cluster);
@@ -95,6 +103,9 @@ impl<'a> Mesh<'a> {
         let home = cluster.namespaces.control_plane.as_str();
         let control_plane = ControlPlane::new(policy.pods, home, complete);
         let certificates = Certificates::read(cluster);
+        let definitions = cluster.answer(&Item::List(Kind::CustomResourceDefinition));
+        let definitions = definitions.map(|answer| answer.objects()).unwrap_or_default();
+        let issuance = Issuance::read(cluster, knowledge, connection);
         Mesh {
             policy,
             slices,
@@ -103,9 +114,12 @@ impl<'a> Mesh<'a> {
             owners,
             control_plane,
             certificates,
+            issuance,
             servers,
+            server_version: repair::server_version(definitions),
             deployments,
-            calls,
+            calls: knowledge.calls(),
+            knowledge,
             traffic,
         }
     }
@@ -282,7 +296,8 @@ impl<'a> Mesh<'a> {
             let path = format!("status.containerStatuses[{}].ready", status.name);
             walk.step(Part::Client, Outcome::Stops, says)
                 .evidence(Evidence::field(subject(pod), path, "false"))
-                .fix(format!("find out why the proxy is not ready: its log, and {}", own("check")));
+                .fix("find out why the proxy is not ready")
+                .paste(self.proxy_log(pod));
             return None;
         }
         Some(Caller { pod, meshed })
@@ -312,6 +327,11 @@ impl<'h> Place<'h> {
 
 fn subject(pod: &Pod) -> Subject {
     Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name)
+}
+
+/// Whether the client's proxy skips a port.
+fn skips(client: &Pod, port: u16) -> bool {
+    skipped::skipped(client, OUT).is_some_and(|skipped| skipped.holds(port))
 }
 
 /// Notes that the client's proxy skips a port; whether the call goes by the proxy.

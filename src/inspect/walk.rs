@@ -152,6 +152,8 @@ pub struct Step {
     pub condition: Option<String>,
     /// What to do, where it stops.
     pub fix: Option<String>,
+    /// Lines to paste for it: commands, or a manifest.
+    pub paste: Vec<String>,
 }
 
 /// A walk from one end to the other.
@@ -178,7 +180,15 @@ impl Walk {
 
     pub(super) fn step(&mut self, part: Part, outcome: Outcome, says: impl Into<String>) -> &mut Step {
         let says = says.into();
-        self.steps.push(Step { part, outcome, says, evidence: Vec::new(), condition: None, fix: None });
+        self.steps.push(Step {
+            part,
+            outcome,
+            says,
+            evidence: Vec::new(),
+            condition: None,
+            fix: None,
+            paste: Vec::new(),
+        });
         let last = self.steps.len() - 1;
         &mut self.steps[last]
     }
@@ -245,6 +255,20 @@ impl Step {
 
     pub(super) fn fix(&mut self, fix: impl Into<String>) -> &mut Step {
         self.fix = Some(fix.into());
+        self
+    }
+
+    /// Adds a sentence to the fix.
+    pub(super) fn note(&mut self, more: impl fmt::Display) -> &mut Step {
+        self.fix = Some(match self.fix.take() {
+            Some(fix) => format!("{fix}; {more}"),
+            None => more.to_string(),
+        });
+        self
+    }
+
+    pub(super) fn paste(&mut self, lines: impl IntoIterator<Item = String>) -> &mut Step {
+        self.paste.extend(lines);
         self
     }
 }

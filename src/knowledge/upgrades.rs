@@ -208,6 +208,20 @@ impl Upgrades {
         version.contains(&Introduced::at_edge(self.undeclared_ports_refused), minors)
     }
 
+    /// Whether clients are denied undeclared ports of a Service with a ServiceProfile.
+    pub fn refuses_undeclared_ports_with_profile(
+        &self,
+        version: &LinkerdVersion,
+        minors: &MinorTable,
+    ) -> Contains {
+        version.contains(&Introduced::at_edge(self.undeclared_ports_refused_with_profile), minors)
+    }
+
+    /// The edge from which clients are denied undeclared ports of a Service.
+    pub fn undeclared_ports_since(&self, with_profile: bool) -> EdgeTag {
+        if with_profile { self.undeclared_ports_refused_with_profile } else { self.undeclared_ports_refused }
+    }
+
     /// Changes without a corresponding object, if the target is the first with them.
     pub fn heed<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k Heed> {
         let holds = move |row: &&Heed| {

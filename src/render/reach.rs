@@ -1,18 +1,20 @@
 //! The answers of `meshdoctor reach`, for people and for programs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, harmless, pad, wrap, wrap_from};
+use super::text::{clean, harmless, pad, width, wrap, wrap_from};
 use crate::finding::{Evidence, Place, Severity};
 use crate::inspect::reach::{Outcome, Step, Walk};
 
 /// Widths of the columns for a step's outcome and its name.
 const WORDS: usize = 12;
 const NAMES: usize = 15;
+/// Column of lines to paste.
+const PASTED: usize = 6;
 
 /// As text.
 pub fn table(walk: &Walk, look: Look) -> String {
@@ -41,6 +43,10 @@ pub fn table(walk: &Walk, look: Look) -> String {
         }
         if let Some(fix) = &step.fix {
             labelled(&mut text, "fix", fix, indent, room);
+        }
+        // What is pasted is never wrapped.
+        for line in &step.paste {
+            _ = writeln!(text, "{}{}", " ".repeat(PASTED), look.command(&clean(line)));
         }
     }
     for (at, line) in wrap_from(&result(walk), look.prose(), look.prose()).iter().enumerate() {
@@ -98,49 +104,155 @@ pub(super) fn result(walk: &Walk) -> String {
     }
 }
 
-/// Reachability as text: a row per client, a column per port of a Service.
+/// Reachability as text: a row per client, a column per port of a Service. What does not fit in the width gets a number, with a
+/// legend; every connection that fails is explained below.
 pub fn matrix(rows: &[(String, Vec<Walk>)], look: Look) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(u16::try_from(look.columns()).unwrap_or(u16::MAX));
-    let called = rows
+    let called: Vec<&str> = rows
         .first()
-        .map(|(_, walks)| walks.iter().map(|walk| clean(&walk.to).into_owned()).collect::<Vec<_>>());
-    let mut head = vec!["FROM".to_owned()];
-    head.extend(called.unwrap_or_default());
-    table.set_header(head);
-    for (client, walks) in rows {
-        let mut row = vec![clean(client).into_owned()];
-        row.extend(walks.iter().map(cell));
-        table.add_row(row);
+        .map(|(_, walks)| walks.iter().map(|walk| walk.to.as_str()).collect())
+        .unwrap_or_default();
+    let namespace = called.first().and_then(|to| to.split_once('/')).map_or("", |(namespace, _)| namespace);
+    let local = |end: &str| {
+        let name = end.strip_prefix(namespace).and_then(|rest| rest.strip_prefix('/'));
+        clean(name.unwrap_or(end)).into_owned()
+    };
+    let names: Vec<String> = called.iter().map(|to| local(to)).collect();
+    let clients: Vec<String> = rows.iter().map(|(client, _)| local(client)).collect();
+    let at = |cell: fn(&Walk) -> String| -> Vec<Vec<String>> {
+        rows.iter().map(|(_, walks)| walks.iter().map(cell).collect()).collect()
+    };
+    let mut text = format!("connections in namespace {}, from (rows) to (columns)\n\n", clean(namespace));
+    let full = Grid { heads: &names, clients: &clients, cells: &at(cell) };
+    if full.width() <= look.columns() {
+        full.write(&mut text, look.columns());
+    } else {
+        let numbers: Vec<String> = (1..=names.len()).map(|number| number.to_string()).collect();
+        Grid { heads: &numbers, clients: &clients, cells: &at(short_cell) }.write(&mut text, look.columns());
+        for (number, name) in numbers.iter().zip(&names) {
+            _ = writeln!(text, "  {number:>2} = {name}");
+        }
     }
-    let mut text = String::new();
-    for line in table.lines() {
-        _ = writeln!(text, "{}", line.trim_end());
+    let walks = || rows.iter().flat_map(|(_, walks)| walks);
+    let of = |outcome: Outcome| walks().any(|walk| walk.outcome() == outcome);
+    let legend = [
+        (Outcome::Passes, "yes: succeeds"),
+        (Outcome::NotJudged, "yes?: nothing that was judged stops it"),
+        (Outcome::Partly, "partly: some of the calls fail, by endpoint or backend"),
+        (Outcome::Stops, "no: fails"),
+    ];
+    let legend: Vec<&str> =
+        legend.iter().filter(|(outcome, _)| of(*outcome)).map(|(_, words)| *words).collect();
+    text.push('\n');
+    for line in wrap(&legend.join("; "), look.prose()) {
+        _ = writeln!(text, "{line}");
     }
-    text.push_str(
-        "\nyes: succeeds; yes?: nothing that was judged stops it; partly: some calls fail; no: \
-     fails, and where\n",
-    );
+    failures(walks(), &local, look, &mut text);
     harmless(&text).into_owned()
 }
 
-fn cell(walk: &Walk) -> String {
-    match walk.outcome() {
-        Outcome::Passes => "yes".to_owned(),
-        Outcome::NotJudged => "yes?".to_owned(),
-        Outcome::Partly => "partly".to_owned(),
-        Outcome::Stops => {
-            let at = walk
-                .steps
-                .iter()
-                .find(|step| step.outcome == Outcome::Stops)
-                .map_or("", |step| step.part.name());
-            format!("no: {at}")
+/// A table of short cells.
+struct Grid<'a> {
+    heads: &'a [String],
+    clients: &'a [String],
+    cells: &'a [Vec<String>],
+}
+
+impl Grid<'_> {
+    fn first_column(&self) -> usize {
+        self.clients.iter().map(|client| width(client)).max().unwrap_or_default()
+    }
+
+    fn column(&self, at: usize) -> usize {
+        let cells = self.cells.iter().filter_map(|row| row.get(at)).map(|cell| width(cell));
+        cells.chain([width(&self.heads[at])]).max().unwrap_or_default()
+    }
+
+    fn width(&self) -> usize {
+        1 + self.first_column() + (0..self.heads.len()).map(|at| 2 + self.column(at)).sum::<usize>()
+    }
+
+    /// The table, in parts of the given width.
+    fn write(&self, text: &mut String, columns: usize) {
+        let mut from = 0;
+        while from < self.heads.len() {
+            let mut used = 1 + self.first_column();
+            let fits = (from..self.heads.len()).take_while(|&at| {
+                used += 2 + self.column(at);
+                used <= columns
+            });
+            let to = from + fits.count().max(1);
+            if from > 0 {
+                text.push('\n');
+            }
+            self.line("", from..to, |at| &self.heads[at], text);
+            for (client, row) in self.clients.iter().zip(self.cells) {
+                self.line(client, from..to, |at| row.get(at).map_or("", String::as_str), text);
+            }
+            from = to;
         }
     }
+
+    fn line<'c>(
+        &self,
+        first: &str,
+        columns: std::ops::Range<usize>,
+        cell: impl Fn(usize) -> &'c str,
+        text: &mut String,
+    ) {
+        let mut line = format!(" {}", pad(first, self.first_column()));
+        for at in columns {
+            line.push_str("  ");
+            line.push_str(&pad(cell(at), self.column(at)));
+        }
+        _ = writeln!(text, "{}", line.trim_end());
+    }
+}
+
+/// How many reasons of failures a matrix explains.
+const REASONS: usize = 12;
+
+/// The reasons why connections fail, each with its connections.
+fn failures<'w>(
+    walks: impl Iterator<Item = &'w Walk>,
+    local: &dyn Fn(&str) -> String,
+    look: Look,
+    text: &mut String,
+) {
+    let mut reasons: BTreeMap<(&str, &str, &str), Vec<String>> = BTreeMap::new();
+    for walk in walks.filter(|walk| walk.outcome() >= Outcome::Partly) {
+        let worst = walk.steps.iter().find(|step| step.outcome == walk.outcome());
+        let Some(step) = worst else { continue };
+        let word = if step.outcome == Outcome::Stops { "no" } else { "partly" };
+        let call = format!("{} to {}", local(&walk.from), local(&walk.to));
+        reasons.entry((word, step.part.name(), step.says.as_str())).or_default().push(call);
+    }
+    for ((word, part, says), calls) in reasons.iter().take(REASONS) {
+        let said = format!("{word}: {part}: {}: {says}", calls.join(", "));
+        for (at, line) in wrap(&clean(&said), look.prose().saturating_sub(2)).iter().enumerate() {
+            _ = writeln!(text, "{}{line}", if at == 0 { "" } else { "  " });
+        }
+    }
+    if reasons.len() > REASONS {
+        _ = writeln!(text, "and {} more reasons (-o json lists them)", reasons.len() - REASONS);
+    }
+}
+
+fn cell(walk: &Walk) -> String {
+    let stops = || walk.steps.iter().find(|step| step.outcome == Outcome::Stops);
+    match stops().filter(|_| walk.outcome() == Outcome::Stops) {
+        Some(step) => format!("no: {}", step.part.name()),
+        None => short_cell(walk),
+    }
+}
+
+fn short_cell(walk: &Walk) -> String {
+    match walk.outcome() {
+        Outcome::Passes => "yes",
+        Outcome::NotJudged => "yes?",
+        Outcome::Partly => "partly",
+        Outcome::Stops => "no",
+    }
+    .to_owned()
 }
 
 /// As JSON.
@@ -179,5 +291,6 @@ fn step(step: &Step) -> Value {
         "evidence": step.evidence,
         "condition": step.condition,
         "fix": step.fix,
+        "paste": step.paste,
     })
 }

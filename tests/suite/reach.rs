@@ -127,10 +127,12 @@ fn a_call_is_walked_to_where_it_stops() {
 #[test]
 fn who_may_call_whom_is_a_matrix() {
     let (status, text) = reached(&["--matrix", "-n", "shop"]);
-    assert_eq!(status, 0, "{text}");
-    let row = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
-    assert!(row("shop/front-1").contains("yes?"), "{text}");
-    assert!(row("shop/plain-1").contains("no: policy"), "{text}");
+    // As for a single call: one that is known to fail decides.
+    assert_eq!(status, 1, "{text}");
+    let row = |name: &str| text.lines().find(|line| line.trim_start().starts_with(name)).unwrap().to_owned();
+    assert!(row("front-1").contains("yes?"), "{text}");
+    assert!(row("plain-1").contains("no: policy"), "{text}");
+    assert!(words(&text).contains("no: policy: plain-1 to web:80: Server web"), "{text}");
     let (_, json) = reached(&["--matrix", "-n", "shop", "-o", "json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["calls"].as_array().unwrap().len(), 6);
@@ -210,10 +212,7 @@ fn both_sides_are_asked_whether_a_port_is_opaque() {
         "{text}"
     );
     let (_, text) = reached(&["shop/front-1", "shop/web:80"]);
-    assert!(
-        words(&text).contains("the client's proxy detects the protocol, the server's expects HTTP/1"),
-        "{text}"
-    );
+    assert!(words(&text).contains("HTTP/1 and HTTP/2 (Server web); other protocols fail"), "{text}");
 }
 
 /// Where proxies come to each other's own port, a policy that lets the application's port through alone shuts them out.
@@ -590,4 +589,87 @@ fn expired_issuer_stops_calls_between_proxies() {
     // Without the time of the evidence, this machine's clock proves nothing.
     let output = told("reach", &call, recording.to_str().unwrap());
     assert_eq!((output.status, output.out.contains("--at")), (4, true), "{}", output.out);
+}
+
+/// A recorded mesh whose issuer cannot sign: the steps are those of the checks, and no restart is advised before the repair.
+#[test]
+fn restart_comes_after_the_repair_of_the_issuer() {
+    let Some(folder) = crate::recordings::folder() else { return };
+    for (name, id) in [("issuer-rsa", "issuer-unsupported"), ("anchor-expired", "trust-anchor-expired")] {
+        let recording = folder.join(name);
+        let output = told("reach", &["shop/web", "shop/api"], recording.to_str().unwrap());
+        let text = output.out;
+        let said = words(&text);
+        assert!(
+            said.contains(&format!("repair {id} first (meshdoctor check --only {id} prints the steps)")),
+            "{text}"
+        );
+        assert!(
+            text.contains("kubectl -n shop get deployment/web -o yaml | linkerd inject --manual -"),
+            "{text}"
+        );
+        assert!(!text.contains("rollout restart"), "{text}");
+        assert!(said.contains("not judged: control plane, identity"), "{text}");
+        assert_eq!(output.status, 4, "{name}: {text}");
+        let matrix = told("reach", &["--matrix", "-n", "shop"], recording.to_str().unwrap());
+        assert_eq!(matrix.status, 4, "{name}: {}", matrix.out);
+    }
+}
+
+/// An undeclared port works before edge-25.7.1, and is rejected from then on.
+#[test]
+fn undeclared_port_depends_on_the_release() {
+    let Some(folder) = crate::recordings::folder() else { return };
+    let call = ["shop/web", "shop/api:8080"];
+    let older = told("reach", &call, folder.join("healthy-2.18").to_str().unwrap());
+    assert_eq!(older.status, 0, "{}", older.out);
+    assert!(words(&older.out).contains("from edge-25.7.1 on, it is rejected"), "{}", older.out);
+    for name in ["healthy-2.19", "healthy-2.20"] {
+        let newer = told("reach", &call, folder.join(name).to_str().unwrap());
+        assert_eq!((newer.status, newer.out.contains("declares no port 8080")), (1, true), "{}", newer.out);
+    }
+}
+
+/// A default policy cannot be the target of an AuthorizationPolicy: the fix is a Server and a policy for it.
+#[test]
+fn default_deny_is_fixed_by_a_server() {
+    let Some(folder) = crate::recordings::folder() else { return };
+    let cluster = std::fs::read_to_string(folder.join("healthy-2.18/cluster.json")).unwrap();
+    let setting = "--default-policy=all-unauthenticated";
+    assert!(cluster.contains(setting));
+    let denied = cluster.replace(setting, "--default-policy=deny");
+    let copy = tempfile::tempdir().unwrap();
+    let dump = write(copy.path(), "cluster.json", denied);
+    let output = told("reach", &["shop/web", "shop/api"], &dump);
+    let text = output.out;
+    assert_eq!(output.status, 1, "{text}");
+    assert!(
+        words(&text).contains("create a Server for port 8080 and an AuthorizationPolicy for it"),
+        "{text}"
+    );
+    assert!(!text.contains("AuthorizationPolicy for default policy"), "{text}");
+    // The printed manifest authorizes the client.
+    let manifest: Vec<&str> = text
+        .lines()
+        .skip_while(|line| !line.contains("apiVersion: policy.linkerd.io"))
+        .take_while(|line| line.starts_with("      "))
+        .map(|line| &line[6..])
+        .collect();
+    assert!(manifest.iter().any(|line| line.contains("kind: Server")), "{text}");
+    write(copy.path(), "policy.yaml", manifest.join("\n"));
+    let folder = copy.path().to_str().unwrap().to_owned();
+    let cured = told("reach", &["shop/web", "shop/api"], &folder);
+    assert_eq!(cured.status, 0, "{}", cured.out);
+}
+
+/// Column heads that do not fit become numbers with a legend; no line is wider than the terminal.
+#[test]
+fn wide_matrix_has_a_legend() {
+    let Some(folder) = crate::recordings::folder() else { return };
+    let dump = folder.join("healthy-2.18");
+    let args =
+        ["reach", "--matrix", "-n", "linkerd", "--bundle", dump.to_str().unwrap(), "--complete", "all"];
+    let output = crate::binary::ran(crate::binary::meshdoctor(&args).env("COLUMNS", "80"));
+    assert!(output.out.lines().any(|line| line.trim() == "1 = linkerd-dst:8086"), "{}", output.out);
+    assert!(output.out.lines().all(|line| line.chars().count() <= 80), "{}", output.out);
 }

@@ -168,7 +168,7 @@ fn walks(scenario: &Path, truth: &Value, calls: &[Calls]) -> Vec<(Walk, Walk)> {
     let mesh = |traffic| {
         let policy = PolicyEvidence::read(cluster, knowledge).map_err(|(why, _)| why).unwrap();
         let outbound = OutboundEvidence::read(cluster, knowledge).map_err(|(why, _)| why).unwrap();
-        Mesh::new(policy, outbound, cluster, knowledge.calls(), traffic)
+        Mesh::new(policy, outbound, cluster, knowledge, meshdoctor::command::Connection::default(), traffic)
     };
     let known =
         [Traffic::Http1, Traffic::ClientFirst, Traffic::ServerFirst].map(|one| (one, mesh(Some(one))));

@@ -3,11 +3,13 @@
 //! Deployment, an OnDelete set, a pod without an owner and a namespace without room for one more pod each need another step.
 
 mod every;
+mod issuance;
 mod one;
 mod rollouts;
 
 pub(super) use every::{
     all_meshed, listed, meshed_after, meshed_but, meshed_on, of_namespaces, of_workloads,
 };
+pub use issuance::Issuance;
 pub(super) use one::renew;
 pub(super) use rollouts::{Needs, Rollouts};

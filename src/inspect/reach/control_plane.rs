@@ -26,16 +26,14 @@ impl<'a> Mesh<'a> {
         }
         self.trusts_destination(walk, caller.pod);
         for (component, container, _) in NEEDED {
-            if let State::Down { evidence, namespace, .. } = self.control_plane.state(component, container) {
+            if let State::Down { evidence, .. } = self.control_plane.state(component, container) {
                 let says = format!(
                     "the container {container} of linkerd-{component} is not ready in any pod: calls hang, unless the client's \
                      proxy already knows this target"
                 );
                 let step = walk.step(Part::ControlPlane, Outcome::Partly, says);
                 step.evidence.extend(evidence);
-                step.fix(format!(
-                    "repair linkerd-{component}: kubectl -n {namespace} get pods shows its state"
-                ));
+                step.fix(format!("repair linkerd-{component}")).paste(self.states_of_control_plane());
                 return true;
             }
         }
@@ -53,15 +51,15 @@ impl<'a> Mesh<'a> {
         if ours.overlaps(theirs) {
             return;
         }
-        walk.step(
+        let step = walk.step(
             Part::ControlPlane,
             Outcome::NotJudged,
             "the client's proxy has none of the current trust anchors: every call hangs if linkerd-destination was restarted since \
              they changed",
         )
         .evidence(Evidence::field(subject(client), super::identity::path(), ours.shown()))
-        .evidence(evidence.clone())
-        .fix("restart the client's workload: kubectl rollout restart");
+        .evidence(evidence.clone());
+        self.restart(step, &[client]);
     }
 
     /// Whether destination gives out endpoints: some releases give out none while one Server has a selector that is not valid.

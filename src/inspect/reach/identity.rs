@@ -160,9 +160,14 @@ impl Mesh<'_> {
             let step = walk.step(Part::Identity, outcome, says);
             step.evidence.extend(expired.evidence);
             if expired.known {
-                step.fix("renew the issuer or repair identity, then restart the workloads with expired certificates");
+                match self.repair_first() {
+                    Some(first) => step.fix(first),
+                    None => step.fix("repair linkerd-identity").paste(self.states_of_control_plane()),
+                };
                 return false;
             }
+        } else {
+            self.new_certificates(walk);
         }
         match (anchors(client), anchors(server)) {
             (Some(ours), Some(theirs)) if !ours.overlaps(&theirs) => {
@@ -170,10 +175,21 @@ impl Mesh<'_> {
                     "the proxies of client and server share no trust anchor, so neither accepts the other's certificate: {}",
                     self.calls.anchors_disjoint
                 );
-                walk.step(Part::Identity, Outcome::Stops, says)
+                let is_current = |held: &BundlePrint| {
+                    self.certificates.roots.as_ref().is_some_and(|(roots, _)| held.overlaps(roots))
+                };
+                let ends = [(client, &ours), (server, &theirs)];
+                let mut stale: Vec<&Pod> =
+                    ends.iter().filter(|(_, held)| !is_current(held)).map(|(pod, _)| *pod).collect();
+                // Both have a current anchor, each another one of the bundle: new pods get the whole bundle.
+                if stale.is_empty() {
+                    stale = vec![client, server];
+                }
+                let step = walk
+                    .step(Part::Identity, Outcome::Stops, says)
                     .evidence(Evidence::field(subject(client), path(), ours.shown()))
-                    .evidence(Evidence::field(subject(server), path(), theirs.shown()))
-                    .fix("restart the workload with the older anchors: kubectl rollout restart");
+                    .evidence(Evidence::field(subject(server), path(), theirs.shown()));
+                self.restart(step, &stale);
                 return false;
             }
             (Some(_), Some(_)) if self.certificates.unseen => {
@@ -190,5 +206,20 @@ impl Mesh<'_> {
             }
         }
         true
+    }
+
+    /// Notes what keeps identity from issuing certificates: proxies that run keep theirs until it expires.
+    fn new_certificates(&self, walk: &mut Walk) {
+        for finding in &self.issuance.obstacles {
+            let says = format!(
+                "{}. The call works as long as both proxies hold valid certificates",
+                finding.message
+            );
+            let step = walk.step(Part::Identity, Outcome::NotJudged, says);
+            step.evidence.extend(finding.evidence.iter().take(1).cloned());
+            if let Some(first) = self.repair_first() {
+                step.fix(first);
+            }
+        }
     }
 }

@@ -1,12 +1,14 @@
 //! The last part of a walk: what lets a call to the port of a pod, and whether policy authorizes it there.
 
-use super::traffic::{Ends, Known};
+use super::traffic::{CalledPort, Ends, Known};
 use super::{Caller, Mesh, subject};
-use crate::command::{meshdoctor, own};
+use crate::command::meshdoctor;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::walk::{Outcome, Part, Walk};
-use crate::knowledge::Calls;
-use crate::model::policy::{Authorization, Client, Entry, Inbound, Protocol, Spoken, TakenBy, Workload};
+use crate::knowledge::{Calls, First};
+use crate::model::policy::{
+    Authorization, AuthorizedBy, Client, Entry, Inbound, Protocol, Spoken, TakenBy, Workload,
+};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Pod, Server, ServerPort};
@@ -30,7 +32,7 @@ impl<'a> Mesh<'a> {
             walk.step(Part::Server, Outcome::Passes, says);
             return;
         }
-        if !self.network.walk(walk, caller.pod, caller.meshed, pod, port) || !serves(walk, pod, port) {
+        if !self.network.walk(walk, caller.pod, caller.meshed, pod, port) || !serves(self, walk, pod, port) {
             return;
         }
         let skips = skipped(pod, IN).filter(|skipped| skipped.holds(port));
@@ -38,7 +40,14 @@ impl<'a> Mesh<'a> {
         let workload = Workload::of_pod(pod, self.policy.index.controller.quirks).filter(|_| meshed);
         let held = workload.as_ref().map(|workload| self.applied(workload, pod, port));
         let server = held.as_ref().map(|(inbound, _)| inbound.protocol);
-        if !self.protocol(walk, Ends { client: spoken.filter(|_| caller.meshed), server }) {
+        let called = CalledPort {
+            server: held.as_ref().and_then(|(inbound, _)| match inbound.taken_by {
+                TakenBy::Server(server) => Some(server.metadata.name.as_str()),
+                TakenBy::Default(_) => None,
+            }),
+            server_first: self.server_first(pod, port),
+        };
+        if !self.protocol(walk, Ends { client: spoken.filter(|_| caller.meshed), server }, called) {
             return;
         }
         if let Some(workload) = workload.as_ref().filter(|_| caller.meshed && spoken != Some(Spoken::Opaque))
@@ -56,7 +65,7 @@ impl<'a> Mesh<'a> {
             walk.step(Part::Server, Outcome::Passes, says).evidence(skipped.by());
             return;
         }
-        if proxy_is_down(walk, pod, self.calls) {
+        if proxy_is_down(self, walk, pod) {
             return;
         }
         let Some((inbound, held)) = held else {
@@ -80,7 +89,7 @@ impl<'a> Mesh<'a> {
         if let Some((outcome, says)) = held {
             walk.step(Part::ControlPlane, outcome, says);
         }
-        policy(walk, &inbound, who, (pod, port), self.calls);
+        self.policy(walk, &inbound, who, caller, (pod, port));
     }
 
     /// How a client's proxy treats a call of a pod's own address.
@@ -126,9 +135,20 @@ impl<'a> Mesh<'a> {
             .fix("give its podSelector a label that only the pods of its own namespace have, or upgrade Linkerd");
     }
 
+    /// The protocol of a port by its number or its name, if the server speaks first in it.
+    fn server_first(&self, pod: &Pod, port: u16) -> Option<&'a str> {
+        let declared = pod.spec.all_containers().flat_map(|container| &container.ports);
+        let names: Vec<&str> =
+            declared.filter(|known| known.container_port == port).map(|known| known.name.as_str()).collect();
+        let known = self.knowledge.protocols().protocols.iter().filter(|known| known.first == First::Server);
+        let mut known = known
+            .filter(|known| known.ports.contains(&port) || names.iter().any(|name| known.is_named(name)));
+        known.next().map(|known| known.title.as_str())
+    }
+
     /// Notes how both ends treat the connection; `false` where nothing of it gets through.
-    fn protocol(&self, walk: &mut Walk, ends: Ends) -> bool {
-        let Some(said) = ends.evaluate(self.traffic, self.calls) else { return true };
+    fn protocol(&self, walk: &mut Walk, ends: Ends, called: CalledPort<'_>) -> bool {
+        let Some(said) = ends.evaluate(self.traffic, called, self.calls) else { return true };
         let outcome = match said.fate {
             Known::Flows => Outcome::Passes,
             Known::Unknown => Outcome::NotJudged,
@@ -142,10 +162,63 @@ impl<'a> Mesh<'a> {
         }
         outcome != Outcome::Stops
     }
+
+    /// Notes whether the policy of the port authorizes the client.
+    fn policy(
+        &self,
+        walk: &mut Walk,
+        inbound: &Inbound<'_>,
+        who: Client<'_>,
+        caller: Caller<'_>,
+        (pod, port): (&Pod, u16),
+    ) {
+        let calls = self.calls;
+        let (by, evidence) = match inbound.taken_by {
+            TakenBy::Server(server) => {
+                let meta = &server.metadata;
+                let object = Subject::object(Kind::Server, &meta.namespace, &meta.name);
+                (
+                    format!("Server {}", meta.name),
+                    Evidence::field(object, "spec.port", format!("selects port {port}")),
+                )
+            }
+            TakenBy::Default(policy) => (
+                format!("default policy {policy}"),
+                Evidence::other("default inbound policy", policy.as_str()),
+            ),
+        };
+        let client = who.identity.map_or_else(|| "a client without identity".to_owned(), str::to_owned);
+        let admits = |one: &&Authorization<'_>| one.admits(who.identity, who.address);
+        let name = &pod.metadata.name;
+        match inbound.connect(who) {
+            Entry::Admitted => {
+                let at_port = inbound.authorizations.iter().find(admits);
+                let says = match at_port {
+                    Some(one) if matches!(one.by, AuthorizedBy::Default(_)) => {
+                        format!("{by} authorizes {client}")
+                    }
+                    Some(one) => format!("{by} authorizes {client}, by {}", one.by.name()),
+                    None => format!("{by} authorizes {client} on some of its routes; others may deny it"),
+                };
+                walk.step(Part::Policy, Outcome::Passes, says).evidence(evidence);
+                if let Some(says) = limited(inbound, calls) {
+                    walk.step(Part::Policy, Outcome::Passes, says);
+                }
+            }
+            Entry::Refused | Entry::NoRoute => {
+                let shown =
+                    meshdoctor().words("policy").operand(format!("{}/{name}:{port}", pod.metadata.namespace));
+                let says = format!("{by} of pod {name} does not authorize {client}: {}", calls.refused);
+                let step = walk.step(Part::Policy, Outcome::Stops, says).evidence(evidence);
+                self.authorize(step, inbound, caller, (pod, port));
+                step.note(format!("{shown} shows the authorized clients"));
+            }
+        }
+    }
 }
 
 /// Whether the pod's own containers can serve the port, as far as they say; `false` where none of them runs.
-fn serves(walk: &mut Walk, pod: &Pod, port: u16) -> bool {
+fn serves(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod, port: u16) -> bool {
     let statuses = &pod.status.container_statuses;
     let mut own = statuses.iter().filter(|status| status.name != PROXY_CONTAINER).peekable();
     if own.peek().is_some()
@@ -155,7 +228,8 @@ fn serves(walk: &mut Walk, pod: &Pod, port: u16) -> bool {
         let says = format!("no container of pod {} runs: it is in state {word}", pod.metadata.name);
         walk.step(Part::Server, Outcome::Stops, says)
             .evidence(Evidence::field(subject(pod), "status.containerStatuses", word))
-            .fix("find out why its containers do not run: kubectl describe pod");
+            .fix("find out why its containers do not run")
+            .paste(mesh.described(pod));
         return false;
     }
     let declared = || pod.spec.all_containers().flat_map(|container| &container.ports);
@@ -177,56 +251,17 @@ fn serves(walk: &mut Walk, pod: &Pod, port: u16) -> bool {
 }
 
 /// Notes that the pod's proxy does not run.
-fn proxy_is_down(walk: &mut Walk, pod: &Pod, calls: &Calls) -> bool {
+fn proxy_is_down(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod) -> bool {
     let Some(status) = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready) else {
         return false;
     };
-    let says = format!("the proxy of pod {} is not ready: {}", pod.metadata.name, calls.proxy_down);
+    let says = format!("the proxy of pod {} is not ready: {}", pod.metadata.name, mesh.calls.proxy_down);
     let path = format!("status.containerStatuses[{}].ready", status.name);
     walk.step(Part::Server, Outcome::Stops, says)
         .evidence(Evidence::field(subject(pod), path, "false"))
-        .fix(format!("find out why the proxy is not ready: its log, and {}", own("check")));
+        .fix("find out why the proxy is not ready")
+        .paste(mesh.proxy_log(pod));
     true
-}
-
-fn policy(walk: &mut Walk, inbound: &Inbound<'_>, who: Client<'_>, (pod, port): (&Pod, u16), calls: &Calls) {
-    let (by, evidence) = match inbound.taken_by {
-        TakenBy::Server(server) => {
-            let meta = &server.metadata;
-            let object = Subject::object(Kind::Server, &meta.namespace, &meta.name);
-            (
-                format!("Server {}", meta.name),
-                Evidence::field(object, "spec.port", format!("selects port {port}")),
-            )
-        }
-        TakenBy::Default(policy) => {
-            (format!("default policy {policy}"), Evidence::other("default inbound policy", policy.as_str()))
-        }
-    };
-    let client = who.identity.map_or_else(|| "a client without identity".to_owned(), str::to_owned);
-    let admits = |one: &&Authorization<'_>| one.admits(who.identity, who.address);
-    let name = &pod.metadata.name;
-    match inbound.connect(who) {
-        Entry::Admitted => {
-            let at_port = inbound.authorizations.iter().find(admits);
-            let says = match at_port {
-                Some(one) => format!("{by} authorizes {client}, by {}", one.by.name()),
-                None => format!("{by} authorizes {client} on some of its routes; others may deny it"),
-            };
-            walk.step(Part::Policy, Outcome::Passes, says).evidence(evidence);
-            if let Some(says) = limited(inbound, calls) {
-                walk.step(Part::Policy, Outcome::Passes, says);
-            }
-        }
-        Entry::Refused | Entry::NoRoute => {
-            walk.step(Part::Policy, Outcome::Stops, format!("{by} of pod {name} does not authorize {client}: {}", calls.refused))
-                .evidence(evidence)
-                .fix(format!(
-                    "add an AuthorizationPolicy for {by} that authorizes this client; {} shows the authorized ones",
-                    meshdoctor().words("policy").operand(format!("{}/{name}:{port}", pod.metadata.namespace))
-                ));
-        }
-    }
 }
 
 /// How many requests the port takes, and what the others get.

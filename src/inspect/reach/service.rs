@@ -1,7 +1,7 @@
 //! The part of a walk that is about a Service: its port, its routes, and where these send a call.
 
 use super::endpoints::none_ready;
-use super::{Caller, Mesh, skipped};
+use super::{Caller, Mesh, skipped, skips};
 use crate::command::meshdoctor;
 use crate::finding::{Evidence, Subject};
 use crate::inspect::routed::{self, Next};
@@ -39,36 +39,11 @@ impl<'a> Mesh<'a> {
         if service.spec.cluster_ip.headless {
             return self.to_headless(walk, caller, service, port);
         }
-        let chosen: Option<&ServicePort> = match port {
-            Some(port) => service.spec.tcp_ports().find(|known| known.port == port),
-            None => service.spec.only_tcp_port(),
+        let Some(chosen) = self.chosen(walk, caller, service, port) else { return };
+        let number = match chosen {
+            Ok(declared) => declared.port,
+            Err(undeclared) => undeclared,
         };
-        let declared: Vec<String> = service.spec.tcp_ports().map(|port| port.port.to_string()).collect();
-        let Some(chosen) = chosen else {
-            let (says, fix) = match port {
-                Some(port) => (
-                    format!(
-                        "Service {namespace}/{name} declares no port {port}: {}",
-                        self.calls.undeclared_port
-                    ),
-                    format!("call a declared port ({}), or add the port to the Service", declared.join(", ")),
-                ),
-                None => (
-                    format!("the port of Service {namespace}/{name} is not specified"),
-                    format!("name one of {}: {namespace}/{name}:PORT", declared.join(", ")),
-                ),
-            };
-            walk.step(Part::Service, Outcome::Stops, says)
-                .evidence(Evidence::field(object, "spec.ports", declared.join(", ")))
-                .fix(fix);
-            return;
-        };
-        walk.step(
-            Part::Service,
-            Outcome::Passes,
-            format!("Service {namespace}/{name} declares port {}", chosen.port),
-        )
-        .evidence(Evidence::field(object, "spec.ports", declared.join(", ")));
         if let Some(cluster) = service.metadata.label(MIRRORS_CLUSTER) {
             // Where a gateway stands between, its address is the only endpoint here.
             let by_gateway = service.metadata.label(REMOTE_DISCOVERY).is_none();
@@ -90,22 +65,81 @@ impl<'a> Mesh<'a> {
             .fix("also run meshdoctor against that cluster");
             return;
         }
-        let caller = caller.through(skipped(walk, caller.pod, chosen.port));
+        let caller = caller.through(skipped(walk, caller.pod, number));
         if !caller.meshed {
-            return self.to_endpoints(walk, caller, service, Ok(chosen), None);
+            return self.to_endpoints(walk, caller, service, chosen, None);
         }
         if !self.discovery(walk, caller) {
             return;
         }
         let profile = self.outbound.profile(namespace, name);
         let from = caller.pod.metadata.namespace.as_str();
-        let outbound = self.outbound.index.of_service((namespace, name), chosen.port, from);
+        let outbound = self.outbound.index.of_service((namespace, name), number, from);
         let index = &self.outbound.index;
-        match routed::service(walk, index, profile, &outbound, (service, chosen.port), self.calls) {
+        match routed::service(walk, index, profile, &outbound, (service, number), self.calls) {
             Next::Ends => {}
-            Next::Service => self.to_endpoints(walk, caller, service, Ok(chosen), Some(outbound.spoken)),
+            Next::Service => self.to_endpoints(walk, caller, service, chosen, Some(outbound.spoken)),
             Next::Backends(backends) => self.to_backends(walk, caller, &backends, outbound.spoken),
         }
+    }
+
+    /// The port of the Service that is called; one that it does not declare as `Err`, if the release sends the call on. `None` if
+    /// the call ends here.
+    fn chosen<'s>(
+        &self,
+        walk: &mut Walk,
+        caller: Caller<'_>,
+        service: &'s Service,
+        port: Option<u16>,
+    ) -> Option<Result<&'s ServicePort, u16>> {
+        let (namespace, name) = service.metadata.key();
+        let object = Subject::object(Kind::Service, namespace, name);
+        let chosen = match port {
+            Some(port) => service.spec.tcp_ports().find(|known| known.port == port),
+            None => service.spec.only_tcp_port(),
+        };
+        let declared: Vec<String> = service.spec.tcp_ports().map(|port| port.port.to_string()).collect();
+        let declared = declared.join(", ");
+        let evidence = Evidence::field(object, "spec.ports", declared.as_str());
+        if let Some(chosen) = chosen {
+            let says = format!("Service {namespace}/{name} declares port {}", chosen.port);
+            walk.step(Part::Service, Outcome::Passes, says).evidence(evidence);
+            return Some(Ok(chosen));
+        }
+        let Some(port) = port else {
+            let says = format!("the port of Service {namespace}/{name} is not specified");
+            walk.step(Part::Service, Outcome::Stops, says)
+                .evidence(evidence)
+                .fix(format!("name one of {declared}: {namespace}/{name}:PORT"));
+            return None;
+        };
+        let fix = format!("call a declared port ({declared}), or add the port to the Service");
+        let undeclared = format!("Service {namespace}/{name} declares no port {port}");
+        let passes_proxy = caller.meshed && !skips(caller.pod, port);
+        if !passes_proxy {
+            let says = format!("{undeclared}: without a proxy, nothing forwards the connection");
+            walk.step(Part::Service, Outcome::Stops, says).evidence(evidence).fix(fix);
+            return None;
+        }
+        let quirks = &self.policy.index.controller.quirks;
+        let with_profile = self.outbound.has_profile(namespace, name);
+        let refused = match with_profile {
+            true => quirks.refuses_undeclared_ports_with_profile,
+            false => quirks.refuses_undeclared_ports,
+        };
+        if refused {
+            let says = format!("{undeclared}: {}", self.calls.undeclared_port);
+            walk.step(Part::Service, Outcome::Stops, says).evidence(evidence).fix(fix);
+            return None;
+        }
+        let since = self.knowledge.upgrades().undeclared_ports_since(with_profile);
+        let says = format!(
+            "{undeclared}: this release sends the call to port {port} of its pods; from {since} on, it is rejected"
+        );
+        walk.step(Part::Service, Outcome::Passes, says)
+            .evidence(evidence)
+            .fix(format!("before an upgrade to {since} or later, {fix}"));
+        Some(Err(port))
     }
 
     /// Goes on to the backends that routes name: each takes its part of the calls.

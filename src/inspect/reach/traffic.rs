@@ -30,6 +30,25 @@ impl Traffic {
             Traffic::ServerFirst => "the server speaks first",
         }
     }
+
+    /// As a noun.
+    const fn name(self) -> &'static str {
+        match self {
+            Traffic::Http1 => "HTTP/1",
+            Traffic::Http2 => "HTTP/2",
+            Traffic::ClientFirst => "protocols in which the client speaks first",
+            Traffic::ServerFirst => "protocols in which the server speaks first",
+        }
+    }
+}
+
+/// What is known about the called port.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct CalledPort<'a> {
+    /// The Server that sets its protocol.
+    pub(super) server: Option<&'a str>,
+    /// The protocol that its number or name belongs to, if the server speaks first in it.
+    pub(super) server_first: Option<&'a str>,
 }
 
 /// How the proxies treat a connection. An end without a proxy, or whose proxy does not see the port, is `None`.
@@ -81,25 +100,19 @@ pub(super) enum Known {
 
 impl Ends {
     /// What they do with traffic of one kind, or of each if it is not known which.
-    pub(super) fn evaluate(self, traffic: Option<Traffic>, calls: &Calls) -> Option<Said> {
+    pub(super) fn evaluate(
+        self,
+        traffic: Option<Traffic>,
+        called: CalledPort<'_>,
+        calls: &Calls,
+    ) -> Option<Said> {
         let how = self.describe()?;
         let asked: Vec<Traffic> = traffic.map_or_else(|| Traffic::ALL.to_vec(), |one| vec![one]);
         let fates: Vec<(Traffic, Fate)> = asked.iter().map(|&one| (one, self.fate(one))).collect();
-        let seconds = calls.detection_seconds;
-        let mut says = how;
-        for (one, fate) in &fates {
-            let clause = one.clause();
-            match fate {
-                Fate::Delayed => says.push_str(&format!("; if {clause}, it begins after {seconds} seconds")),
-                Fate::Fails(how) => {
-                    let after = format!("after {seconds} seconds");
-                    let how = how.replace("after protocol detection", &after);
-                    says.push_str(&format!("; if {clause}, the connection is {how}"));
-                }
-                Fate::Unknown => says.push_str(&format!("; the result if {clause} is not known")),
-                Fate::Flows => {}
-            }
-        }
+        let says = match traffic {
+            Some(_) => in_full(how, &fates, calls),
+            None => in_short(how, &fates, called, calls),
+        };
         let known = |fate: Fate| match fate {
             Fate::Flows | Fate::Delayed => Known::Flows,
             Fate::Unknown => Known::Unknown,
@@ -148,6 +161,58 @@ impl Ends {
             },
         }
     }
+}
+
+/// How the proxies treat the port, and the result for traffic of one kind.
+fn in_full(how: String, fates: &[(Traffic, Fate)], calls: &Calls) -> String {
+    let seconds = calls.detection_seconds;
+    let mut says = how;
+    for (one, fate) in fates {
+        let clause = one.clause();
+        match fate {
+            Fate::Delayed => says.push_str(&format!("; if {clause}, it begins after {seconds} seconds")),
+            Fate::Fails(how) => {
+                let after = format!("after {seconds} seconds");
+                let how = how.replace("after protocol detection", &after);
+                says.push_str(&format!("; if {clause}, the connection is {how}"));
+            }
+            Fate::Unknown => says.push_str(&format!("; the result if {clause} is not known")),
+            Fate::Flows => {}
+        }
+    }
+    says
+}
+
+/// The protocols that work, if others fail. The effect of a server that speaks first is stated only for ports of such protocols.
+fn in_short(how: String, fates: &[(Traffic, Fate)], called: CalledPort<'_>, calls: &Calls) -> String {
+    let of = |holds: fn(Fate) -> bool| -> Vec<Traffic> {
+        fates.iter().filter(|(_, fate)| holds(*fate)).map(|(traffic, _)| *traffic).collect()
+    };
+    let works = of(|fate| matches!(fate, Fate::Flows | Fate::Delayed));
+    let fails = of(|fate| matches!(fate, Fate::Fails(_)));
+    let unknown = of(|fate| fate == Fate::Unknown);
+    let names = |list: &[Traffic]| list.iter().map(|one| one.name()).collect::<Vec<_>>().join(" and ");
+    let mut says = if fails.is_empty() || fails == [Traffic::ServerFirst] || works.is_empty() {
+        how
+    } else {
+        let by = called.server.map_or(how, |server| format!("Server {server}"));
+        format!("{} ({by}); other protocols fail", names(&works))
+    };
+    if !unknown.is_empty() {
+        says.push_str(&format!("; not known: {}", names(&unknown)));
+    }
+    if let Some(protocol) = called.server_first {
+        let delayed = fates.contains(&(Traffic::ServerFirst, Fate::Delayed));
+        if delayed {
+            let seconds = calls.detection_seconds;
+            says.push_str(&format!(
+                "; {protocol}, in which the server speaks first, begins after {seconds} seconds"
+            ));
+        } else if fails.contains(&Traffic::ServerFirst) {
+            says.push_str(&format!("; {protocol} fails, since the server speaks first"));
+        }
+    }
+    says
 }
 
 /// What a client's proxy does by itself.
@@ -238,7 +303,7 @@ mod tests {
     #[test]
     fn condition_names_the_shorter_side() {
         let calls = Knowledge::embedded().calls();
-        let said = |client, server| Ends { client, server }.evaluate(None, calls);
+        let said = |client, server| Ends { client, server }.evaluate(None, CalledPort::default(), calls);
         let condition = |client, server| said(client, server).and_then(|said| said.condition);
         assert_eq!(said(None, None), None);
         assert_eq!(condition(Some(Spoken::Detect), Some(Protocol::Detect)), None);
@@ -246,5 +311,30 @@ mod tests {
         assert_eq!(plain.as_deref(), Some("unless the server speaks first"));
         let h2c = condition(Some(Spoken::Http2), Some(Protocol::Detect));
         assert_eq!(h2c.as_deref(), Some("if it is HTTP/2"));
+    }
+
+    #[test]
+    fn row_names_the_protocols_that_work() {
+        let calls = Knowledge::embedded().calls();
+        let says = |client, server, called| {
+            Ends { client, server }.evaluate(None, called, calls).map(|said| said.says).unwrap_or_default()
+        };
+        let called = CalledPort { server: Some("api-http"), server_first: None };
+        assert_eq!(
+            says(None, Some(Protocol::Http1), called),
+            "HTTP/1 (Server api-http); other protocols fail; not known: HTTP/2"
+        );
+        assert_eq!(
+            says(Some(Spoken::Detect), Some(Protocol::Http1), called),
+            "HTTP/1 and HTTP/2 (Server api-http); other protocols fail"
+        );
+        let detect = says(None, Some(Protocol::Detect), CalledPort::default());
+        assert_eq!(detect, "the server's proxy detects the protocol");
+        let mysql = CalledPort { server: None, server_first: Some("MySQL") };
+        assert!(
+            says(None, Some(Protocol::Detect), mysql).ends_with("MySQL fails, since the server speaks first")
+        );
+        let both = says(Some(Spoken::Detect), Some(Protocol::Detect), mysql);
+        assert!(both.ends_with("MySQL, in which the server speaks first, begins after 10 seconds"), "{both}");
     }
 }

@@ -49,6 +49,8 @@ pub struct Quirks {
     pub init_container_ports: bool,
     /// Calls to an undeclared port of a Service's address are rejected.
     pub refuses_undeclared_ports: bool,
+    /// The same, if the Service has a ServiceProfile.
+    pub refuses_undeclared_ports_with_profile: bool,
     /// Rule timeouts of Gateway API HTTPRoutes have an effect.
     pub gateway_timeouts: bool,
     /// Circuit breaking supports the mode `unified` and reduced load for failing endpoints.
@@ -78,6 +80,9 @@ impl Quirks {
             init_container_ports: version.is_none_or(|v| !lacks(known.init_container_ports(v, knowledge))),
             refuses_undeclared_ports: version
                 .is_none_or(|v| !lacks(knowledge.upgrades().refuses_undeclared_ports(v, knowledge.minors()))),
+            refuses_undeclared_ports_with_profile: version.is_none_or(|v| {
+                !lacks(knowledge.upgrades().refuses_undeclared_ports_with_profile(v, knowledge.minors()))
+            }),
             gateway_timeouts: version.is_none_or(|v| !lacks(known.gateway_timeouts(v, knowledge))),
             unified_accrual: version.is_none_or(|v| !lacks(known.unified_accrual(v, knowledge))),
             app_protocol: version.is_none_or(|v| !lacks(known.app_protocol(v, knowledge))),

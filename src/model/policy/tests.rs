@@ -36,6 +36,7 @@ fn controller(voids: bool) -> Controller {
             servers_by_age: true,
             init_container_ports: true,
             refuses_undeclared_ports: true,
+            refuses_undeclared_ports_with_profile: true,
             gateway_timeouts: true,
             unified_accrual: true,
             app_protocol: true,

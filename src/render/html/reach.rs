@@ -65,6 +65,9 @@ fn call(walk: &Walk, in_full: bool, body: &mut String) {
         if let Some(fix) = &step.fix {
             _ = write!(body, "<p><strong>What to do</strong> {}</p>", escaped(fix));
         }
+        if !step.paste.is_empty() {
+            _ = write!(body, "<pre>{}</pre>", escaped(&step.paste.join("\n")));
+        }
         body.push_str("</li>");
     }
     body.push_str("</ol></article>");
@@ -92,6 +95,7 @@ mod tests {
             evidence: Vec::new(),
             condition: None,
             fix: None,
+            paste: Vec::new(),
         };
         let walk = Walk { from: "shop/web".to_owned(), to: "shop/api:80".to_owned(), steps: vec![step] };
         let plain = calls(&[&walk], &[]);
