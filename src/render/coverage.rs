@@ -91,15 +91,13 @@ fn every_list_denied<'g, 'a>(report: &Report, groups: &'g Groups<'a>) -> Option<
 fn grant_whole_role(gaps: &[&Gap]) -> (String, Option<Command>) {
     let is_brought = |gap: &&Gap| matches!(gap.missing.request.item.kind(), Some(Kind::Foreign(_)));
     let role = meshdoctor().words("rbac");
-    let role = if gaps.iter().any(is_brought) {
-        role.option("--checks", Arg::placeholder("DIR"))
-    } else {
-        role
-    };
+    let role =
+        if gaps.iter().any(is_brought) { role.option("--checks", Arg::placeholder("DIR")) } else { role };
     let user = gaps.iter().find_map(|gap| message(&gap.missing.why).and_then(denied_user));
     let role = match user {
         None => role.option("--user", Arg::placeholder("USER_NAME")),
-        Some(user) => match user.strip_prefix("system:serviceaccount:").and_then(|name| name.split_once(':')) {
+        Some(user) => match user.strip_prefix("system:serviceaccount:").and_then(|name| name.split_once(':'))
+        {
             Some((namespace, name)) => role.option("--service-account", format!("{namespace}/{name}")),
             None => role.option("--user", user),
         },

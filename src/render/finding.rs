@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use super::look::Look;
-use super::text::{clean, shortened, thousands, width, with_short_ids, wrap, wrap_from};
+use super::text::{clean, pad, shortened, thousands, width, with_short_ids, wrap, wrap_from};
 use super::{repair, subject};
 use crate::command::Command;
 use crate::finding::{
@@ -22,8 +22,11 @@ const INFO: usize = 6;
 const EVIDENCE: usize = 6;
 
 /// How many pieces of evidence reports show, and after how many lines no further one begins.
-const QUOTED: usize = 2;
-const QUOTED_LINES: usize = 2;
+const QUOTED: usize = 3;
+const QUOTED_LINES: usize = 4;
+
+/// Columns of the label of a waived or known finding.
+const SET_ASIDE: usize = 10;
 
 /// How many moments of a timeline are shown, and how many of them are the latest.
 const MOMENTS: usize = 9;
@@ -59,7 +62,7 @@ impl Form {
     pub fn of_report(report: &Report) -> Form {
         let mut planned = report.repair.findings.keys().map(|&at| &report.findings[at]);
         match (planned.next(), planned.next()) {
-            (Some(only), None) if only.subjects.len() == 1 => Form::UnderPlan { now: report.at.0 },
+            (Some(_), None) => Form::UnderPlan { now: report.at.0 },
             _ => Form::of_ticket(report),
         }
     }
@@ -95,7 +98,7 @@ impl Form {
 impl Printer {
     /// Whether the planned finding is printed without a heading, right below the plan.
     pub fn continues_plan(&self) -> bool {
-        matches!(self.form, Form::UnderPlan { .. }) && !self.look.verbose
+        matches!(self.form, Form::UnderPlan { .. })
     }
 
     /// Prints for a purpose.
@@ -116,6 +119,18 @@ impl Printer {
         planned: Option<&PlannedFinding>,
     ) -> String {
         self.block(finding, explains, None, planned)
+    }
+
+    /// A waived finding or one of the baseline, in brief: `waived    crd-missing  Service shop/web: until 2026-12-01 by ...`.
+    pub fn set_aside(&self, finding: &Finding) -> Vec<String> {
+        let label = if finding.is_waived() { "waived" } else { "baseline" };
+        let about = subject::brief(finding.subjects.iter());
+        let by = if finding.is_waived() { standing(finding).join("; ") } else { String::new() };
+        let words = [finding.severity.word(), finding.check, &about].join("  ");
+        let words = if by.is_empty() { words } else { format!("{words}: {by}") };
+        let lines = wrap(&clean(&words), self.look.prose() - SET_ASIDE).into_iter().enumerate();
+        let label = |at| self.look.faint(&pad(if at == 0 { label } else { "" }, SET_ASIDE));
+        lines.map(|(at, line)| format!("{}{line}", label(at))).collect()
     }
 
     /// An info, in one line if it fits; `column` is the width of the check names.
@@ -161,14 +176,12 @@ impl Printer {
         let in_full = finding.severity > Severity::Info || self.look.verbose || self.form == Form::Card;
         let message = clean(&finding.message);
         let is_headed = planned.is_some() && self.continues_plan();
-        let mut lines = match is_headed {
-            true => self.labelled("why", wrap(&message, self.look.prose() - INDENT)),
-            false => {
-                let message = wrap(&message, self.look.prose() - 2).into_iter();
-                let heading = self.heading(finding, planned).into_iter();
-                heading.chain(message.map(|line| format!("  {line}"))).collect()
-            }
-        };
+        let mut lines = if is_headed { Vec::new() } else { self.heading(finding, planned) };
+        // The plan has the message and the steps.
+        if planned.is_none() {
+            let message = wrap(&message, self.look.prose() - 2).into_iter();
+            lines.extend(message.map(|line| format!("  {line}")));
+        }
         let standing: Vec<String> = standing(finding).iter().map(|line| clean(line).into_owned()).collect();
         let standing = standing.iter().flat_map(|line| wrap(line, self.look.prose() - INDENT)).collect();
         lines.extend(self.labelled(if finding.is_waived() { "waived" } else { "baseline" }, standing));
@@ -197,8 +210,7 @@ impl Printer {
         if finding.when == When::UntilUpgrade {
             lines.extend(self.labelled("upgrade", vec!["this ends with it".to_owned()]));
         }
-        let steps_above = planned.is_some() && !self.look.verbose;
-        if in_full && !steps_above {
+        if in_full && planned.is_none() {
             lines.extend(self.steps(&finding.remedy.steps));
             let verify = finding.remedy.verify.iter().flat_map(Command::rendered);
             let verify = verify.map(|line| self.look.command(&clean(&line))).collect();
@@ -379,7 +391,7 @@ impl Printer {
 }
 
 /// The check, and whether it is a guess.
-fn named(finding: &Finding) -> String {
+pub(super) fn named(finding: &Finding) -> String {
     match finding.confidence {
         Confidence::Likely => format!("{} (likely)", finding.check),
         Confidence::Observed => finding.check.to_owned(),

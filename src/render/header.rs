@@ -13,20 +13,13 @@ const VERSIONS: usize = 6;
 
 /// The header: one line if the width allows.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
-    let release_data = format!("release data as of {}", report.knowledge_date);
     let mut first = first_line(report);
-    let Some(words) = judged_as_of(report) else {
-        first.push(release_data);
-        return segments(&first, look);
-    };
-    let room = look.prose() - 2;
-    let both = format!("{words}; {release_data}");
-    let words = if width(&both) <= room { both } else { words };
-    if !words.ends_with(&release_data) {
-        first.push(release_data);
+    if look.verbose {
+        first.push(format!("release data as of {}", report.knowledge_date));
     }
     let mut lines = segments(&first, look);
-    lines.extend(wrap(&words, room).into_iter().map(|line| format!("  {line}")));
+    let judged = judged_as_of(report).map(|words| wrap(&words, look.prose() - 2)).unwrap_or_default();
+    lines.extend(judged.into_iter().map(|line| format!("  {line}")));
     lines
 }
 
@@ -119,11 +112,8 @@ fn judged_as_of(report: &Report) -> Option<String> {
     match source {
         TimeSource::Captured => Some(format!("checked as of {at}, when the evidence was collected")),
         TimeSource::Flag => Some(format!("checked as of {at} (--at)")),
-        TimeSource::Clock if report.origin.kind == "live" => None,
-        TimeSource::Clock => Some(format!(
-            "checked as of {at}, this machine's clock: the evidence does not state when it was collected \
-             (--at)"
-        )),
+        TimeSource::Clock if ["live", "manifests"].contains(&report.origin.kind.as_str()) => None,
+        TimeSource::Clock => Some(format!("checked as of {at}, by this machine's clock; --at sets it")),
     }
 }
 

@@ -9,13 +9,24 @@ use super::look::Look;
 use super::text::{count, wrap, wrap_from};
 use crate::checks::Outcome;
 use crate::exit;
+use crate::finding::{Finding, Severity};
 use crate::report::Report;
 
 /// The lines; none if there are errors or warnings.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let roots = report.verdict.roots;
-    if roots.error + roots.warning > 0 {
+    let is_brought = |finding: &Finding| finding.when.begins() && finding.severity > Severity::Info;
+    if !report.repair.findings.is_empty() || report.findings.iter().any(is_brought) {
         return Vec::new();
+    }
+    if report.verdict.status == exit::FINDINGS {
+        let words = format!("{} (--fail-on {})", count(roots.info, "info", "infos"), report.verdict.gate);
+        return said("FAILS", &words, look.bad("FAILS"), look);
+    }
+    if roots.error + roots.warning > 0 {
+        let known =
+            format!("{} in the baseline", count(report.verdict.in_baseline, "finding is", "findings are"));
+        return said("NOTHING NEW", &known, look.good("NOTHING NEW"), look);
     }
     let passed = format!("{} passed, no errors or warnings", count(report.verdict.passed, "check", "checks"));
     let crashed = report.checks.iter().any(|check| matches!(check.outcome, Outcome::Crashed(_)));

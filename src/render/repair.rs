@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use super::finding::named;
 use super::look::Look;
 use super::subject;
-use super::text::{clean, count, pad, shortened_to, some_of, thousands, width, wrap, wrap_from, wrapped_to};
+use super::text::{clean, count, pad, some_of, thousands, width, wrap, wrap_from};
 use crate::command::Command;
 use crate::finding::{Finding, Severity, Step};
 use crate::report::{PlanStep, PlannedFinding, Report};
@@ -13,8 +14,7 @@ use crate::report::{PlanStep, PlannedFinding, Report};
 /// How many lines of the command of one step are shown.
 const COMMAND_LINES: usize = 8;
 
-/// How many lines of the words of one step, and of the commands that verify, a short plan shows.
-const STEP_LINES: usize = 2;
+/// How many lines of the commands that verify a short plan shows.
 const VERIFY_LINES: usize = 2;
 
 /// How many further nodes a step names.
@@ -23,7 +23,7 @@ const NODES: usize = 3;
 /// How much of a plan is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Steps are cut to two lines of words. Commands stay whole.
+    /// What is stated once is not repeated, and few commands that verify are shown.
     Short,
     /// Everything.
     Full,
@@ -85,7 +85,7 @@ struct PlanPrinter<'a> {
 }
 
 impl PlanPrinter<'_> {
-    /// `error 2  check  subjects  after 1`, on one line; a single finding is the verdict: `ERROR  check  subjects`, in full.
+    /// `error 2  check  subjects  after 1` and the message; a single finding is the verdict: `ERROR  check  subjects`.
     fn heading(&self, number: usize) -> Vec<String> {
         let plan = &self.report.repair;
         let Some((&at, planned)) = plan.findings.iter().find(|(_, planned)| planned.number == number) else {
@@ -100,22 +100,25 @@ impl PlanPrinter<'_> {
             true => String::new(),
             false => format!("  after {}", in_numbers(&planned.after)),
         };
-        let taken = width(&word) + width(&number) + 2 + width(finding.check) + 2;
+        let name = named(finding);
+        let taken = width(&word) + width(&number) + 2 + width(&name) + 2;
         let room = self.look.columns().saturating_sub(taken + width(&after));
         let about = match is_single {
             true => subject::heading(&finding.subjects, self.look),
-            false => shortened_to(&subject::brief(finding.subjects.iter()), room).into_owned(),
+            false => subject::brief(finding.subjects.iter()),
         };
         let mut about = wrap_from(&about, room, self.look.columns() - 9).into_iter();
         let first = format!(
             "{}{number}  {}  {}{}",
             self.look.severity_like(finding.severity, &word),
-            self.look.strong(finding.check),
+            self.look.strong(&name),
             about.next().unwrap_or_default(),
             self.look.faint(&after)
         );
         let rest = about.map(|line| format!("{}{line}", " ".repeat(9)));
-        std::iter::once(first.trim_end().to_owned()).chain(rest).collect()
+        let message = wrap(&clean(&finding.message), self.look.prose() - 2).into_iter();
+        let message = message.map(|line| format!("  {line}"));
+        std::iter::once(first.trim_end().to_owned()).chain(rest).chain(message).collect()
     }
 
     /// A step with its command; `repairs` if it repairs others than the finding above it. `is_stated`: an earlier step states
@@ -137,11 +140,8 @@ impl PlanPrinter<'_> {
         };
         let end = elsewhere(&step.step, self.look.most(NODES)) + &repairs.unwrap_or_default();
         let room = self.look.prose() - indent.len();
-        let words = match self.extent {
-            Extent::Short => wrapped_to(&text, room, STEP_LINES, &end),
-            Extent::Full => wrap(&format!("{text}{end}"), room),
-        };
-        let mut lines: Vec<String> = words.into_iter().map(|line| format!("{indent}{line}")).collect();
+        let words = wrap(&format!("{text}{end}"), room).into_iter();
+        let mut lines: Vec<String> = words.map(|line| format!("{indent}{line}")).collect();
         if let Some(first) = lines.first_mut() {
             *first = format!("  {number:>digits$}. {}", &first[indent.len()..], digits = self.digits);
         }
@@ -152,9 +152,11 @@ impl PlanPrinter<'_> {
 
     /// The commands that show whether the repair worked.
     fn verify(&self) -> Vec<String> {
-        let rendered =
-            |command: &Command| command.rendered().iter().map(|line| clean(line).into_owned()).collect();
-        let all: Vec<Vec<String>> = self.report.repair.verify.iter().map(rendered).collect();
+        let commands = &self.report.repair.verify;
+        let all = match self.extent {
+            Extent::Short => verify_lines(commands),
+            Extent::Full => commands.iter().map(lines_of).collect(),
+        };
         let mut shown = Vec::new();
         let mut left_out = all.len();
         for command in all {
@@ -170,13 +172,54 @@ impl PlanPrinter<'_> {
         if left_out > 0 {
             lines.push(format!("and {left_out} more (-v or -o json shows all)"));
         }
-        let label = |at| self.look.faint(&pad(if at == 0 { "verify" } else { "" }, 8));
+        let label = |at| self.look.faint(&pad(if at == 0 { "verify" } else { "" }, 10));
         lines.iter().enumerate().map(|(at, line)| format!("  {}{line}", label(at))).collect()
     }
 }
 
+/// The commands that verify, each in lines. Those that differ only in the check that they repeat are one command.
+pub fn verify_lines(commands: &[Command]) -> Vec<Vec<String>> {
+    const ONLY: &str = " --only ";
+    let mut all: Vec<Vec<String>> = Vec::new();
+    let mut checks: Vec<Option<(String, Vec<String>, String)>> = Vec::new();
+    for command in commands {
+        let lines = lines_of(command);
+        let parts = match lines.as_slice() {
+            [line] => line.split_once(ONLY).map(|(before, rest)| match rest.split_once(' ') {
+                Some((check, after)) => (before.to_owned(), check.to_owned(), format!(" {after}")),
+                None => (before.to_owned(), rest.to_owned(), String::new()),
+            }),
+            _ => None,
+        };
+        let Some((before, check, after)) = parts else {
+            all.push(lines);
+            checks.push(None);
+            continue;
+        };
+        let same = |known: &&mut Option<(String, Vec<String>, String)>| {
+            known.as_ref().is_some_and(|(first, _, last)| (first, last) == (&before, &after))
+        };
+        if let Some(Some((_, known, _))) = checks.iter_mut().find(same) {
+            known.push(check);
+            continue;
+        }
+        all.push(Vec::new());
+        checks.push(Some((before, vec![check], after)));
+    }
+    for (lines, merged) in all.iter_mut().zip(checks) {
+        if let Some((before, checks, after)) = merged {
+            *lines = vec![format!("{before}{ONLY}{}{after}", checks.join(","))];
+        }
+    }
+    all
+}
+
+fn lines_of(command: &Command) -> Vec<String> {
+    command.rendered().iter().map(|line| clean(line).into_owned()).collect()
+}
+
 /// The first step again, as the last lines of a report: the check, the object, and the command. If the step has only words,
-/// they are printed, and the first command of the plan after them.
+/// they are printed, and the first command of the finding after them.
 pub fn next(report: &Report, look: Look) -> Vec<String> {
     let steps = &report.repair.steps;
     let Some(first) = steps.first() else { return Vec::new() };
@@ -196,9 +239,10 @@ pub fn next(report: &Report, look: Look) -> Vec<String> {
         lines.extend(command(first));
         return lines;
     }
-    let words = wrapped_to(&clean(&first.step.text), room, STEP_LINES, "");
+    let words = wrap(&clean(&first.step.text), room);
     lines.extend(words.into_iter().map(|line| format!("{}{line}", label(""))));
-    let then = steps.iter().zip(1..).find(|(step, _)| step.step.command.is_some());
+    let same = |step: &PlanStep| step.repairs.intersection(&first.repairs).next().is_some();
+    let then = steps.iter().zip(1..).find(|(step, _)| step.step.command.is_some() && same(step));
     if let Some((step, number)) = then {
         lines.push(format!("{}step {number}", label("then")));
         lines.extend(command(step));
@@ -215,7 +259,7 @@ fn repaired_by<'a>(report: &'a Report, step: &PlanStep) -> Option<&'a Finding> {
 
 /// The lines of a command. If it has one line for each of very many subjects, the rest is a comment.
 pub fn command_lines(command: &Command, look: Look) -> Vec<String> {
-    let mut lines: Vec<String> = command.rendered().iter().map(|line| clean(line).into_owned()).collect();
+    let mut lines = lines_of(command);
     let most = look.most(COMMAND_LINES);
     if lines.len() > most + 1 && !command.is_whole() {
         let more = lines.len() - most;

@@ -11,7 +11,7 @@ use super::{change, coverage, header, headline, rehearsal, repair, subject, unch
 use crate::checks::{CheckResult, Outcome};
 use crate::command::{Arg, Command, meshdoctor};
 use crate::exit;
-use crate::finding::{Finding, Fingerprint, Severity, When};
+use crate::finding::{Finding, Fingerprint, Severity, Standing, When};
 use crate::report::{ConfigUse, Report};
 
 /// One check's result alone, as cards quote it.
@@ -45,7 +45,9 @@ pub fn report(report: &Report, look: Look) -> String {
     let printer = Printer::new(look, Form::of_report(report));
     let mut blocks = vec![header::lines(report, look)];
     let folding = Folding::of(&report.findings);
-    let mut first = headline::lines(report, look);
+    let mut first: Vec<String> =
+        report.rehearsal.iter().flat_map(|it| rehearsal::lines(report, it, look)).collect();
+    first.extend(headline::lines(report, look));
     let extent = if look.verbose { Extent::Full } else { Extent::Short };
     first.extend(repair::plan(report, extent, look));
     blocks.push(first);
@@ -61,24 +63,31 @@ pub fn report(report: &Report, look: Look) -> String {
         blocks.extend(change::blocks(it, report, &roots, explained, &printer, look));
         return ended(blocks, report, &[], look);
     }
-    let begins = |finding: &&Finding| finding.when == When::AfterUpgrade;
-    let (later, now): (Vec<_>, Vec<_>) = roots().partition(|(_, finding)| begins(finding));
-    let first_later = later.first().map(|(at, _)| *at);
-    for (at, finding) in now.into_iter().chain(later) {
-        if first_later == Some(at) {
+    // What the upgrade brings comes before what is there today; findings without a part in the plan come last.
+    let later = |finding: &Finding| finding.when == When::AfterUpgrade;
+    let rank = |at: &usize, finding: &Finding| (!later(finding), !report.repair.findings.contains_key(at));
+    let mut ordered: Vec<(usize, &Finding)> = roots().collect();
+    ordered.sort_by_key(|(at, finding)| rank(at, finding));
+    let mut set_aside: Vec<String> = Vec::new();
+    let mut today = None;
+    let mut is_today = report.rehearsal.is_none() || !ordered.iter().any(|(_, finding)| later(finding));
+    for (at, finding) in ordered {
+        if !is_today && !later(finding) {
             close_infos(&mut blocks, &mut infos, &printer);
-            blocks.extend(report.rehearsal.as_ref().map(|it| rehearsal::lines(report, it, look)));
+            today = Some(blocks.len());
+            is_today = true;
         }
         let explained = folding.explained_by(at, &report.findings);
         // Infos are short, so they stand together.
         if finding.severity == Severity::Info && explained.is_empty() && !look.verbose {
             infos.push(finding);
+        } else if matches!(finding.standing, Standing::InBaseline | Standing::Waived(_)) && !look.verbose {
+            set_aside.extend(printer.set_aside(finding));
         } else {
             let planned = report.repair.findings.get(&at);
             let text = vec![printer.planned(finding, &explained, planned).trim_end().to_owned()];
             // A finding without a heading of its own follows its plan.
-            let is_only = printer.continues_plan() && planned.is_some();
-            match is_only && blocks.len() == 3 && blocks[2].is_empty() {
+            match printer.continues_plan() && planned.is_some() {
                 true => blocks[1].extend(text),
                 false => blocks.push(text),
             }
@@ -90,6 +99,7 @@ pub fn report(report: &Report, look: Look) -> String {
             );
         }
     }
+    blocks.push(set_aside);
     // While something must be repaired, the names of infos are enough, unless an upgrade is rehearsed.
     let only_named = !report.repair.findings.is_empty() && report.rehearsal.is_none();
     let named: Vec<&str> = match only_named {
@@ -97,11 +107,15 @@ pub fn report(report: &Report, look: Look) -> String {
         false => Vec::new(),
     };
     close_infos(&mut blocks, &mut infos, &printer);
-    if first_later.is_none() {
-        blocks.extend(report.rehearsal.as_ref().map(|it| rehearsal::lines(report, it, look)));
+    let after_label = today.and_then(|at| blocks.iter_mut().skip(at).find(|lines| !lines.is_empty()));
+    if let Some(lines) = after_label {
+        lines.insert(0, look.strong("TODAY, before the upgrade"));
     }
     ended(blocks, report, &named, look)
 }
+
+/// Rows of the smallest usual terminal.
+const SCREEN: usize = 24;
 
 /// The report, with what was not checked and the result.
 fn ended(mut blocks: Vec<Vec<String>>, report: &Report, infos: &[&str], look: Look) -> String {
@@ -120,7 +134,11 @@ fn ended(mut blocks: Vec<Vec<String>>, report: &Report, infos: &[&str], look: Lo
     }
     end.extend(result_lines(report, look));
     end.extend(more);
-    if report.change.is_none() {
+    // In a short report the plan is still on the screen.
+    let rows = |lines: &Vec<String>| lines.iter().flat_map(|text| text.lines()).count();
+    let shown = blocks.iter().map(rows).filter(|rows| *rows > 0);
+    let printed = shown.map(|rows| rows + 1).sum::<usize>() + rows(&end);
+    if report.change.is_none() && printed > SCREEN {
         end.extend(repair::next(report, look));
     }
     blocks.push(end);

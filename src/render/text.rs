@@ -220,23 +220,6 @@ pub fn some_fitting<T: AsRef<str>>(items: &[T], columns: usize) -> String {
     fitting.unwrap_or_else(|| shown(items.len().min(1)))
 }
 
-/// A text cut to so many columns.
-pub fn shortened_to(text: &str, columns: usize) -> Cow<'_, str> {
-    if width(text) <= columns {
-        return Cow::Borrowed(text);
-    }
-    let (mut cut, mut taken) = (String::new(), 1);
-    for c in text.chars() {
-        taken += width(c.encode_utf8(&mut [0; 4]));
-        if taken > columns {
-            break;
-        }
-        cut.push(c);
-    }
-    cut.push('…');
-    Cow::Owned(cut)
-}
-
 /// Truncates a long text in the middle, since messages have their content at the start and at the end.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     let characters = text.chars().count();
@@ -328,8 +311,6 @@ mod tests {
         assert_eq!(some_of(&["a", "b", "c"], 2), "a, b, c");
         assert_eq!(some_of(&["a", "b", "c", "d"], 2), "a, b and 2 more");
         assert_eq!(shortened("abcdefghij", 4), "ab … ij");
-        assert_eq!(shortened_to("abcdefghij", 10), "abcdefghij");
-        assert_eq!(shortened_to("abcdefghij", 4), "abc…");
         assert_eq!(some_fitting(&["aaa", "bbb", "ccc"], 13), "aaa, bbb, ccc");
         assert_eq!(some_fitting(&["aaa", "bbb", "ccc"], 12), "aaa and 2 more");
         assert_eq!(some_fitting::<&str>(&[], 12), "");

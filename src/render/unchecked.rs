@@ -28,7 +28,8 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         };
         text.extend(wrap(&words, look.prose() - INDENT));
         // A way that closes several gaps follows the last of them.
-        let is_last = |way: &&(String, Vec<String>)| !deciding[at + 1..].iter().any(|next| next.ways.contains(way));
+        let is_last =
+            |way: &&(String, Vec<String>)| !deciding[at + 1..].iter().any(|next| next.ways.contains(way));
         let ways = missing.ways.iter().filter(is_last).map(|(words, commands)| way(words, commands, look));
         text.extend(ways.filter(|lines| !is_brief || lines.len() == 1).flatten());
     }

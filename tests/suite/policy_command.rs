@@ -82,11 +82,11 @@ fn the_command_says_who_is_let_in_by_what() {
     assert_eq!(status, 0);
     let expected = "\
 Pod shop/web-1
-  PORT        TAKEN BY    SPEAKS    LETS IN                    BY
-  4191        no Server   detected  anybody                    all-unauthenticated
+  PORT        SERVER      PROTOCOL  ALLOWED CLIENTS            ALLOWED BY
+  4191        none        detected  all clients                all-unauthenticated
   8080 http   Server web  HTTP/1    ServiceAccount shop/front  AuthorizationPolicy front
                                     kubelet: GET /ready        probes
-  9090 admin  no Server   detected  anybody                    all-unauthenticated
+  9090 admin  none        detected  all clients                all-unauthenticated
   note: younger also selects port 8080, and is ignored: Server web is older, or of the same age and first by name
 
 No effect

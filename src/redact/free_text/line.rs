@@ -142,7 +142,12 @@ impl<'a> Scan<'a> {
             } else if separates(c) || c == '\'' {
                 self.sign(c);
             } else {
+                let before = self.at;
                 self.token();
+                debug_assert!(self.at > before, "no progress at {:?}", self.rest());
+                if self.at == before {
+                    self.sign(c);
+                }
             }
         }
     }
@@ -188,8 +193,11 @@ impl<'a> Scan<'a> {
     fn token(&mut self) {
         let rest = self.rest();
         let mut end = rest.find(separates).unwrap_or(rest.len());
-        if let Some(marker) = rest.find("REDACTED(").filter(|at| *at < end) {
-            end = marker;
+        // A marker ends a token. At the beginning of a token it is not a valid one, and an ordinary word.
+        if rest[end..].starts_with('(')
+            && let Some(before) = rest[..end].strip_suffix("REDACTED").filter(|before| !before.is_empty())
+        {
+            end = before.len();
         }
         // An IPv6 address in a URL.
         if rest[..end].ends_with("://")

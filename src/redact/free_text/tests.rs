@@ -50,12 +50,16 @@ fn free_text_redaction_is_idempotent() {
 }
 
 #[test]
-fn time_is_linear() {
+fn long_texts_and_broken_markers_end() {
     let line = "Readiness probe failed: Get \"http://10.42.0.9:4191/live\": password=\"x y\" {a=b,c=d} (z)\n";
-    let began = std::time::Instant::now();
     _ = free_text(&line.repeat(20_000));
     _ = free_text(&"a".repeat(1_000_000));
     _ = free_text(&"a=\"".repeat(100_000));
     _ = free_text(&"password=\"a ".repeat(50_000));
-    assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
+    for text in
+        ["REDACTED(y", "x REDACTED(y", "a REDACTED()", "REDACTED(len=)", "REDACTED(len=x)", "x(REDACTED("]
+    {
+        assert!(!free_text(text).is_empty(), "{text}");
+    }
+    assert_eq!(free_text("pods are REDACTED(len=12)"), "pods are REDACTED(len=12)");
 }
