@@ -258,6 +258,17 @@ fn chart_refuses_schedules_that_no_cron_job_takes() {
 }
 
 #[test]
+fn base_images_are_pinned_by_digest() {
+    let pinned = regex::Regex::new(r"^FROM \S+:\S+@sha256:[0-9a-f]{64}( AS \w+)?$").unwrap();
+    let text = std::fs::read_to_string("Dockerfile").unwrap();
+    let images: Vec<&str> = text.lines().filter(|line| line.starts_with("FROM ")).collect();
+    assert_eq!(images.len(), 2);
+    for image in images {
+        assert!(pinned.is_match(image), "{image}");
+    }
+}
+
+#[test]
 fn workflow_pins_what_it_runs() {
     let text = std::fs::read_to_string(".github/workflows/release.yml").unwrap();
     let pinned = regex::Regex::new(r"^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$").unwrap();
