@@ -23,6 +23,16 @@ pub struct Component<'a> {
 }
 
 impl<'a> Component<'a> {
+    /// Evidence of the ready replicas that its status shows, in `field`; or that it is scaled to 0.
+    pub fn replicas(&self, field: &str, ready: u32) -> Evidence {
+        let meta = &self.deployment.metadata;
+        let object = format!("Deployment {}/{}", meta.namespace, meta.name);
+        match (self.wanted(), ready) {
+            (0, 0) => Evidence::field(object, "spec.replicas", "scaled to 0 replicas"),
+            (wanted, ready) => Evidence::field(object, field, format!("{ready} of {wanted}")),
+        }
+    }
+
     /// The version of its template: the tag of the containers that are Linkerd's own, except proxy and
     /// proxy-init. If no tag is readable (pinned by digest, renamed), the Deployment's labels and
     /// annotations count.

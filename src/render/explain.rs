@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::json;
 use super::look::Look;
-use super::text::{pad, wrap};
-use crate::card::{CaseKind, Requirement, SECTIONS, Shown};
+use super::text::{pad, wrap, wrap_from};
+use crate::card::{CaseKind, Front, Requirement, SECTIONS, Shown};
 use crate::checks::Check;
 use crate::command::Called;
 use crate::finding::Severity;
@@ -23,6 +23,32 @@ pub fn text(check: &'static Check, width: usize) -> String {
         _ = writeln!(text, "  {line}");
     }
     text.push('\n');
+    for (section, prose) in SECTIONS.iter().zip(&card.prose) {
+        let gap = if text.ends_with("\n\n") { "" } else { "\n" };
+        _ = writeln!(text, "{gap}{section}");
+        write_prose(prose, columns, &mut text);
+    }
+    if let Some(case) = check.cases().iter().find(|case| case.kind == CaseKind::Fires) {
+        _ = writeln!(text, "\nExample: {}", case.title);
+        write_prose(&case.reason, columns, &mut text);
+        text.push('\n');
+        for line in case.expect.lines() {
+            write_example(line, columns, &mut text);
+        }
+    }
+    if !front.references.is_empty() {
+        _ = writeln!(text, "\nRead more");
+        for reference in &front.references {
+            _ = writeln!(text, "  {reference}");
+        }
+    }
+    text.push_str("\nDetails\n");
+    write_details(front, columns, &mut text);
+    text
+}
+
+/// The details of a card: the category, the evidence that it needs, and the related checks.
+fn write_details(front: &Front, columns: usize, text: &mut String) {
     let words = |items: &std::collections::BTreeSet<crate::item::Item>| -> Vec<String> {
         items.iter().map(page::item_in_words).collect()
     };
@@ -49,25 +75,16 @@ pub fn text(check: &'static Check, width: usize) -> String {
             _ = writeln!(text, "  {}{line}", pad(label, 15));
         }
     }
-    for (section, prose) in SECTIONS.iter().zip(&card.prose) {
-        _ = writeln!(text, "\n{section}");
-        write_prose(prose, columns, &mut text);
+}
+
+/// A line of an example, wrapped below its own indentation.
+fn write_example(line: &str, columns: usize, text: &mut String) {
+    let indent = line.len() - line.trim_start().len() + 2;
+    let room = columns.saturating_sub(indent).max(20);
+    for (at, part) in wrap_from(line.trim_start(), room, room.saturating_sub(2)).iter().enumerate() {
+        let more = if at == 0 { 0 } else { 2 };
+        _ = writeln!(text, "{}{part}", " ".repeat(indent + more));
     }
-    if let Some(case) = check.cases().iter().find(|case| case.kind == CaseKind::Fires) {
-        _ = writeln!(text, "\nExample: {}", case.title);
-        write_prose(&case.reason, columns, &mut text);
-        text.push('\n');
-        for line in case.expect.lines() {
-            _ = writeln!(text, "  {line}");
-        }
-    }
-    if !front.references.is_empty() {
-        _ = writeln!(text, "\nRead more");
-        for reference in &front.references {
-            _ = writeln!(text, "  {reference}");
-        }
-    }
-    text
 }
 
 /// A page of the documentation for the terminal.

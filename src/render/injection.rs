@@ -5,10 +5,13 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, harmless, wrap};
+use super::text::{clean, count, harmless, wrap};
 use crate::inspect::injection::{Injection, On, asked_by};
+use crate::item::Kind;
+use crate::model::control_plane::CREATED_BY;
 use crate::model::injection::INJECT;
-use crate::source::change::{Fate, Templates};
+use crate::model::installed::COMPONENT;
+use crate::source::change::{Fate, RunningPods, Template, Templates};
 
 /// Width of the row names.
 const NAMES: usize = 14;
@@ -25,14 +28,7 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
         let name = format!("{}/{}", of.namespace, of.name);
         _ = writeln!(text, "{} {}", of.kind.info().kind, look.strong(&clean(&name)));
         let mut rows: Vec<(&str, String)> = Vec::new();
-        match &of.fate {
-            Fate::Injected { level, value } => {
-                rows.push(("injected", format!("{INJECT}: {value}, from its {}", asked_by(*level))));
-            }
-            Fate::Refused { key, why } => rows.push(("rejected", format!("{key}: {why}"))),
-            Fate::Left(why) => rows.push(("not injected", why.clone())),
-            Fate::Unknown(why) => rows.push(("unknown", why.clone())),
-        }
+        rows.push(result(of));
         if let Some(proxy) = &injection.proxy {
             let form = if proxy.native { "a native sidecar" } else { "a regular sidecar container" };
             rows.push((
@@ -75,6 +71,47 @@ pub fn table(templates: &Templates, injections: &[Injection<'_>], look: Look) ->
         text.push_str("no workload creates pods here\n\n");
     }
     harmless(&text).into_owned()
+}
+
+/// The result for new pods, and the running pods that differ from it.
+fn result(of: &Template) -> (&'static str, String) {
+    let RunningPods { with_proxy, without_proxy } = of.running;
+    let pods = |n: usize| count(n, "running pod has", "running pods have");
+    let is_pod = of.kind == Kind::Pod;
+    match &of.fate {
+        _ if of.has_proxy => {
+            let by = if is_pod { "the pod has the proxy".to_owned() } else { in_template(of) };
+            match without_proxy {
+                0 => ("meshed", by),
+                n => ("meshed", format!("{by}; {} no proxy: not restarted since", pods(n))),
+            }
+        }
+        Fate::Injected { level, value } => {
+            let by = format!("({INJECT}: {value}, from its {})", asked_by(*level));
+            match without_proxy {
+                0 => ("injected", format!("new pods are injected {by}")),
+                n => {
+                    ("injected", format!("new pods are injected {by}; {} no proxy until recreated", pods(n)))
+                }
+            }
+        }
+        Fate::Refused { key, why } => ("rejected", format!("{key}: {why}")),
+        Fate::Left(why) => match with_proxy {
+            0 => ("not injected", why.clone()),
+            n => ("not injected", format!("{why}; {} a proxy until recreated", pods(n))),
+        },
+        Fate::Unknown(why) => ("unknown", why.clone()),
+    }
+}
+
+/// The origin of a proxy in a pod template.
+fn in_template(of: &Template) -> String {
+    let by = match of.annotations.get(CREATED_BY) {
+        _ if of.pod["metadata"]["labels"][COMPONENT].is_string() => " (Linkerd's chart)",
+        Some(by) if by.starts_with("linkerd/cli") => " (linkerd inject --manual)",
+        _ => "",
+    };
+    format!("the proxy is in the pod template{by}")
 }
 
 /// Wraps a line; its continuation lines begin at column `at`.
@@ -132,6 +169,11 @@ pub fn json(templates: &Templates, injections: &[Injection<'_>]) -> Value {
             "name": injection.of.name,
             "fate": fate,
             "why": why,
+            "proxyInTemplate": injection.of.has_proxy,
+            "runningPods": {
+                "withProxy": injection.of.running.with_proxy,
+                "withoutProxy": injection.of.running.without_proxy,
+            },
             "annotations": annotations.collect::<Vec<_>>(),
             "proxy": proxy,
         })

@@ -329,3 +329,17 @@ fn short_help_of_check_fits_on_a_screen() {
         assert!(long.contains(flag), "{flag}");
     }
 }
+
+/// The description comes before the list of evidence, and no text of the page is cut by a narrow terminal.
+#[test]
+fn explain_starts_with_the_description() {
+    let page = ran(meshdoctor(&["explain", "issuer-expired"]).env("COLUMNS", "80")).out;
+    let at = |heading: &str| page.find(heading).unwrap_or_else(|| panic!("{heading}: {page}"));
+    assert!(
+        at("\nWhat it finds\n") < at("\nHow to fix\n") && at("\nHow to fix\n") < at("\nDetails\n"),
+        "{page}"
+    );
+    assert!(at("\nDetails\n") < at("\n  needs  "), "{page}");
+    let wide = |line: &&str| line.chars().count() > 80 && line.trim().contains(' ');
+    assert_eq!(page.lines().find(wide), None, "{page}");
+}

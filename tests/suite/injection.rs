@@ -143,3 +143,25 @@ fn pods_that_admission_rejects_are_not_called_injected() {
         assert!(fate != "refused" || acts.is_some_and(|one| one["acts"] == false), "{key}: {value}: {web:#}");
     }
 }
+
+/// The first line states whether workloads are meshed, and which running pods differ from new ones.
+#[test]
+fn running_pods_and_templates_with_a_proxy_are_stated() {
+    let Some(folder) = folder() else { return };
+    let said = |name: &str, target: &str| {
+        let bundle = folder.join(name).display().to_string();
+        let text = crate::binary::ran(
+            meshdoctor(&["injection", target, "--bundle", &bundle, "--complete", "all"])
+                .env("COLUMNS", "100"),
+        );
+        text.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let web = said("healthy-2.18", "shop/web");
+    assert!(web.contains("meshed the proxy is in the pod template (linkerd inject --manual)"), "{web}");
+    assert!(!web.contains("not injected"), "{web}");
+    let late = said("pods-not-injected", "bare/late");
+    assert!(
+        late.contains("new pods are injected") && late.contains("2 running pods have no proxy"),
+        "{late}"
+    );
+}

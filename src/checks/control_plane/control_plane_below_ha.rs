@@ -30,7 +30,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let short = short.map(|component| {
         let meta = &component.deployment.metadata;
         let (wanted, available) = (component.wanted(), available(component.deployment));
-        let object = format!("Deployment {namespace}/{}", meta.name);
         let ready = component.deployment.status.ready_replicas == available;
         let path = if ready { "status.readyReplicas" } else { "status.availableReplicas" };
         let remedy = Remedy::new();
@@ -68,7 +67,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     ),
                 },
             )
-            .evidence(Evidence::field(object, path, format!("{available} of {wanted}")))
+            .evidence(component.replicas(path, available))
             .evidence(Evidence::field(
                 format!("ConfigMap {namespace}/{CONFIG}"),
                 "data.values: highAvailability",

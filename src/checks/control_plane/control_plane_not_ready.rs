@@ -219,7 +219,7 @@ fn finding(
     let (wanted, said) = (component.wanted(), deployment.status.ready_replicas);
     let object = format!("Deployment {namespace}/{name}");
     let replicas = match said == ready {
-        true => Evidence::field(&object, "status.readyReplicas", format!("{ready} of {wanted}")),
+        true => component.replicas("status.readyReplicas", ready),
         false => Evidence::other(
             format!("Pods of {object}"),
             format!("{ready} ready, but the status shows {said} of {wanted}"),

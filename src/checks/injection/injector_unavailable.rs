@@ -138,14 +138,11 @@ fn unavailable_since(injector: &Component<'_>) -> Option<Timestamp> {
 }
 
 fn replicas(injector: &Component<'_>) -> Evidence {
-    let deployment = injector.deployment;
-    let since =
-        unavailable_since(injector).map(|since| format!(", unavailable since {since}")).unwrap_or_default();
-    Evidence::field(
-        format!("Deployment {}/{}", deployment.metadata.namespace, deployment.metadata.name),
-        "status.readyReplicas",
-        format!("{} of {}{since}", deployment.status.ready_replicas, injector.wanted()),
-    )
+    let mut evidence = injector.replicas("status.readyReplicas", injector.deployment.status.ready_replicas);
+    if let Some(since) = unavailable_since(injector) {
+        evidence.said.push_str(&format!(", unavailable since {since}"));
+    }
+    evidence
 }
 
 fn remedy(

@@ -54,11 +54,18 @@ fn not_ready(ctx: &Context<'_>, link: &Link, controller: &Workload) -> Finding {
         .parameter("not-available")
         .tie(mirrors_of(cluster))
         .tie(Tie::Workload(Kind::Deployment.to_string(), namespace.to_string(), meta.name.clone()))
-        .evidence(Evidence::field(
-            Subject::object(Kind::Deployment, namespace, &meta.name),
-            "status.readyReplicas",
-            controller.status.ready_replicas.to_string(),
-        ))
+        .evidence(match controller.spec.replicas {
+            Some(0) => Evidence::field(
+                Subject::object(Kind::Deployment, namespace, &meta.name),
+                "spec.replicas",
+                "scaled to 0 replicas",
+            ),
+            _ => Evidence::field(
+                Subject::object(Kind::Deployment, namespace, &meta.name),
+                "status.readyReplicas",
+                controller.status.ready_replicas.to_string(),
+            ),
+        })
         .remedy(
             Remedy::new()
                 .run(

@@ -12,7 +12,7 @@ mod templates;
 mod versions;
 
 pub use admit::Fate;
-pub use templates::{MAKERS, Template, Templates};
+pub use templates::{MAKERS, RunningPods, Template, Templates};
 pub use versions::Versions;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::admit::{Admitting, Fate};
+use super::admit::{Admitting, Fate, read};
 use super::{Change, Key, key};
 use crate::fetched::{Fetched, Why};
 use crate::item::Kind;
 use crate::model::injected::MadeBy;
+use crate::model::owners::Owners;
+use crate::objects::Pod;
+use crate::objects::container::PROXY_CONTAINER;
 use crate::source::Source;
 use crate::version::LinkerdVersion;
 
@@ -47,6 +50,19 @@ pub struct Template {
     pub fate: Fate,
     /// One of its pods, after admission.
     pub pod: Value,
+    /// Whether the template has the proxy, so that the injector leaves its pods as they are.
+    pub has_proxy: bool,
+    /// Its running pods in the evidence.
+    pub running: RunningPods,
+}
+
+/// The running pods of an object, by whether they have a proxy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RunningPods {
+    /// Pods with a proxy.
+    pub with_proxy: usize,
+    /// Pods without a proxy.
+    pub without_proxy: usize,
 }
 
 impl<S: Source> Change<'_, S> {
@@ -59,6 +75,7 @@ impl<S: Source> Change<'_, S> {
             namespaces: admitting.annotations(),
             gaps: Vec::new(),
         };
+        let running = self.running().await;
         for kind in MAKERS {
             let (objects, ended) = if kind == Kind::Pod { self.bare().await } else { self.list(kind).await };
             let reasons = match ended {
@@ -74,9 +91,28 @@ impl<S: Source> Change<'_, S> {
             let owned =
                 |object: &&Value| object["metadata"]["ownerReferences"].as_array().is_none_or(Vec::is_empty);
             let made = objects.iter().filter(asked).filter(owned);
-            templates.all.extend(made.map(|object| template(&admitting, kind, object)));
+            templates.all.extend(made.map(|object| template(&admitting, kind, object, &running)));
         }
         templates
+    }
+
+    /// The running pods of the evidence, by kind, namespace and name of their owner.
+    async fn running(&self) -> BTreeMap<(String, String, String), RunningPods> {
+        let mut running: BTreeMap<(String, String, String), RunningPods> = BTreeMap::new();
+        let pods = self.base_list(Kind::Pod).await.0;
+        let owners = Owners::new(&[], &[]);
+        for pod in pods.into_iter().filter_map(|pod| read::<Pod>(Kind::Pod, pod)) {
+            if pod.is_finished() || pod.metadata.deletion_timestamp.is_some() {
+                continue;
+            }
+            let owner = owners.of(&pod);
+            let count = running.entry((owner.kind, owner.namespace, owner.name)).or_default();
+            match pod.spec.proxy() {
+                Some(_) => count.with_proxy += 1,
+                None => count.without_proxy += 1,
+            }
+        }
+        running
     }
 
     /// Pods without an owner, and those of the set.
@@ -89,7 +125,12 @@ impl<S: Source> Change<'_, S> {
     }
 }
 
-fn template(admitting: &Admitting<'_>, kind: Kind, object: &Value) -> Template {
+fn template(
+    admitting: &Admitting<'_>,
+    kind: Kind,
+    object: &Value,
+    running: &BTreeMap<(String, String, String), RunningPods>,
+) -> Template {
     let (namespace, name): Key = key(object, kind);
     let template = match kind {
         Kind::Pod => object,
@@ -109,12 +150,17 @@ fn template(admitting: &Admitting<'_>, kind: Kind, object: &Value) -> Template {
         "spec": template["spec"],
     });
     let annotations = texts(&template["metadata"]["annotations"]);
+    let lists = ["containers", "initContainers"];
+    let mut containers = lists.into_iter().filter_map(|list| template["spec"][list].as_array()).flatten();
+    let has_proxy = containers.any(|container| container["name"] == PROXY_CONTAINER);
     // A CronJob creates Jobs, and its pods name the Job.
     let maker = if kind == Kind::CronJob { Kind::Job } else { kind };
     let made_by = MadeBy { kind: &maker.info().kind.to_ascii_lowercase(), name: &name };
     let (pod, fate) = admitting.decided(pod, (kind != Kind::Pod).then_some(made_by));
     let own = if kind == Kind::Pod { BTreeMap::new() } else { texts(&object["metadata"]["annotations"]) };
-    Template { kind, namespace, name, own, annotations, fate, pod }
+    let owner = (kind.info().kind.to_owned(), namespace.clone(), name.clone());
+    let running = running.get(&owner).copied().unwrap_or_default();
+    Template { kind, namespace, name, own, annotations, fate, pod, has_proxy, running }
 }
 
 fn texts(value: &Value) -> BTreeMap<String, String> {
