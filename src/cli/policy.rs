@@ -13,6 +13,7 @@ use crate::inspect::policy as asked;
 use crate::item::Item;
 use crate::knowledge::Knowledge;
 use crate::missing::Missing;
+use crate::render::look::Look;
 use crate::render::outbound as render_calls;
 use crate::render::policy as render;
 
@@ -45,7 +46,8 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
         PolicyFormat::Json => document(&render::json(&policies, &asked::answers(&policies, &targets)))?,
         PolicyFormat::Table => {
             let answers = asked::answers(&policies, &targets);
-            render::table(&policies, &answers, output::look())
+            let look = Look { verbose: args.verbosity.verbose > 0, ..output::look() };
+            render::table(&policies, &answers, look)
         }
     };
     output::print(&text)?;

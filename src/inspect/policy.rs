@@ -14,7 +14,7 @@ use crate::names;
 use crate::objects::{Kind, Pod, ProbePort};
 
 /// The port of the proxy's own metrics and probes.
-const ADMIN: u16 = 4191;
+pub const ADMIN: u16 = 4191;
 /// The annotation of ports that are not looked into.
 const OPAQUE: &str = "config.linkerd.io/opaque-ports";
 
@@ -215,8 +215,21 @@ pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<Wor
             ports: Some(ports),
         });
     }
+    // Applications first, Linkerd's own workloads last.
+    let own = linkerds(evidence);
+    answers.sort_by_key(|answer| own.contains(answer.namespace));
     answers
 }
+
+/// The namespaces of the control plane and of the extensions.
+fn linkerds<'e>(evidence: &'e PolicyEvidence<'_>) -> BTreeSet<&'e str> {
+    let of_extension = |pod: &&Pod| pod.metadata.label(EXTENSION).is_some();
+    let extensions = evidence.pods.iter().filter(of_extension).map(|pod| pod.metadata.namespace.as_str());
+    extensions.chain([evidence.index.controller.namespace.as_str()]).collect()
+}
+
+/// The label of the workloads of an extension.
+const EXTENSION: &str = "linkerd.io/extension";
 
 /// The ports that were asked about: those that were named, else all that are known.
 fn asked(known: BTreeSet<u16>, targets: &[Target], namespace: &str, name: &str) -> BTreeSet<u16> {

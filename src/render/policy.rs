@@ -2,18 +2,21 @@
 
 use std::fmt::Write;
 
-use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, harmless, wrap};
+use super::text::{clean, harmless, pad, some_of, width, wrap};
 use crate::inspect::evidence::PolicyEvidence;
-use crate::inspect::policy::{PortAnswer, WorkloadAnswer, taken_by};
+use crate::inspect::policy::{ADMIN, PortAnswer, WorkloadAnswer, taken_by};
 use crate::model::policy::{Authorization, AuthorizedBy, Ignored, Inbound, InboundRoute, TakenBy, Who};
 use crate::objects::Kind;
 
 /// How many names of pods that are alike are written out.
 const NAMED: usize = 3;
+/// All clients, meshed or not.
+const ALL: &str = "all clients";
+/// What allows the probes of the kubelet.
+const PROBES: &str = "probes";
 
 /// As text.
 pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: Look) -> String {
@@ -38,7 +41,7 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
             }
             Some(ports) => {
                 let by_age = evidence.index.controller.quirks.servers_by_age;
-                text.push_str(&ports_table(ports, &own, by_age, look));
+                text.push_str(&ports_of(ports, &own, by_age, look));
             }
         }
         text.push('\n');
@@ -50,40 +53,31 @@ pub fn table(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look
     harmless(&text).into_owned()
 }
 
-fn ports_table(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(u16::try_from(look.columns().saturating_sub(2)).unwrap_or(u16::MAX));
-    table.set_header(["PORT", "SERVER", "PROTOCOL", "ALLOWED CLIENTS", "ALLOWED BY"]);
-    for port in ports {
-        let name = match port.names.as_slice() {
-            [] => port.port.to_string(),
-            names => format!("{} {}", port.port, names.join(",")),
-        };
-        let mut rows = admitted(&port.inbound, own);
-        if port.inbound.authorizations.is_empty() {
-            let by = match port.inbound.taken_by {
-                TakenBy::Default(policy) => policy.to_string(),
-                TakenBy::Server(_) => String::new(),
-            };
-            rows.insert(0, ("none".to_owned(), by));
-        }
-        for (at, (who, by)) in rows.into_iter().enumerate() {
-            let first = |text: String| if at == 0 { text } else { String::new() };
-            table.add_row([
-                first(clean(&name).into_owned()),
-                first(clean(&taken_by(&port.inbound)).into_owned()),
-                first(port.inbound.protocol.word().to_owned()),
-                clean(&who).into_owned(),
-                clean(&by).into_owned(),
-            ]);
-        }
-    }
+/// The ports of a workload: the result, a table, and the ports that every workload has in one line.
+fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> String {
+    let of_proxy = |port: &&PortAnswer<'_>| {
+        let by_default = matches!(port.inbound.taken_by, TakenBy::Default(_))
+            && port.inbound.routes.iter().all(|route| route.route.is_none());
+        port.port == ADMIN && by_default && ports.len() > 1 && !look.verbose
+    };
+    let (folded, shown): (Vec<_>, Vec<_>) = ports.iter().partition(of_proxy);
     let mut text = String::new();
-    for line in table.lines() {
-        _ = writeln!(text, " {}", line.trim_end());
+    for line in wrap(&clean(&summary(&shown, own)), look.prose().saturating_sub(2)) {
+        _ = writeln!(text, "  {line}");
+    }
+    let rows = shown.iter().flat_map(|port| rows_of(port, own, look.verbose)).collect();
+    text.push_str(&layout(rows, look.columns()));
+    let probed: Vec<String> =
+        shown.iter().filter(|port| allows_probes(&port.inbound)).map(|port| port.port.to_string()).collect();
+    let mut also: Vec<String> =
+        folded.iter().map(|port| format!("{} (proxy): {}", port.port, allowed(&port.inbound, own))).collect();
+    if !probed.is_empty() && !look.verbose {
+        also.push(format!("kubelet probes: {}", probed.join(", ")));
+    }
+    if !also.is_empty() {
+        for line in wrap(&format!("also {}", also.join("; ")), look.prose().saturating_sub(2)) {
+            _ = writeln!(text, "  {}", look.faint(&line));
+        }
     }
     for port in ports.iter().filter(|port| !port.passed_over.is_empty()) {
         let (others, taken) = (port.passed_over.join(", "), taken_by(&port.inbound));
@@ -92,8 +86,115 @@ fn ports_table(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) ->
         } else {
             format!("and this release may apply either it or {taken}")
         };
-        let said = format!("  note: {others} also selects port {}, {why}", port.port);
-        _ = writeln!(text, "{}", clean(&said));
+        let said = format!("note: {others} also selects port {}, {why}", port.port);
+        for (at, line) in wrap(&clean(&said), look.columns().saturating_sub(4)).iter().enumerate() {
+            _ = writeln!(text, "{}{line}", if at == 0 { "  " } else { "    " });
+        }
+    }
+    text
+}
+
+/// The result for each port, ports with the same result together: `port 8080: no client is allowed`.
+fn summary(ports: &[&PortAnswer<'_>], own: &str) -> String {
+    let mut results: Vec<(String, Vec<String>)> = Vec::new();
+    for port in ports {
+        let result = allowed(&port.inbound, own);
+        match results.iter_mut().find(|(known, _)| *known == result) {
+            Some((_, ports)) => ports.push(port.port.to_string()),
+            None => results.push((result, vec![port.port.to_string()])),
+        }
+    }
+    let each = results.iter().map(|(result, ports)| {
+        format!("{} {}: {result}", if ports.len() == 1 { "port" } else { "ports" }, ports.join(", "))
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
+/// The clients that a port allows, without the kubelet's probes.
+fn allowed(inbound: &Inbound<'_>, own: &str) -> String {
+    let of_routes =
+        inbound.routes.iter().filter(|route| route.route.is_some()).flat_map(|route| &route.authorizations);
+    let by_port = !inbound.authorizations.is_empty();
+    let mut clients: Vec<String> = Vec::new();
+    for one in inbound.authorizations.iter().chain(of_routes) {
+        let client = who(one, own);
+        if !matches!(one.by, AuthorizedBy::Probe) && !clients.contains(&client) {
+            clients.push(client);
+        }
+    }
+    match clients.as_slice() {
+        [] => "no client is allowed".to_owned(),
+        _ if clients.iter().any(|client| client == ALL) && by_port => format!("{ALL} are allowed"),
+        _ if by_port => format!("allows {}", some_of(&clients, NAMED)),
+        _ => format!("allows {}, on routes only", some_of(&clients, NAMED)),
+    }
+}
+
+fn allows_probes(inbound: &Inbound<'_>) -> bool {
+    inbound.routes.iter().any(|route| route.route.is_none() && !route.probe_paths.is_empty())
+}
+
+/// The rows of a port. Probes are left out unless `verbose`.
+fn rows_of(port: &PortAnswer<'_>, own: &str, verbose: bool) -> Vec<[String; 5]> {
+    let name = match port.names.as_slice() {
+        [] => port.port.to_string(),
+        names => format!("{} {}", port.port, names.join(",")),
+    };
+    let inbound = &port.inbound;
+    let mut rows = admitted(inbound, own);
+    rows.retain(|(_, by)| verbose || by != PROBES);
+    let by_route =
+        inbound.routes.iter().any(|route| route.route.is_some() && !route.authorizations.is_empty());
+    if inbound.authorizations.is_empty() && !by_route {
+        let by = match inbound.taken_by {
+            TakenBy::Default(policy) => format!("default policy {policy}"),
+            TakenBy::Server(server) => format!("no policy for Server {}", server.metadata.name),
+        };
+        rows.insert(0, ("none".to_owned(), by));
+    }
+    let each = rows.into_iter().enumerate().map(|(at, (who, by))| {
+        let first = |text: &str| if at == 0 { clean(text).into_owned() } else { String::new() };
+        [
+            first(&name),
+            first(&taken_by(inbound)),
+            first(inbound.protocol.word()),
+            clean(&who).into_owned(),
+            clean(&by).into_owned(),
+        ]
+    });
+    each.collect()
+}
+
+/// Rows in columns. The last two columns are wrapped between words if the width requires it.
+fn layout(rows: Vec<[String; 5]>, columns: usize) -> String {
+    let head = ["PORT", "SERVER", "PROTOCOL", "ALLOWED CLIENTS", "ALLOWED BY"].map(str::to_owned);
+    let rows: Vec<[String; 5]> = std::iter::once(head).chain(rows).collect();
+    let widest = |at: usize| rows.iter().map(|row| width(&row[at])).max().unwrap_or_default();
+    let longest_word =
+        |at: usize| rows.iter().flat_map(|row| row[at].split(' ')).map(width).max().unwrap_or_default();
+    let mut widths = [0, 1, 2, 3, 4].map(widest);
+    let fixed: usize = 2 + widths[..3].iter().map(|width| width + 2).sum::<usize>();
+    let room = columns.saturating_sub(fixed + 2);
+    if widths[3] + widths[4] > room {
+        widths[4] = widths[4].min((room / 2).max(room.saturating_sub(widths[3]))).max(longest_word(4));
+        widths[3] = widths[3].min(room.saturating_sub(widths[4])).max(longest_word(3));
+    }
+    let mut text = String::new();
+    for row in &rows {
+        let (clients, by) = (wrap(&row[3], widths[3]), wrap(&row[4], widths[4]));
+        for at in 0..clients.len().max(by.len()) {
+            let first = |column: usize| if at == 0 { row[column].as_str() } else { "" };
+            let cells = [
+                first(0),
+                first(1),
+                first(2),
+                clients.get(at).map_or("", String::as_str),
+                by.get(at).map_or("", String::as_str),
+            ];
+            let padded: Vec<String> =
+                cells.iter().zip(widths).map(|(cell, width)| pad(cell, width)).collect();
+            _ = writeln!(text, "  {}", padded.join("  ").trim_end());
+        }
     }
     text
 }
@@ -107,12 +208,14 @@ fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
             (Some((kind, object)), _) => format!("{} {}", kind.kind(), object.metadata.name),
             (None, []) => continue,
             (None, paths) => {
-                rows.push((format!("kubelet: GET {}", paths.join(", ")), "probes".to_owned()));
+                rows.push((format!("kubelet: GET {}", paths.join(", ")), PROBES.to_owned()));
                 continue;
             }
         };
         match route.authorizations.as_slice() {
-            [] if inbound.authorizations.is_empty() => rows.push((format!("{on}: none"), String::new())),
+            [] if inbound.authorizations.is_empty() => {
+                rows.push((format!("{on}: none"), "no policy for the route or its Server".to_owned()));
+            }
             [] => rows.push((format!("{on}: the clients above"), "the port's policies".to_owned())),
             each => rows.extend(each.iter().map(|one| (format!("{on}: {}", who(one, own)), by(one)))),
         }
@@ -132,7 +235,7 @@ fn admitted(inbound: &Inbound<'_>, own: &str) -> Vec<(String, String)> {
 /// The authorized clients; service accounts of this mesh, whose identities end in `own`, by their names.
 fn who(authorization: &Authorization<'_>, own: &str) -> String {
     let who = match &authorization.who {
-        Who::Anybody => "all clients".to_owned(),
+        Who::Anybody => ALL.to_owned(),
         Who::Meshed => "meshed clients".to_owned(),
         Who::Identities(matches) if matches.iter().any(|one| one.to_string() == "*") => {
             "meshed clients".to_owned()
@@ -153,7 +256,7 @@ fn who(authorization: &Authorization<'_>, own: &str) -> String {
 fn by(authorization: &Authorization<'_>) -> String {
     match authorization.by {
         AuthorizedBy::Default(policy) => policy.to_string(),
-        AuthorizedBy::Probe => "probes".to_owned(),
+        AuthorizedBy::Probe => PROBES.to_owned(),
         AuthorizedBy::Policy(policy) => format!("AuthorizationPolicy {}", policy.metadata.name),
         AuthorizedBy::Server(authorization) => format!("ServerAuthorization {}", authorization.metadata.name),
     }

@@ -82,12 +82,13 @@ fn the_command_says_who_is_let_in_by_what() {
     assert_eq!(status, 0);
     let expected = "\
 Pod shop/web-1
+  port 8080: allows ServiceAccount shop/front; port 9090: all clients are allowed
   PORT        SERVER      PROTOCOL  ALLOWED CLIENTS            ALLOWED BY
-  4191        none        detected  all clients                all-unauthenticated
   8080 http   Server web  HTTP/1    ServiceAccount shop/front  AuthorizationPolicy front
-                                    kubelet: GET /ready        probes
   9090 admin  none        detected  all clients                all-unauthenticated
-  note: younger also selects port 8080, and is ignored: Server web is older, or of the same age and first by name
+  also 4191 (proxy): all clients are allowed; kubelet probes: 8080
+  note: younger also selects port 8080, and is ignored: Server web is older, or of the same age
+    and first by name
 
 No effect
   HTTPRoute shop/astray: Server wbe does not exist in namespace shop
@@ -125,4 +126,26 @@ fn what_is_asked_for_and_is_not_there_is_no_answer() {
         let output = told("policy", &[given], &dump);
         assert!(output.err.contains(&format!("did you mean {meant}?")), "{given}: {}", output.err);
     }
+}
+
+/// Applications first; a port that no client may use is named in the first line, with the policy that denies.
+#[test]
+fn denied_ports_are_named_first() {
+    let denied = SHOP
+        .replace("--cluster-networks=10.0.0.0/8", "--cluster-networks=10.0.0.0/8, --default-policy=deny")
+        + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: linkerd-destination-1, namespace: linkerd, labels: \
+           {linkerd.io/control-plane-component: destination, linkerd.io/control-plane-ns: linkerd}}\nspec: \
+           {containers: [{name: linkerd-proxy, image: p}, {name: policy, image: p, ports: [{containerPort: 8090}]}]}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let dump = write(folder.path(), "shop.yaml", denied);
+    let words = ["policy", "--bundle", dump.as_str(), "--complete", "all"];
+    let text = ran(meshdoctor(&words).env("COLUMNS", "80")).out;
+    let (shop, linkerd) = (text.find("Pod shop/web-1").unwrap(), text.find("Pod linkerd/").unwrap());
+    assert!(shop < linkerd, "{text}");
+    assert!(text.contains("port 9090: no client is allowed"), "{text}");
+    assert!(text.contains("default policy deny"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let full = ran(meshdoctor(&[&words[..], &["-v"]].concat()).env("COLUMNS", "200")).out;
+    assert!(full.lines().any(|line| line.trim_start().starts_with("4191 ")), "{full}");
+    assert!(full.contains("kubelet: GET /ready"), "{full}");
 }
