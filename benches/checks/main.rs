@@ -1,5 +1,6 @@
 //! What each check costs as a cluster grows: every check on several mixes of objects, at 1, 2 and 4 times their number, and a
-//! whole run on each. Linear cost doubles with the size; a ratio near 4 is a quadratic place. Nothing is asserted.
+//! whole run on each. Linear cost doubles with the size; a ratio near 4 is a quadratic place. Nothing is asserted. Standard
+//! error shows each check that takes a notable time.
 //!
 //! `cargo bench --bench checks`, or `cargo bench --bench checks -- WORD` for the mixes whose name holds the word.
 //! `MESHDOCTOR_BENCH_OBJECTS=200` changes the smallest size, and `UPDATE=1` writes the table into docs/cost.md.
@@ -69,6 +70,7 @@ fn row(mix: &Mix, smallest: usize) -> io::Result<String> {
     let steepest = (0..all.len())
         .filter(|check| times[2][*check] >= NOTABLE)
         .max_by(|a, b| growth(times[1][*a], times[2][*a]).total_cmp(&growth(times[1][*b], times[2][*b])));
+    print_notable(&all, &times)?;
     let mut row = String::new();
     let (name, sum) = (mix.name, total(2).as_secs_f64());
     let (first, second) = (growth(total(0), total(1)), growth(total(1), total(2)));
@@ -89,6 +91,18 @@ fn row(mix: &Mix, smallest: usize) -> io::Result<String> {
     };
     writeln!(row, " {run} |").map_err(io::Error::other)?;
     Ok(row)
+}
+
+/// Prints on stderr each check whose time is notable, with its growth.
+fn print_notable(all: &[&'static Check], times: &[Vec<Duration>]) -> io::Result<()> {
+    let is_notable = |check: &usize| times[2][*check] >= NOTABLE;
+    for check in (0..all.len()).filter(is_notable) {
+        let [first, second, third] = [0, 1, 2].map(|at: usize| times[at][check]);
+        let (id, time) = (all[check].id, third.as_secs_f64() * 1e3);
+        let (doubled, again) = (growth(first, second), growth(second, third));
+        writeln!(io::stderr(), "    {id}: {time:.0} ms, {doubled:.1}, {again:.1}")?;
+    }
+    Ok(())
 }
 
 /// How long each check takes; the better of two runs.

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use crate::objects::{LabelSelector, Texts};
 
-/// Places of selectors in a list, by a label that each requires.
+/// Places of selectors in a list, by the rarest label that each requires.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ByLabel<'a> {
+pub struct ByLabel<'a> {
     labels: HashMap<(&'a str, &'a str), Vec<usize>>,
     /// Those that require no single label.
     others: Vec<usize>,
@@ -15,13 +15,17 @@ pub(super) struct ByLabel<'a> {
 
 impl<'a> ByLabel<'a> {
     /// Of selectors in their order; `None` for something else than a selector of labels.
-    pub(super) fn new(selectors: impl IntoIterator<Item = Option<&'a LabelSelector>>) -> ByLabel<'a> {
+    pub fn new(selectors: impl IntoIterator<Item = Option<&'a LabelSelector>>) -> ByLabel<'a> {
+        let selectors: Vec<Option<&'a LabelSelector>> = selectors.into_iter().collect();
+        // Many selectors may require the same label, such as the name of a whole application.
+        let mut uses: HashMap<(&str, &str), usize> = HashMap::new();
+        for label in selectors.iter().flat_map(|selector| required(*selector)) {
+            *uses.entry(label).or_default() += 1;
+        }
         let mut index = ByLabel::default();
         for (place, selector) in selectors.into_iter().enumerate() {
-            match selector.and_then(|selector| selector.match_labels.iter().next()) {
-                Some((key, value)) => {
-                    index.labels.entry((key.as_str(), value.as_str())).or_default().push(place);
-                }
+            match required(selector).min_by_key(|label| uses.get(label).copied()) {
+                Some(label) => index.labels.entry(label).or_default().push(place),
                 None => index.others.push(place),
             }
         }
@@ -29,13 +33,19 @@ impl<'a> ByLabel<'a> {
     }
 
     /// The places of those that may match these labels, in order.
-    pub(super) fn candidates(&self, labels: &Texts) -> Vec<usize> {
+    pub fn candidates(&self, labels: &Texts) -> Vec<usize> {
         let by_label =
             labels.iter().filter_map(|(key, value)| self.labels.get(&(key.as_str(), value.as_str())));
         let mut places: Vec<usize> = self.others.iter().chain(by_label.flatten()).copied().collect();
         places.sort_unstable();
         places
     }
+}
+
+/// The labels that a selector requires with one value.
+fn required(selector: Option<&LabelSelector>) -> impl Iterator<Item = (&str, &str)> {
+    let labels = selector.into_iter().flat_map(|selector| selector.match_labels.iter());
+    labels.map(|(key, value)| (key.as_str(), value.as_str()))
 }
 
 #[cfg(test)]
@@ -55,5 +65,17 @@ mod tests {
         assert_eq!(index.candidates(&labels), [0, 1, 2, 3, 4]);
         let labels: Texts = [("app".to_owned(), "web".to_owned())].into_iter().collect();
         assert_eq!(index.candidates(&labels), [0, 1, 2, 4]);
+    }
+
+    #[test]
+    fn selectors_are_found_by_their_rarest_label() {
+        let selector = |name: &str| {
+            let labels = serde_json::json!({"matchLabels": {"app": "shop", "name": name}});
+            serde_json::from_value::<LabelSelector>(labels).unwrap()
+        };
+        let selectors = ["web", "db", "cache"].map(selector);
+        let index = ByLabel::new(selectors.iter().map(Some));
+        let labels = [("app", "shop"), ("name", "db")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+        assert_eq!(index.candidates(&labels.into_iter().collect()), [1]);
     }
 }

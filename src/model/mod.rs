@@ -3,7 +3,7 @@
 
 pub mod annotated;
 pub mod availability;
-mod by_label;
+pub mod by_label;
 pub mod cluster;
 pub mod cni;
 pub mod control_plane;

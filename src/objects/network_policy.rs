@@ -37,7 +37,7 @@ pub struct NetworkPolicySpec {
 }
 
 /// One rule.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(default)]
 pub struct NetworkPolicyRule {
     /// Destination ports; by default all.
@@ -49,7 +49,7 @@ pub struct NetworkPolicyRule {
 }
 
 /// A peer: pods, all pods of namespaces, pods of namespaces, or addresses.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NetworkPolicyPeer {
     /// Pods; in the policy's own namespace without a namespace selector.
@@ -61,7 +61,7 @@ pub struct NetworkPolicyPeer {
 }
 
 /// Addresses outside the cluster, as written.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(default)]
 pub struct IpBlock {
     /// A CIDR.
@@ -73,7 +73,7 @@ pub struct IpBlock {
 }
 
 /// A port or a range of ports.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NetworkPolicyPort {
     /// By default TCP.

@@ -12,7 +12,7 @@ use super::texts::Texts;
 use crate::names::{is_label_key, is_label_value};
 
 /// A label selector.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LabelSelector {
     /// Required labels.
@@ -96,7 +96,7 @@ impl LabelSelector {
 }
 
 /// Labels of a selector. Schemas of Linkerd's kinds accept any value here, such as a number.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct MatchLabels {
     texts: Texts,
     /// A label whose value is not a text.
@@ -145,7 +145,7 @@ enum Value {
 }
 
 /// One requirement of a selector.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(default)]
 pub struct LabelRequirement {
     /// Label key.

@@ -135,7 +135,7 @@ pub struct ServicePort {
 }
 
 /// A pod port, by number or name.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[serde(untagged)]
 pub enum TargetPort {
     /// By number.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::shared::{Word, parts};
 
 /// Texts by name, in the order of the names.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Texts(Box<[(Word, String)]>);
 
 parts!(Texts);

@@ -1,7 +1,7 @@
 //! `cni-boot-race`: pods were created on a node before linkerd-cni was ready there.
 
 use super::chart::{self, ChartValue};
-use super::cni_validator_failed::{failing, installer_started};
+use super::cni_validator_failed::{InstallerPods, failing};
 use super::nodes::{Nodes, lacks};
 use super::places::in_file;
 use super::pods::deleted;
@@ -25,6 +25,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Ok(Verdict::fine());
     }
     let nodes = Nodes::hinted(ctx);
+    let installers = InstallerPods::new(pods);
     let findings = late.into_iter().filter_map(|pod| {
         let node = pod.node_name.as_str();
         let proof = match nodes.snapshots().find(|snapshot| snapshot.node == node) {
@@ -39,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
             None => None,
         };
-        let started = installer_started(pods, node).map(|at| {
+        let started = installers.started(node).map(|at| {
             (
                 at,
                 Evidence::other(

@@ -1,8 +1,10 @@
 //! `cni-race-unprotected`: pods may start on a new node before linkerd-cni is ready there, and no controller
 //! repairs them.
 
+use std::collections::HashMap;
+
 use super::chart::{self, ChartValue};
-use super::cni_validator_failed::installer_started;
+use super::cni_validator_failed::InstallerPods;
 use super::installers::{installers, shown, subject};
 use super::nodes::expected;
 use super::pods::relies_on_plugin;
@@ -33,6 +35,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if set.spec.template.spec.container(REPAIR).is_some() {
         return Ok(Verdict::fine());
     }
+    let by_name: HashMap<&str, &Node> =
+        nodes.iter().rev().map(|node| (node.metadata.name.as_str(), node)).collect();
+    let installers = InstallerPods::new(pods);
     // The kubelet accepted the pod before the installer ran. A restarted installer is excluded, because the
     // installer's pod is newer too.
     let early: Vec<(&Pod, jiff::Timestamp)> = pods
@@ -40,8 +45,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .filter(|pod| relies_on_plugin(pod) && !has_rules(pod) && ctx.judges(&pod.metadata.namespace))
         .filter_map(|pod| {
             let node = pod.node_name.as_str();
-            let object = nodes.iter().find(|object| object.metadata.name == node)?;
-            let (taken, ready) = (pod.status.start_time.get()?, installer_started(pods, node)?);
+            let object = by_name.get(node)?;
+            let (taken, ready) = (pod.status.start_time.get()?, installers.started(node)?);
             let fresh = object.metadata.creation_timestamp.get().is_some_and(|made| {
                 ready >= made && ready.duration_since(made) <= jiff::SignedDuration::from_mins(10)
             });

@@ -1,6 +1,6 @@
 //! `cni-validator-failed`: pods do not start because their traffic is not redirected to the proxy.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::installers::not_redirected;
 use super::logs::{PodLine, pod_lines, unmatched_logs};
@@ -35,24 +35,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     unmatched_logs(ctx);
     let owners = ctx.owners();
-    let lines = pod_lines(ctx, SignatureScope::Validator);
+    let mut lines: HashMap<(&str, &str), Vec<PodLine<'_>>> = HashMap::new();
+    for line in pod_lines(ctx, SignatureScope::Validator) {
+        lines.entry((line.namespace, line.pod)).or_default().push(line);
+    }
     let judged = |pod: &&Pod| {
         ctx.judges(&pod.metadata.namespace) || pod.metadata.namespace == ctx.namespaces().control_plane
     };
     // On a node that has just joined, pods may start before linkerd-cni; they are replaced, or start again.
-    let is_new = |node: &str| {
-        let known = ctx.hints::<Node>().iter().find(|one| one.metadata.name == node);
-        known.is_some_and(|node| ctx.within_grace(node.metadata.creation_timestamp))
-    };
+    let nodes: HashMap<&str, &Node> =
+        ctx.hints::<Node>().iter().rev().map(|node| (node.metadata.name.as_str(), node)).collect();
+    let is_new =
+        |node: &str| nodes.get(node).is_some_and(|node| ctx.within_grace(node.metadata.creation_timestamp));
     let mut findings: Vec<Finding> = pods
         .iter()
         .filter(judged)
         .filter_map(|pod| {
-            let said: Vec<&PodLine<'_>> = lines
-                .iter()
-                .filter(|line| line.pod == pod.metadata.name && line.namespace == pod.metadata.namespace)
-                .collect();
-            let finding = failed(ctx, owners, pod, &said)?;
+            let said = lines.get(&pod.metadata.key()).map_or(&[][..], Vec::as_slice);
+            let finding = failed(ctx, owners, pod, said)?;
             Some(spared(finding, is_new(&pod.node_name)))
         })
         .collect();
@@ -60,7 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-fn failed(ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod, said: &[&PodLine<'_>]) -> Option<Finding> {
+fn failed(ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod, said: &[PodLine<'_>]) -> Option<Finding> {
     let status = seen_to_fail(pod)?;
     let meta = &pod.metadata;
     let object = format!("Pod {}/{}", meta.namespace, meta.name);
@@ -182,8 +182,20 @@ pub(super) fn failing(pods: &[Pod]) -> impl Iterator<Item = &Pod> {
     pods.iter().filter(|pod| seen_to_fail(pod).is_some())
 }
 
-/// When the installer started on a node.
-pub(super) fn installer_started(pods: &[Pod], node: &str) -> Option<jiff::Timestamp> {
-    let installer = pods.iter().find(|pod| cni::is_installer_pod(pod) && pod.node_name == node)?;
-    installer.container_status(cni::INSTALLER)?.state.running()?.started_at.get()
+/// The first pod of the installer on each node.
+pub(super) struct InstallerPods<'a>(HashMap<&'a str, &'a Pod>);
+
+impl<'a> InstallerPods<'a> {
+    pub(super) fn new(pods: &'a [Pod]) -> InstallerPods<'a> {
+        let mut by_node = HashMap::new();
+        for pod in pods.iter().filter(|pod| cni::is_installer_pod(pod)) {
+            by_node.entry(pod.node_name.as_str()).or_insert(pod);
+        }
+        InstallerPods(by_node)
+    }
+
+    /// When the installer started on a node.
+    pub(super) fn started(&self, node: &str) -> Option<jiff::Timestamp> {
+        self.0.get(node)?.container_status(cni::INSTALLER)?.state.running()?.started_at.get()
+    }
 }

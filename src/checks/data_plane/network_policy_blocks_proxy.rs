@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::transport::{Mode, OWN, Transport, declared, inbound_port};
 use crate::checks::network_policies::{self, asks_only_whom, cannot_say, elsewhere, patch, pointer};
-use crate::checks::words::some;
+use crate::checks::words::{and_more, some};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Scope;
@@ -33,7 +33,14 @@ struct Shut<'a> {
     asks: bool,
     pods: Pods<'a>,
     /// Of those that it keeps from getting out, to whom.
-    to: Pods<'a>,
+    to: Quoted<'a>,
+}
+
+/// The first of many pods, and their number.
+#[derive(Default)]
+struct Quoted<'a> {
+    first: Vec<&'a Pod>,
+    count: usize,
 }
 
 /// Pods by their place in a list.
@@ -154,7 +161,7 @@ fn new<'a>(policy: Policy<'a>, field: &str, held: Option<&Held<'a>>, denies: boo
     let rules = rules.filter(|rule| rule.action == Action::Allow);
     let named = rules.flat_map(|rule| &rule.ports).map(Ports::in_words).collect();
     let field = field.to_owned();
-    Shut { policy, named, field, denies, asks: false, pods: Pods::new(), to: Pods::new() }
+    Shut { policy, named, field, denies, asks: false, pods: Pods::new(), to: Quoted::default() }
 }
 
 fn of_rule<'a>(held: &Held<'a>, rule: &Rule<'a>) -> Shut<'a> {
@@ -193,10 +200,11 @@ fn finding(ctx: &Context<'_>, direction: Direction, port: u16, shut: &Shut<'_>, 
         }
         (false, ..) => (shut.field.clone(), shut.named.join(", ")),
     };
-    let said = format!("{said}; it applies to {}", named(&shut.pods, false));
-    let said = match shut.to.is_empty() {
-        true => said,
-        false => format!("{said}; to {}", named(&shut.to, true)),
+    let said =
+        format!("{said}; it applies to {}", some(shut.pods.values().map(|pod| &pod.metadata.name), QUOTED));
+    let said = match shut.to.count {
+        0 => said,
+        _ => format!("{said}; to {}", shut.to.text()),
     };
     let subject = network_policies::subject(shut.policy);
     let finding = ctx
@@ -262,10 +270,10 @@ fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
     elsewhere(Remedy::new().run(StepKind::Command, words, add))
 }
 
-fn named(pods: &Pods<'_>, with_namespace: bool) -> String {
-    let name = |pod: &&Pod| match with_namespace {
-        true => format!("{}/{}", pod.metadata.namespace, pod.metadata.name),
-        false => pod.metadata.name.clone(),
-    };
-    some(pods.values().map(name), QUOTED)
+impl Quoted<'_> {
+    fn text(&self) -> String {
+        let name = |pod: &&Pod| format!("{}/{}", pod.metadata.namespace, pod.metadata.name);
+        let first: Vec<String> = self.first.iter().map(name).collect();
+        format!("{}{}", first.join(", "), and_more(self.count.saturating_sub(first.len())))
+    }
 }

@@ -1,7 +1,7 @@
 //! `pod-security-refuses-proxy`: Pod Security admission rejects pods with linkerd-init, or will reject new
 //! ones.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::checks::admission::Rules;
 use crate::checks::makers::{Maker, makers};
@@ -40,9 +40,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             against.entry(one.namespace()).or_default().refused.push(one);
         }
     }
-    let namespaces = ctx.seen::<Namespace>()?;
+    let namespaces: HashMap<&str, &Namespace> = ctx
+        .seen::<Namespace>()?
+        .iter()
+        .rev()
+        .map(|namespace| (namespace.metadata.name.as_str(), namespace))
+        .collect();
     let level = |name: &str| {
-        let namespace = namespaces.iter().find(|namespace| namespace.metadata.name == name)?;
+        let namespace = namespaces.get(name)?;
         namespace.metadata.label(ENFORCE).filter(|level| matches!(*level, "baseline" | "restricted"))
     };
     let rules = rules?;

@@ -1,7 +1,7 @@
 //! `proxy-refused-by-quota`: a quota requires resources that Linkerd's containers do not set, or a
 //! LimitRange rejects their resources, so no pod with a proxy starts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::pods_refused::is_meshed;
 use super::proxy_resources::{Stated, stated_by};
@@ -15,6 +15,7 @@ use crate::item::Kind;
 use crate::missing::Missing;
 use crate::model::injection::Decision;
 use crate::model::refusal::{Refusal, unstated_by_linkerd};
+use crate::objects::container::Container;
 use crate::objects::{LimitRange, Pod, ResourceQuota};
 
 /// Maximum number of quoted rejections or workloads.
@@ -54,10 +55,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let own = |quota: &&ResourceQuota| ctx.judges(&quota.metadata.namespace) && counts_proxies(quota);
         quotas.iter().filter(own).map(move |quota| (known, quota))
     });
-    for ((rules, limits, stated, makers), quota) in coming {
+    let mut by_namespace: HashMap<&str, Vec<&Maker<'_>>> = HashMap::new();
+    for maker in known.iter().flat_map(|(_, _, _, makers)| makers.iter()) {
+        by_namespace.entry(maker.namespace()).or_default().push(maker);
+    }
+    let running = Running::new(ctx);
+    for ((rules, limits, stated, _), quota) in coming {
         let (namespace, name) = quota.metadata.key();
-        for maker in makers.iter().filter(|maker| maker.namespace() == namespace) {
-            let lacking = lacking(ctx, quota, maker, rules, stated, limits);
+        for maker in by_namespace.get(namespace).into_iter().flatten().copied() {
+            let lacking = lacking(quota, maker, rules, stated, limits, &running);
             if !lacking.is_empty() {
                 let entry = against.entry((namespace, name)).or_default();
                 entry.asked.extend(lacking);
@@ -87,14 +93,37 @@ fn counts_proxies(quota: &ResourceQuota) -> bool {
     !quota.spec.selects && quota.spec.scopes.iter().all(|scope| scope == "NotTerminating")
 }
 
+/// The resources of running proxies by namespace, each different one once.
+struct Running<'a>(HashMap<&'a str, Vec<&'a Container>>);
+
+impl<'a> Running<'a> {
+    fn new(ctx: &Context<'a>) -> Running<'a> {
+        let mut proxies: HashMap<&str, Vec<&Container>> = HashMap::new();
+        for pod in ctx.hints::<Pod>() {
+            let Some(proxy) = pod.spec.proxy() else { continue };
+            let known = proxies.entry(pod.metadata.namespace.as_str()).or_default();
+            if !known.iter().any(|one| one.resources == proxy.resources) {
+                known.push(proxy);
+            }
+        }
+        Running(proxies)
+    }
+
+    /// Whether a running proxy of a namespace has a resource, which it gets in some way.
+    fn has(&self, namespace: &str, resource: &str) -> bool {
+        let mut proxies = self.0.get(namespace).into_iter().flatten();
+        proxies.any(|proxy| stated_by(resource).is_some_and(|by| by.is_in(proxy)))
+    }
+}
+
 /// The quota's resources that the proxies of a workload will not set.
 fn lacking<'a>(
-    ctx: &Context<'_>,
     quota: &'a ResourceQuota,
     maker: &Maker<'_>,
     rules: &Rules<'_>,
     stated: &Stated<'_>,
     limits: &[LimitRange],
+    running: &Running<'_>,
 ) -> Vec<&'a str> {
     let asked: Vec<&str> =
         quota.spec.hard.keys().map(String::as_str).filter(|key| stated_by(key).is_some()).collect();
@@ -107,20 +136,13 @@ fn lacking<'a>(
         return Vec::new();
     }
     let namespace = rules.admission.namespace(maker.namespace());
-    // A running proxy that has the resource gets it in some way.
-    let runs = |resource: &str| {
-        let proxies = ctx.hints::<Pod>().iter().filter(|pod| pod.metadata.namespace == maker.namespace());
-        proxies
-            .filter_map(|pod| pod.spec.proxy())
-            .any(|proxy| stated_by(resource).is_some_and(|by| by.is_in(proxy)))
-    };
     asked
         .into_iter()
         .filter(|resource| {
             let Some(by) = stated_by(resource) else { return false };
             !stated.states(by, maker.meta, namespace)
                 && !by.is_given(limits.iter().filter(|limit| limit.metadata.namespace == maker.namespace()))
-                && !runs(resource)
+                && !running.has(maker.namespace(), resource)
         })
         .collect()
 }

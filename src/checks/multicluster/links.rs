@@ -1,6 +1,6 @@
 //! Links, their controllers and their mirror services, as several checks look at them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::checks::{Context, Unjudged};
 use crate::command::{Arg, kubectl, linkerd};
@@ -72,19 +72,28 @@ pub(super) fn field(link: &Link, path: &str, said: impl Into<String>) -> Evidenc
     Evidence::field(subject(link), path, said)
 }
 
-/// The Deployments that mirror for a link, in whatever namespace.
-pub(super) fn controllers<'a>(
-    ctx: &Context<'_>,
-    deployments: &'a [Workload],
-    link: &Link,
-) -> Vec<&'a Workload> {
-    let known = ctx.knowledge.extensions().service_mirrors();
-    let mirrors = |d: &&Workload| {
-        let component = d.metadata.label("component");
-        d.metadata.label(CLUSTER) == Some(&link.spec.target_cluster_name)
-            && known.iter().any(|mirror| component == Some(&mirror.component))
-    };
-    deployments.iter().filter(mirrors).collect()
+/// The Deployments that mirror for links, in any namespace, by the cluster of the link.
+pub(super) struct Controllers<'a>(HashMap<&'a str, Vec<&'a Workload>>);
+
+impl<'a> Controllers<'a> {
+    pub(super) fn new(ctx: &Context<'_>, deployments: &'a [Workload]) -> Controllers<'a> {
+        let known = ctx.knowledge.extensions().service_mirrors();
+        let mut controllers: HashMap<&str, Vec<&Workload>> = HashMap::new();
+        for deployment in deployments {
+            let component = deployment.metadata.label("component");
+            let cluster = deployment.metadata.label(CLUSTER);
+            if let Some(cluster) = cluster
+                && known.iter().any(|mirror| component == Some(&mirror.component))
+            {
+                controllers.entry(cluster).or_default().push(deployment);
+            }
+        }
+        Controllers(controllers)
+    }
+
+    pub(super) fn of_link(&self, link: &Link) -> &[&'a Workload] {
+        self.0.get(link.spec.target_cluster_name.as_str()).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// The services that mirror one of another cluster, gateways aside.

@@ -1,6 +1,6 @@
 //! `mirror-service-orphaned`: a mirror service of a cluster that no Link names, or that stands for a service another one mirrors, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::links::{CLUSTER, is_federated, links, mirrors};
 use crate::checks::{Context, Judgement, Unjudged};
@@ -14,16 +14,15 @@ const REMOTE_NAME: &str = "mirror.linkerd.io/remote-svc-fq-name";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;
-    let known = links(ctx)?;
+    let known: BTreeSet<&str> =
+        links(ctx)?.iter().map(|link| link.spec.target_cluster_name.as_str()).collect();
     let mirrors: Vec<(&Service, &str)> =
         mirrors(services).filter_map(|service| Some((service, service.metadata.label(CLUSTER)?))).collect();
     if mirrors.is_empty() {
         return Err(Unjudged::not_applicable("the cluster has no mirror services"));
     }
-    let orphans: Vec<&(&Service, &str)> = mirrors
-        .iter()
-        .filter(|(_, cluster)| !known.iter().any(|link| link.spec.target_cluster_name == *cluster))
-        .collect();
+    let orphans: Vec<&(&Service, &str)> =
+        mirrors.iter().filter(|(_, cluster)| !known.contains(cluster)).collect();
     if !orphans.is_empty() {
         ctx.every::<Link>()?;
     }
@@ -47,17 +46,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
         )
     });
-    let findings = findings.chain(doubles(ctx, services, known));
+    let findings = findings.chain(doubles(ctx, services, &known));
     Ok(findings.collect::<Vec<_>>().into())
 }
 
 /// Mirrors of one namespace that stand for one service of one cluster: the controller keeps one of them.
-fn doubles(ctx: &Context<'_>, services: &[Service], links: &[Link]) -> Vec<Finding> {
+fn doubles(ctx: &Context<'_>, services: &[Service], clusters: &BTreeSet<&str>) -> Vec<Finding> {
     let mut of: BTreeMap<(&str, &str, &str), Vec<&Service>> = BTreeMap::new();
     for service in mirrors(services).filter(|service| !is_federated(service)) {
         let meta = &service.metadata;
-        let of_link = |cluster: &&str| links.iter().any(|link| link.spec.target_cluster_name == *cluster);
-        let cluster = meta.label(CLUSTER).filter(of_link);
+        let cluster = meta.label(CLUSTER).filter(|cluster| clusters.contains(cluster));
         if let (Some(cluster), Some(name)) = (cluster, meta.annotation(REMOTE_NAME)) {
             of.entry((cluster, name, &meta.namespace)).or_default().push(service);
         }

@@ -1,6 +1,6 @@
 //! `service-mirror-legacy`: a Link's controller was made by the linkerd CLI, where the chart makes them now.
 
-use super::links::{chart_makes_controllers, controllers, links, subject};
+use super::links::{Controllers, chart_makes_controllers, links, subject};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
@@ -17,10 +17,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let legacy = ctx.knowledge.extensions().service_mirrors().iter().filter(|m| m.kind == MirrorKind::Legacy);
     let legacy: Vec<&str> = legacy.map(|mirror| mirror.component.as_str()).collect();
+    let controllers = Controllers::new(ctx, deployments);
     let mut findings = Vec::new();
     let mut judged = false;
     for link in links {
-        let Some(controller) = controllers(ctx, deployments, link).first().copied() else { continue };
+        let Some(controller) = controllers.of_link(link).first().copied() else { continue };
         judged = true;
         let Some(component) = controller.metadata.label("component").filter(|c| legacy.contains(c)) else {
             continue;

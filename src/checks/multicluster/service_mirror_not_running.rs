@@ -1,6 +1,6 @@
 //! `service-mirror-not-running`: a Link has no running controller, or several.
 
-use super::links::{CLUSTER, ask_controller, controllers, links, mirrors_of, subject, with_controller};
+use super::links::{CLUSTER, Controllers, ask_controller, links, mirrors_of, subject, with_controller};
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -11,9 +11,10 @@ use crate::objects::{Deployment, Link, Workload};
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let deployments = ctx.seen::<Deployment>()?;
     let links = links(ctx)?;
+    let controllers = Controllers::new(ctx, deployments);
     let mut findings = Vec::new();
     for link in links {
-        match controllers(ctx, deployments, link).as_slice() {
+        match controllers.of_link(link) {
             [] => {
                 ctx.every::<Deployment>()?;
                 findings.push(spared(none(ctx, link), ctx.within_grace(link.metadata.creation_timestamp)));

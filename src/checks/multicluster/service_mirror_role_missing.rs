@@ -1,6 +1,8 @@
 //! `service-mirror-role-missing`: a Link's controller lacks its ServiceAccount or a role.
 
-use super::links::{CLUSTER, controllers, links, subject, with_controller};
+use std::collections::HashMap;
+
+use super::links::{CLUSTER, Controllers, links, subject, with_controller};
 use crate::checks::rewrite::is_label_value;
 use crate::checks::{Context, Judgement};
 use crate::command::{Call, Command, kubectl};
@@ -18,7 +20,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let cluster_role_bindings = ctx.every::<ClusterRoleBinding>()?;
     let roles = ctx.every::<Role>()?;
     let role_bindings = ctx.every::<RoleBinding>()?;
-    let deployments = ctx.hints::<Deployment>();
+    let controllers = Controllers::new(ctx, ctx.hints::<Deployment>());
     let known = ctx.knowledge.extensions().service_mirrors();
     let parts = [
         Part::of(Kind::ServiceAccount, |m| &m.service_account, accounts.iter().map(|o| &o.metadata)),
@@ -44,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
         }
         if !lost.is_empty() {
-            findings.push(incomplete(ctx, link, controllers(ctx, deployments, link).is_empty(), lost));
+            findings.push(incomplete(ctx, link, controllers.of_link(link).is_empty(), lost));
         } else if !unmarked.is_empty() {
             findings.push(mark(ctx, link, &unmarked));
         }
@@ -71,13 +73,15 @@ struct Part<'a> {
     kind: Kind,
     /// Its name, of which `{cluster}` is to be filled in.
     name: fn(&ServiceMirror) -> &String,
-    /// All that there are of its kind.
-    all: Vec<&'a Meta>,
+    /// All objects of its kind, by namespace and name.
+    all: HashMap<(&'a str, &'a str), Vec<&'a Meta>>,
 }
 
 impl<'a> Part<'a> {
     fn of(kind: Kind, name: fn(&ServiceMirror) -> &String, all: impl Iterator<Item = &'a Meta>) -> Part<'a> {
-        Part { kind, name, all: all.collect() }
+        let mut by_key: HashMap<_, Vec<&'a Meta>> = HashMap::new();
+        all.for_each(|meta| by_key.entry(meta.key()).or_default().push(meta));
+        Part { kind, name, all: by_key }
     }
 
     fn is_namespaced(&self) -> bool {
@@ -98,8 +102,8 @@ impl<'a> Part<'a> {
         let namespace = if self.is_namespaced() { link.metadata.namespace.as_str() } else { "" };
         let found = known.iter().flat_map(|mirror| {
             let name = self.named(mirror, link);
-            let is_it = move |meta: &&&Meta| meta.namespace == namespace && meta.name == name;
-            self.all.iter().filter(is_it).map(move |meta| (*meta, mirror)).collect::<Vec<_>>()
+            let named = self.all.get(&(namespace, name.as_str())).map_or(&[][..], Vec::as_slice);
+            named.iter().map(|meta| (*meta, mirror)).collect::<Vec<_>>()
         });
         found.collect()
     }

@@ -1,5 +1,7 @@
 //! `identity-unknown`: policies name identities that no workload can have.
 
+use std::collections::{HashMap, HashSet};
+
 use super::survey::{Survey, about, defined, field, on, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, Severity, StepKind};
@@ -20,23 +22,26 @@ enum Fault {
 
 /// The existing accounts and namespaces.
 struct There<'a> {
-    accounts: &'a [ServiceAccount],
-    namespaces: &'a [Namespace],
+    accounts: HashSet<(&'a str, &'a str)>,
+    namespaces: HashMap<&'a str, &'a Namespace>,
 }
 
 impl There<'_> {
     fn has_account(&self, namespace: &str, name: &str) -> bool {
-        self.accounts.iter().any(|one| one.metadata.key() == (namespace, name))
+        self.accounts.contains(&(namespace, name))
     }
 
     fn has_namespace(&self, name: &str) -> bool {
-        self.namespaces.iter().any(|one| one.metadata.name == name)
+        self.namespaces.contains_key(name)
     }
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let there = There { accounts: ctx.every::<ServiceAccount>()?, namespaces: ctx.every::<Namespace>()? };
+    let there = There {
+        accounts: ctx.every::<ServiceAccount>()?.iter().map(|account| account.metadata.key()).collect(),
+        namespaces: ctx.every::<Namespace>()?.iter().map(|one| (one.metadata.name.as_str(), one)).collect(),
+    };
     // Linked clusters may have other trust domains.
     let linked = || ctx.noted(defined::<Link>(ctx)).is_some_and(|links| !links.is_empty());
     let mut findings = Vec::new();
@@ -129,7 +134,7 @@ fn is_optional(ctx: &Context<'_>, there: &There<'_>, policy: &Meta, (namespace, 
     };
     let empty = ctx.namespaces().empty_extensions.iter().any(|one| one.name() == brought_by);
     let labelled = |one: &Namespace| one.metadata.label(EXTENSION_LABEL) == Some(brought_by);
-    empty || !there.namespaces.iter().any(labelled)
+    empty || !there.namespaces.values().copied().any(labelled)
 }
 
 /// The remedy that authorizes the clients. A policy of a chart is not edited, because the next upgrade

@@ -1,36 +1,81 @@
 //! `policy-target-missing`: an AuthorizationPolicy or ServerAuthorization whose target does not exist.
 
+use std::collections::HashSet;
+
 use super::survey::{Survey, about, about_server, field, on, survey};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, StepKind};
-use crate::objects::{AuthorizationPolicy, Kind, Meta, Route, ServerAuthorization};
+use crate::model::by_label::ByLabel;
+use crate::objects::{AuthorizationPolicy, Kind, Meta, Route, Server, ServerAuthorization};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
+    let targets = Targets::new(survey);
     let policies =
-        survey.objects.authorization_policies.iter().filter_map(|policy| of_policy(ctx, survey, policy));
-    let older =
-        survey.objects.server_authorizations.iter().filter_map(|object| of_older(ctx, survey, object));
+        survey.objects.authorization_policies.iter().filter_map(|policy| of_policy(ctx, &targets, policy));
+    let older = survey.objects.server_authorizations.iter();
+    let older = older.enumerate().filter_map(|(place, object)| of_older(ctx, &targets, place, object));
     Ok(policies.chain(older).collect::<Vec<_>>().into())
 }
 
-fn of_policy(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolicy) -> Option<Finding> {
+/// The existing targets of policies.
+struct Targets<'a> {
+    servers: HashSet<(&'a str, &'a str)>,
+    /// By kind and namespace, with names in lower case.
+    routes: HashSet<(Kind, &'a str, String)>,
+    /// Places of the ServerAuthorizations whose selector matches a Server of their namespace.
+    by_label: HashSet<usize>,
+}
+
+impl<'a> Targets<'a> {
+    fn new(survey: &Survey<'a>) -> Targets<'a> {
+        let objects = survey.objects;
+        let routes = [
+            (Kind::LinkerdHTTPRoute, objects.linkerd_http_routes),
+            (Kind::HTTPRoute, objects.http_routes),
+            (Kind::GRPCRoute, objects.grpc_routes),
+        ];
+        let routes = routes.into_iter().flat_map(|(kind, routes)| {
+            routes.iter().map(move |Route { metadata: meta, .. }| {
+                (kind, meta.namespace.as_str(), meta.name.to_ascii_lowercase())
+            })
+        });
+        let older = objects.server_authorizations;
+        let index = ByLabel::new(older.iter().map(|object| object.spec.server.selector.as_ref()));
+        let matched = objects.servers.iter().flat_map(|Server { metadata: meta, .. }| {
+            let places = index.candidates(&meta.labels).into_iter();
+            places.filter(|place| {
+                older.get(*place).is_some_and(|object| {
+                    let selector = object.spec.server.selector.as_ref();
+                    object.metadata.namespace == meta.namespace
+                        && selector.is_some_and(|selector| selector.matches(&meta.labels))
+                })
+            })
+        });
+        Targets {
+            servers: objects.servers.iter().map(|server| server.metadata.key()).collect(),
+            routes: routes.collect(),
+            by_label: matched.collect(),
+        }
+    }
+
+    fn has_route(&self, kind: Kind, namespace: &str, name: &str) -> bool {
+        self.routes.contains(&(kind, namespace, name.to_ascii_lowercase()))
+    }
+}
+
+fn of_policy(ctx: &Context<'_>, targets: &Targets<'_>, policy: &AuthorizationPolicy) -> Option<Finding> {
     let (meta, target) = (&policy.metadata, &policy.spec.target_ref);
-    let here = |routes: &[Route]| {
-        routes.iter().any(|route| {
-            route.metadata.namespace == meta.namespace
-                && route.metadata.name.eq_ignore_ascii_case(&target.name)
-        })
-    };
+    let route = |kind: Kind| (kind, targets.has_route(kind, &meta.namespace, &target.name));
     let (kind, there) = if target.is_a("policy.linkerd.io", "Server") {
-        (Kind::Server, has_server(survey, &meta.namespace, &target.name))
+        (Kind::Server, targets.servers.contains(&(meta.namespace.as_str(), target.name.as_str())))
     } else if target.is_a("policy.linkerd.io", "HTTPRoute") {
-        (Kind::LinkerdHTTPRoute, here(survey.objects.linkerd_http_routes))
+        route(Kind::LinkerdHTTPRoute)
     } else if target.is_a("gateway.networking.k8s.io", "HTTPRoute") {
-        (Kind::HTTPRoute, here(survey.objects.http_routes))
+        route(Kind::HTTPRoute)
     } else if target.is_a("gateway.networking.k8s.io", "GRPCRoute") {
-        (Kind::GRPCRoute, here(survey.objects.grpc_routes))
+        route(Kind::GRPCRoute)
     } else if target.is_a("", "Namespace") && target.name != meta.namespace {
         return Some(
             about(
@@ -62,22 +107,21 @@ fn of_policy(ctx: &Context<'_>, survey: &Survey<'_>, policy: &AuthorizationPolic
     (!there).then(|| finding(ctx, Kind::AuthorizationPolicy, meta, kind, "spec.targetRef", &said))
 }
 
-fn has_server(survey: &Survey<'_>, namespace: &str, name: &str) -> bool {
-    survey.objects.servers.iter().any(|server| server.metadata.key() == (namespace, name))
-}
-
-fn of_older(ctx: &Context<'_>, survey: &Survey<'_>, object: &ServerAuthorization) -> Option<Finding> {
+fn of_older(
+    ctx: &Context<'_>,
+    targets: &Targets<'_>,
+    place: usize,
+    object: &ServerAuthorization,
+) -> Option<Finding> {
     let meta = &object.metadata;
     let choice = &object.spec.server;
     let kind = Kind::ServerAuthorization;
     match (&choice.name, &choice.selector) {
-        (Some(name), _) => (!has_server(survey, &meta.namespace, name))
+        (Some(name), _) => (!targets.servers.contains(&(meta.namespace.as_str(), name.as_str())))
             .then(|| finding(ctx, kind, meta, Kind::Server, "spec.server.name", name)),
-        (None, Some(selector)) => {
-            let mut here =
-                survey.objects.servers.iter().filter(|server| server.metadata.namespace == meta.namespace);
+        (None, Some(_)) => {
             let said = "no Server of the namespace has these labels";
-            (!here.any(|server| selector.matches(&server.metadata.labels)))
+            (!targets.by_label.contains(&place))
                 .then(|| finding(ctx, kind, meta, Kind::Server, "spec.server.selector", said))
         }
         (None, None) => None,

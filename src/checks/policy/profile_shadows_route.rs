@@ -1,5 +1,8 @@
 //! `profile-shadows-route`: a ServiceProfile with routes switches off the routes and annotations of its Service.
 
+use std::collections::{BTreeSet, HashMap};
+
+use super::backends::Key;
 use super::survey::{about, defined, field, on, survey};
 use crate::checks::restart::listed;
 use crate::checks::{Context, Judgement};
@@ -16,27 +19,26 @@ const CLIENTS: &str = "Restart the meshed clients of the Service: a proxy that h
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let services = ctx.every::<Service>()?;
+    let services: HashMap<Key<'_>, &Service> =
+        ctx.every::<Service>()?.iter().map(|service| (service.metadata.key(), service)).collect();
+    let by_service = by_service([
+        (Kind::HTTPRoute, survey.objects.http_routes),
+        (Kind::LinkerdHTTPRoute, survey.objects.linkerd_http_routes),
+        (Kind::GRPCRoute, survey.objects.grpc_routes),
+    ]);
     let domain = &survey.index.controller.cluster_domain;
     let mut findings: Vec<Finding> = Vec::new();
     for profile in defined::<ServiceProfile>(ctx)? {
         let meta = &profile.metadata;
         let routed = !profile.spec.routes.is_empty() || !profile.spec.dst_overrides.is_empty();
         let Some((namespace, service)) = of_service(&meta.name, domain).filter(|_| routed) else { continue };
-        let routes = [
-            (Kind::HTTPRoute, survey.objects.http_routes),
-            (Kind::LinkerdHTTPRoute, survey.objects.linkerd_http_routes),
-            (Kind::GRPCRoute, survey.objects.grpc_routes),
-        ];
-        let shadowed =
-            routes.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |route| (kind, route)));
+        let shadowed = by_service.get(&(namespace, service)).into_iter().flatten();
         let mut evidence: Vec<Evidence> = shadowed
-            .filter(|(_, route)| is_of(route, namespace, service))
             .map(|(kind, route)| {
-                field(kind, &route.metadata, "spec.parentRefs", format!("Service {service}"))
+                field(*kind, &route.metadata, "spec.parentRefs", format!("Service {service}"))
             })
             .collect();
-        let object = services.iter().find(|known| known.metadata.key() == (namespace, service));
+        let object = services.get(&(namespace, service)).copied();
         let annotations = object
             .into_iter()
             .flat_map(|known| known.metadata.annotations.iter().map(move |pair| (known, pair)));
@@ -91,11 +93,18 @@ pub(super) fn of_service<'n>(name: &'n str, domain: &str) -> Option<(&'n str, &'
     (!namespace.contains('.')).then_some((namespace, service))
 }
 
-fn is_of(route: &Route, namespace: &str, service: &str) -> bool {
-    let of_route = route.metadata.namespace.as_str();
-    route.spec.parent_refs.iter().any(|parent| {
-        parent.is_a("", "Service")
-            && parent.name == service
-            && parent.namespace.as_deref().unwrap_or(of_route) == namespace
-    })
+/// The routes of each Service that is one of their parents.
+fn by_service<'a>(lists: [(Kind, &'a [Route]); 3]) -> HashMap<Key<'a>, Vec<(Kind, &'a Route)>> {
+    let mut found: HashMap<Key<'a>, Vec<(Kind, &Route)>> = HashMap::new();
+    for (kind, route) in
+        lists.into_iter().flat_map(|(kind, routes)| routes.iter().map(move |one| (kind, one)))
+    {
+        let own = route.metadata.namespace.as_str();
+        let services = route.spec.parent_refs.iter().filter(|parent| parent.is_a("", "Service"));
+        let keys: BTreeSet<Key<'a>> = services
+            .map(|parent| (parent.namespace.as_deref().unwrap_or(own), parent.name.as_str()))
+            .collect();
+        keys.into_iter().for_each(|key| found.entry(key).or_default().push((kind, route)));
+    }
+    found
 }

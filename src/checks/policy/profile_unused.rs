@@ -1,5 +1,8 @@
 //! `profile-unused`: a ServiceProfile whose name does not belong to a Service, so no proxy requests it.
 
+use std::collections::HashSet;
+
+use super::backends::Key;
 use super::profile_shadows_route::of_service;
 use super::survey::{about, defined, field, on, survey};
 use crate::checks::{Context, Judgement};
@@ -8,7 +11,8 @@ use crate::objects::{Kind, Service, ServiceProfile};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
-    let services = ctx.every::<Service>()?;
+    let services: HashSet<Key<'_>> =
+        ctx.every::<Service>()?.iter().map(|service| service.metadata.key()).collect();
     let domain = &survey.index.controller.cluster_domain;
     let mut findings = Vec::new();
     for profile in
@@ -17,11 +21,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let meta = &profile.metadata;
         let name = meta.name.as_str();
         let message = match of_service(name, domain) {
-            Some(key) if services.iter().any(|service| service.metadata.key() == key) => continue,
+            Some(key) if services.contains(&key) => continue,
             Some((namespace, service)) => {
                 format!("Service {namespace}/{service} does not exist, so no proxy requests this profile")
             }
-            None if !name.contains(".svc") => match shortened(name, &meta.namespace, services) {
+            None if !name.contains(".svc") => match shortened(name, &meta.namespace, &services) {
                 Some((namespace, service)) => format!(
                     "it is named after Service {namespace}/{service}, but proxies request profiles by the \
                      full name {service}.{namespace}.svc.{domain}. It has no effect"
@@ -55,7 +59,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 }
 
 /// The Service of a name without the domain: `web.shop`, or `web` in its own namespace.
-fn shortened<'a>(name: &str, home: &str, services: &'a [Service]) -> Option<(&'a str, &'a str)> {
+fn shortened<'a>(name: &'a str, home: &'a str, services: &HashSet<Key<'a>>) -> Option<Key<'a>> {
     let (service, namespace) = name.split_once('.').unwrap_or((name, home));
-    services.iter().map(|service| service.metadata.key()).find(|key| *key == (namespace, service))
+    services.get(&(namespace, service)).copied()
 }

@@ -1,6 +1,8 @@
 //! `server-selects-nothing`: a Server that matches no workload, or whose port name no selected pod
 //! declares.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::survey::{about, field, on, survey};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
@@ -9,6 +11,17 @@ use crate::model::policy::ReadServer;
 use crate::objects::{
     CronJob, DaemonSet, Deployment, Job, Kind, PodTemplate, Server, ServerPort, StatefulSet,
 };
+
+/// What a Server selects.
+#[derive(Default)]
+struct Selection<'a> {
+    /// The name of the first workload.
+    first: Option<&'a str>,
+    /// Whether a workload has its port.
+    has_port: bool,
+    /// Whether the template of a workload matches, which may have no pod now.
+    has_template: bool,
+}
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = survey(ctx)?;
@@ -23,30 +36,39 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     );
     templates
         .extend(ctx.every::<Job>()?.iter().map(|one| (one.metadata.namespace.as_str(), &one.spec.template)));
+    let mut selections: HashMap<*const Server, Selection<'_>> = HashMap::new();
+    for workload in survey.workloads() {
+        for read in survey.index.selecting_at_any_port(workload) {
+            let selection = selections.entry(std::ptr::from_ref(read.server)).or_default();
+            selection.first.get_or_insert(workload.meta.name.as_str());
+            selection.has_port |= !read.ports(workload).is_empty();
+        }
+    }
+    for (namespace, template) in templates {
+        let labels = &template.metadata.labels;
+        for read in survey.index.perhaps_selecting_pods(namespace, labels).filter(|read| fits(read, template))
+        {
+            selections.entry(std::ptr::from_ref(read.server)).or_default().has_template = true;
+        }
+    }
+    let namespaces: BTreeSet<&str> =
+        survey.objects.servers.iter().map(|server| server.metadata.namespace.as_str()).collect();
+    let read = namespaces.into_iter().flat_map(|namespace| survey.index.servers(namespace));
+    let read: HashMap<*const Server, &ReadServer<'_>> =
+        read.map(|read| (std::ptr::from_ref(read.server), read)).collect();
     let mut findings: Vec<Finding> = Vec::new();
     // Extensions create Servers for optional parts, such as mirrors without a Link.
     let own = |server: &&Server| server.metadata.label(EXTENSION_LABEL).is_none();
     let judged = survey.objects.servers.iter().filter(|server| ctx.judges(&server.metadata.namespace));
     for server in judged.filter(own) {
-        let namespace = server.metadata.namespace.as_str();
-        let Some(read) =
-            survey.index.servers(namespace).iter().find(|read| std::ptr::eq(read.server, server))
-        else {
-            continue;
-        };
-        let selected: Vec<_> = survey
-            .workloads()
-            .filter(|workload| workload.meta.namespace == namespace && read.selects(workload))
-            .collect();
-        if selected.iter().any(|workload| !read.ports(workload).is_empty()) {
-            continue;
-        }
+        let place = std::ptr::from_ref(server);
+        let Some(read) = read.get(&place) else { continue };
+        let selection = selections.remove(&place).unwrap_or_default();
         // Workloads without a pod may get one again.
-        let mut waiting = templates.iter().filter(|(of, template)| *of == namespace && fits(read, template));
-        if selected.is_empty() && waiting.next().is_some() {
+        if selection.has_port || selection.first.is_none() && selection.has_template {
             continue;
         }
-        findings.push(finding(ctx, read, selected.first().map(|workload| workload.meta.name.as_str())));
+        findings.push(finding(ctx, read, selection.first));
     }
     Ok(findings.into())
 }

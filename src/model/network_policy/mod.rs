@@ -13,6 +13,7 @@ mod expression;
 mod form;
 mod kubernetes;
 mod ordered;
+mod peers;
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -20,6 +21,7 @@ use std::net::IpAddr;
 use expression::Expression;
 pub use form::{Action, Fits, Held, Policy, Ports, Rule, Which};
 use form::{Label, Peers, Subject};
+pub use peers::RulesByPeer;
 
 use super::by_label::ByLabel;
 use crate::objects::{CalicoPolicy, CalicoTier, CiliumPolicy, Namespace, NetworkPolicy, Pod, Texts};

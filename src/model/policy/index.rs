@@ -4,20 +4,21 @@ use std::collections::HashMap;
 
 use super::answer::{Authorization, AuthorizedBy, Inbound, Protocol, RateLimit, TakenBy, Who};
 use super::authentication::{self, IdentityMatch, NetworkMatch};
+use super::by_target::{OfServers, RateLimits, RoutesOfServers, Targets, by_target};
 use super::controller::Controller;
 use super::default::DefaultPolicy;
 use super::parse::Port;
 use super::read::{
-    Authentications, ReadServerAuthorization, Reader, Required, after_empty, is_meant, read_rate_limit,
-    read_server, read_server_authorization, readable,
+    Authentications, Reader, Required, after_empty, read_rate_limit, read_server, read_server_authorization,
+    readable,
 };
 use super::routes::{self, InboundRoute, ReadRoute, RouteKind};
 use super::void::Void;
 use super::workload::Workload;
 use crate::model::by_label::ByLabel;
 use crate::objects::{
-    AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, MeshTLSAuthentication, NetworkAuthentication, Route,
-    Server, ServerAuthorization,
+    AuthorizationPolicy, HTTPLocalRateLimitPolicy, Kind, LabelSelector, MeshTLSAuthentication,
+    NetworkAuthentication, Route, Server, ServerAuthorization, Texts,
 };
 
 /// The objects that inbound policy is made of.
@@ -60,50 +61,19 @@ pub struct ReadServer<'a> {
     pub(super) port: Port<'a>,
 }
 
-/// Places of the policies of a namespace, by their targets.
-#[derive(Debug, Default)]
-struct Targets {
-    /// By the target's name, in lower case.
-    by_name: HashMap<String, Vec<usize>>,
-    /// Those whose target is the namespace.
-    of_namespace: Vec<usize>,
-}
-
-impl Targets {
-    fn new(policies: &[(&AuthorizationPolicy, Required)]) -> Targets {
-        let mut targets = Targets::default();
-        for (place, (policy, _)) in policies.iter().enumerate() {
-            let target = &policy.spec.target_ref;
-            if target.is_a("", "Namespace") {
-                targets.of_namespace.push(place);
-            } else {
-                targets.by_name.entry(target.name.to_ascii_lowercase()).or_default().push(place);
-            }
-        }
-        targets
-    }
-
-    /// Those whose target has a name, and those of the namespace.
-    fn named(&self, name: &str) -> Vec<usize> {
-        let named = self.by_name.get(&name.to_ascii_lowercase()).into_iter().flatten();
-        let mut places: Vec<usize> = named.chain(&self.of_namespace).copied().collect();
-        places.sort_unstable();
-        places
-    }
-}
-
 /// All inbound policy of a cluster.
 #[derive(Debug)]
 pub struct Index<'a> {
     /// The controller's settings.
     pub controller: Controller,
     servers: HashMap<&'a str, Vec<ReadServer<'a>>>,
-    server_authorizations: HashMap<&'a str, Vec<ReadServerAuthorization<'a>>>,
+    server_authorizations: HashMap<&'a str, OfServers<'a>>,
     policies: HashMap<&'a str, Vec<(&'a AuthorizationPolicy, Required)>>,
     targets: HashMap<&'a str, Targets>,
     selected: HashMap<&'a str, ByLabel<'a>>,
-    rate_limits: HashMap<&'a str, Vec<&'a HTTPLocalRateLimitPolicy>>,
-    routes: HashMap<&'a str, Vec<ReadRoute<'a>>>,
+    selected_external: HashMap<&'a str, ByLabel<'a>>,
+    rate_limits: RateLimits<'a>,
+    routes: HashMap<&'a str, RoutesOfServers<'a>>,
     ignored: Vec<Ignored<'a>>,
     void: Void,
 }
@@ -146,7 +116,7 @@ impl<'a> Index<'a> {
                 })
             },
         );
-        let required = Authentications { mesh_tls: &mesh_tls, networks: &networks, controller: &controller };
+        let required = Authentications::new(&mesh_tls, &networks, &controller);
         let policies = reader.each(
             Kind::AuthorizationPolicy,
             objects.authorization_policies,
@@ -175,10 +145,16 @@ impl<'a> Index<'a> {
             });
         }
         ignored.sort();
+        let server_authorizations = server_authorizations
+            .into_iter()
+            .map(|(namespace, list)| (namespace, OfServers::new(list)))
+            .collect();
+        let rate_limits = by_target(rate_limits);
+        let routes =
+            routes.into_iter().map(|(namespace, list)| (namespace, RoutesOfServers::new(list))).collect();
         let targets = policies.iter().map(|(namespace, list)| (*namespace, Targets::new(list))).collect();
-        let selector = |read: &ReadServer<'a>| read.server.spec.pod_selector.as_ref();
-        let of_namespace = |list: &Vec<ReadServer<'a>>| ByLabel::new(list.iter().map(selector));
-        let selected = servers.iter().map(|(namespace, list)| (*namespace, of_namespace(list))).collect();
+        let selected = by_label(&servers, |server| server.spec.pod_selector.as_ref());
+        let selected_external = by_label(&servers, |server| server.spec.external_workload_selector.as_ref());
         Index {
             controller,
             servers,
@@ -186,6 +162,7 @@ impl<'a> Index<'a> {
             policies,
             targets,
             selected,
+            selected_external,
             rate_limits,
             routes,
             ignored,
@@ -224,22 +201,46 @@ impl<'a> Index<'a> {
             .filter(move |read| read.selects(workload) && read.ports(workload).contains(&port))
     }
 
+    /// The Servers that select a workload at any port.
+    pub fn selecting_at_any_port<'i>(
+        &'i self,
+        workload: &'i Workload<'a>,
+    ) -> impl Iterator<Item = &'i ReadServer<'a>> {
+        self.perhaps_selecting(workload).filter(|read| read.selects(workload))
+    }
+
+    /// The Servers of a namespace whose selector may match pods with these labels.
+    pub fn perhaps_selecting_pods<'i>(
+        &'i self,
+        namespace: &str,
+        labels: &Texts,
+    ) -> impl Iterator<Item = &'i ReadServer<'a>> + use<'i, 'a> {
+        self.candidates(&self.selected, namespace, labels)
+    }
+
     /// The Servers whose selector may match a workload, by one of its labels.
     fn perhaps_selecting<'i>(
         &'i self,
         workload: &Workload<'a>,
     ) -> impl Iterator<Item = &'i ReadServer<'a>> + use<'i, 'a> {
-        let here = self.servers(&workload.meta.namespace);
-        let places = match self.selected.get(workload.meta.namespace.as_str()) {
-            Some(index) if !workload.external => index.candidates(&workload.meta.labels),
-            Some(_) | None => (0..here.len()).collect(),
-        };
+        let index = if workload.external { &self.selected_external } else { &self.selected };
+        self.candidates(index, &workload.meta.namespace, &workload.meta.labels)
+    }
+
+    fn candidates<'i>(
+        &'i self,
+        index: &HashMap<&'a str, ByLabel<'a>>,
+        namespace: &str,
+        labels: &Texts,
+    ) -> impl Iterator<Item = &'i ReadServer<'a>> + use<'i, 'a> {
+        let here = self.servers(namespace);
+        let places = index.get(namespace).map_or_else(Vec::new, |index| index.candidates(labels));
         places.into_iter().filter_map(|place| here.get(place))
     }
 
     /// The ports of a workload that Servers take.
     pub fn taken_ports(&self, workload: &Workload<'a>) -> Vec<u16> {
-        let here = self.perhaps_selecting(workload).filter(|read| read.selects(workload));
+        let here = self.selecting_at_any_port(workload);
         let mut ports: Vec<u16> = here.flat_map(|read| read.ports(workload)).collect();
         ports.sort_unstable();
         ports.dedup();
@@ -302,8 +303,7 @@ impl<'a> Index<'a> {
             .server_authorizations
             .get(namespace)
             .into_iter()
-            .flatten()
-            .filter(|(authorization, _, _)| is_meant(authorization, server))
+            .flat_map(|of_servers| of_servers.of(server))
             .map(|(authorization, who, networks)| Authorization {
                 by: AuthorizedBy::Server(authorization),
                 // Without networks, those of the cluster.
@@ -350,8 +350,8 @@ impl<'a> Index<'a> {
         server: &str,
         kind: impl Fn(RouteKind) -> bool,
     ) -> Vec<InboundRoute<'a>> {
-        let here = self.routes.get(namespace).into_iter().flatten();
-        let attached = here.filter(|read| kind(read.kind) && read.is_of(server));
+        let here = self.routes.get(namespace).into_iter().flat_map(|routes| routes.of(server));
+        let attached = here.filter(|read| kind(read.kind));
         attached
             .map(|read| InboundRoute {
                 route: Some((read.kind, read.route)),
@@ -386,10 +386,9 @@ impl<'a> Index<'a> {
     }
 
     fn rate_limit(&self, namespace: &str, server: &str) -> Option<RateLimit<'a>> {
-        let here = self.rate_limits.get(namespace).into_iter().flatten();
+        let here = self.rate_limits.get(&(namespace, server)).into_iter().flatten();
         let accepted = |limit: &&&HTTPLocalRateLimitPolicy| {
-            let accepted = limit.status.conditions.iter().any(|c| c.kind == "Accepted" && c.status == "True");
-            limit.spec.target_ref.name == server && accepted
+            limit.status.conditions.iter().any(|c| c.kind == "Accepted" && c.status == "True")
         };
         let by = here
             .filter(accepted)
@@ -404,6 +403,16 @@ impl<'a> Index<'a> {
         });
         Some(RateLimit { by, overrides: overrides.collect() })
     }
+}
+
+/// By namespace, the places of Servers by the labels that they select.
+fn by_label<'a>(
+    servers: &HashMap<&'a str, Vec<ReadServer<'a>>>,
+    selector: impl Fn(&'a Server) -> Option<&'a LabelSelector>,
+) -> HashMap<&'a str, ByLabel<'a>> {
+    let of_namespace =
+        |list: &Vec<ReadServer<'a>>| ByLabel::new(list.iter().map(|read| selector(read.server)));
+    servers.iter().map(|(namespace, list)| (*namespace, of_namespace(list))).collect()
 }
 
 impl<'a> ReadServer<'a> {

@@ -7,6 +7,7 @@
 
 mod answer;
 mod authentication;
+mod by_target;
 mod controller;
 mod default;
 mod index;

@@ -196,14 +196,32 @@ fn shown(kind: &str, group: &str) -> String {
     if group.is_empty() { kind.to_owned() } else { format!("{kind}.{group}") }
 }
 
-/// Authentications by namespace.
+/// Objects of a kind by namespace, each with its content.
+type ByNamespace<'a, O, T> = HashMap<&'a str, Vec<(&'a O, T)>>;
+
+/// Authentications by namespace and name.
 pub(super) struct Authentications<'a, 'i> {
-    pub(super) mesh_tls: &'i HashMap<&'a str, Vec<(&'a MeshTLSAuthentication, Vec<IdentityMatch>)>>,
-    pub(super) networks: &'i HashMap<&'a str, Vec<(&'a NetworkAuthentication, Vec<NetworkMatch>)>>,
-    pub(super) controller: &'i Controller,
+    mesh_tls: HashMap<Key<'a>, &'i [IdentityMatch]>,
+    networks: HashMap<Key<'a>, &'i [NetworkMatch]>,
+    controller: &'i Controller,
 }
 
-impl Authentications<'_, '_> {
+impl<'a, 'i> Authentications<'a, 'i> {
+    pub(super) fn new(
+        mesh_tls: &'i ByNamespace<'a, MeshTLSAuthentication, Vec<IdentityMatch>>,
+        networks: &'i ByNamespace<'a, NetworkAuthentication, Vec<NetworkMatch>>,
+        controller: &'i Controller,
+    ) -> Authentications<'a, 'i> {
+        let mut found = Authentications { mesh_tls: HashMap::new(), networks: HashMap::new(), controller };
+        for (object, matches) in mesh_tls.values().flatten() {
+            found.mesh_tls.entry(object.metadata.key()).or_insert(matches);
+        }
+        for (object, matches) in networks.values().flatten() {
+            found.networks.entry(object.metadata.key()).or_insert(matches);
+        }
+        found
+    }
+
     /// The authentications that a policy requires.
     pub(super) fn of(&self, policy: &AuthorizationPolicy) -> Required {
         let (mut identities, mut networks) = (None, None);
@@ -211,27 +229,23 @@ impl Authentications<'_, '_> {
             let namespace = reference.namespace.as_deref().unwrap_or(&policy.metadata.namespace);
             let name = reference.name.as_str();
             if reference.is_a("policy.linkerd.io", "NetworkAuthentication") {
-                let here = self.networks.get(namespace).into_iter().flatten();
-                let Some((_, matches)) = here.into_iter().find(|(known, _)| known.metadata.name == name)
-                else {
+                let Some(matches) = self.networks.get(&(namespace, name)) else {
                     return Err(format!(
                         "it requires NetworkAuthentication {namespace}/{name}, which is missing or has no effect"
                     ));
                 };
-                networks = Some(matches.clone());
+                networks = Some(matches.to_vec());
                 continue;
             }
             let matches = if reference.is_a("", "ServiceAccount") {
                 vec![IdentityMatch::Exact(self.controller.identity(namespace, name))]
             } else {
-                let here = self.mesh_tls.get(namespace).into_iter().flatten();
-                let Some((_, matches)) = here.into_iter().find(|(known, _)| known.metadata.name == name)
-                else {
+                let Some(matches) = self.mesh_tls.get(&(namespace, name)) else {
                     return Err(format!(
                         "it requires MeshTLSAuthentication {namespace}/{name}, which is missing or has no effect"
                     ));
                 };
-                matches.clone()
+                matches.to_vec()
             };
             identities = Some(matches);
         }

@@ -1,15 +1,14 @@
 //! Clients that policies let out to ports of an application with a proxy, and not to its proxy. Clients of the same policies are
 //! judged once, and so are servers of which all policies say the same.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{All, At, Pods, Shut, before, new, of_rule};
+use super::{All, At, Pods, QUOTED, Quoted, Shut, before, new, of_rule};
 use crate::checks::Context;
 use crate::checks::data_plane::transport::{OWN, Transport, declared, inbound_port, is_tcp};
 use crate::checks::network_policies::cannot_say;
 use crate::model::network_policy::{
-    Action, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Rule,
+    Action, Direction, Fits, Held, Passage, Peer, Policies, Policy, Port, Rule, RulesByPeer,
 };
 use crate::model::owners::Owner;
 use crate::objects::Pod;
@@ -42,65 +41,123 @@ pub(super) fn outgoing<'a>(
     if groups.is_empty() {
         return;
     }
-    let servers = alike(policies, transport, &workloads);
+    let servers = Servers::new(policies, transport, &workloads);
+    let mut reached: BTreeMap<At<'a>, Reached> = BTreeMap::new();
     for clients in &groups {
-        let mut found: BTreeMap<At<'a>, (Shut<'a>, Pods<'a>)> = BTreeMap::new();
+        let mut found: BTreeMap<At<'a>, (Shut<'a>, BTreeSet<usize>)> = BTreeMap::new();
+        // No workload is its own client.
         let alone = (clients.pods.len() == 1).then(|| clients.pods.keys().next().copied()).flatten();
-        for servers in &servers {
-            // No workload is its own client.
-            let servers: Pods<'a> = servers
-                .iter()
-                .filter(|(place, _)| Some(**place) != alone)
-                .map(|(at, pod)| (*at, *pod))
-                .collect();
-            let Some((place, server)) = servers.first_key_value() else { continue };
-            let Some((_, client)) = clients.pods.iter().find(|(client, _)| *client != place) else {
+        for class in servers.perhaps_selected(clients) {
+            let Some((place, server)) = servers.pods(class, alone).next() else { continue };
+            let Some((_, client)) = clients.pods.iter().find(|(client, _)| **client != place) else {
                 continue;
             };
             let number = inbound_port(server);
             for shut in between(ctx, policies, transport, clients, (client, server)) {
                 let at = (Direction::Egress, shut.policy.key(), shut.denies, number);
-                found.entry(at).or_insert_with(|| (shut, Pods::new())).1.extend(servers.clone());
+                found.entry(at).or_insert_with(|| (shut, BTreeSet::new())).1.insert(class);
             }
         }
-        for (at, (new, servers)) in found {
+        for (at, (new, classes)) in found {
+            let mut pods = classes.iter().flat_map(|class| servers.pods(*class, alone));
+            let first = pods.next().map(|(place, _)| place);
+            let only = first.filter(|_| pods.next().is_none());
             let entry = shut.entry(at).or_insert(new);
-            let only = (servers.len() == 1).then(|| servers.keys().next().copied()).flatten();
             entry.pods.extend(clients.pods.iter().filter(|(place, _)| Some(**place) != only));
-            entry.to.extend(servers);
+            let reached = reached.entry(at).or_default();
+            for class in classes {
+                let without = reached.entry(class).or_insert(alone);
+                *without = without.filter(|place| Some(*place) == alone);
+            }
+        }
+    }
+    for (at, reached) in reached {
+        if let Some(shut) = shut.get_mut(&at) {
+            shut.to = servers.quoted(&reached);
         }
     }
 }
 
-/// Servers of which the policies say the same: by the rules that name them, at the ports of the application and of the proxy.
-fn alike<'a>(policies: &Policies<'a>, transport: &Transport, workloads: &[&'a Pod]) -> Vec<Pods<'a>> {
-    let servers = workloads.iter().copied().enumerate();
-    let rules =
-        policies.all(Direction::Egress).flat_map(|held| held.rules.iter().map(move |rule| (held, rule)));
-    let rules: Vec<_> = rules.collect();
-    // Others ask more of a server than the answers below.
-    if !policies.are_of_kubernetes() {
-        return servers.map(|server| Pods::from([server])).collect();
-    }
-    let mut groups: HashMap<(u16, u64), Pods<'a>> = HashMap::new();
-    for (place, server) in servers {
-        let number = inbound_port(server);
-        let port = Port { protocol: "TCP", number, of: Some(server) };
-        let mut answers = DefaultHasher::new();
-        for (held, rule) in &rules {
-            let means = policies.means(held, rule, Direction::Egress, server, Peer::Pod(server));
-            let answer = (transport.speaks(rule, server), answer(means), answer(rule.holds_port(port)));
-            answer.hash(&mut answers);
-        }
-        groups.entry((number, answers.finish())).or_default().insert(place, server);
-    }
-    let mut groups: Vec<Pods<'a>> = groups.into_values().collect();
-    groups.sort_by_key(|servers| servers.keys().next().copied());
-    groups
+/// Classes of servers that clients are kept from, and the server of each that is not among them: it is the only client.
+type Reached = BTreeMap<usize, Option<usize>>;
+
+/// Servers by class: the policies have the same answers for all servers of a class, at the ports of the application and of
+/// the proxy.
+struct Servers<'p, 'a> {
+    /// By their place among the workloads.
+    classes: Vec<Pods<'a>>,
+    /// The rules by which the classes were found; `None` if other policies than those of Kubernetes exist.
+    rules: Option<RulesByPeer<'p, 'a>>,
+    /// The classes to which each rule applies or may, by its place.
+    by_rule: HashMap<usize, Vec<usize>>,
 }
 
-/// What tells answers apart.
-fn answer(fits: Fits) -> (u8, &'static str) {
+impl<'p, 'a> Servers<'p, 'a> {
+    fn new(policies: &'p Policies<'a>, transport: &Transport, workloads: &[&'a Pod]) -> Servers<'p, 'a> {
+        let servers = workloads.iter().copied().enumerate();
+        // Others ask more of a server than the answers below.
+        if !policies.are_of_kubernetes() {
+            let classes = servers.map(|server| Pods::from([server])).collect();
+            return Servers { classes, rules: None, by_rule: HashMap::new() };
+        }
+        let rules = RulesByPeer::new(policies, Direction::Egress);
+        let mut known: HashMap<(u16, Vec<(usize, Answers)>), usize> = HashMap::new();
+        let (mut classes, mut by_rule) = (Vec::new(), HashMap::<usize, Vec<usize>>::new());
+        for (place, server) in servers {
+            let number = inbound_port(server);
+            let port = Port { protocol: "TCP", number, of: Some(server) };
+            let answers = rules.about(server).into_iter().map(|(rule_place, rule, means)| {
+                let ports = answer(rule.holds_port(port));
+                (rule_place, (transport.speaks(rule, server), answer(means), ports))
+            });
+            let answers: Vec<(usize, Answers)> = answers.collect();
+            let rules: Vec<usize> = answers.iter().map(|(rule, _)| *rule).collect();
+            let class = *known.entry((number, answers)).or_insert_with(|| {
+                rules.iter().for_each(|rule| by_rule.entry(*rule).or_default().push(classes.len()));
+                classes.push(Pods::new());
+                classes.len() - 1
+            });
+            classes[class].insert(place, server);
+        }
+        Servers { classes, rules: Some(rules), by_rule }
+    }
+
+    /// The classes to which a rule of the clients' policies applies or may.
+    fn perhaps_selected(&self, clients: &Clients<'_, 'a>) -> BTreeSet<usize> {
+        let Some(index) = &self.rules else { return (0..self.classes.len()).collect() };
+        let rules =
+            clients.holding.iter().flat_map(|(held, _)| held.rules.iter().map(move |rule| (held, rule)));
+        let places = rules.filter_map(|(held, rule)| index.place(held, rule));
+        places.filter_map(|place| self.by_rule.get(&place)).flatten().copied().collect()
+    }
+
+    /// The servers of a class without one place.
+    fn pods(&self, class: usize, without: Option<usize>) -> impl Iterator<Item = (usize, &'a Pod)> {
+        let pods = self.classes.get(class).into_iter().flatten();
+        pods.map(|(place, pod)| (*place, *pod)).filter(move |(place, _)| Some(*place) != without)
+    }
+
+    fn quoted(&self, reached: &Reached) -> Quoted<'a> {
+        let mut first: Pods<'a> = Pods::new();
+        let mut count = 0;
+        for (class, without) in reached {
+            first.extend(self.pods(*class, *without).take(QUOTED));
+            let len = self.classes.get(*class).map_or(0, Pods::len);
+            let is_in = |place: usize| self.classes.get(*class).is_some_and(|pods| pods.contains_key(&place));
+            count += len - usize::from(without.is_some_and(is_in));
+        }
+        Quoted { first: first.into_values().take(QUOTED).collect(), count }
+    }
+}
+
+/// Whether a rule includes a port of the application, the server, and the proxy's port.
+type Answers = (bool, Answer, Answer);
+
+/// A comparable form of [`Fits`].
+type Answer = (u8, &'static str);
+
+/// What distinguishes matches.
+fn answer(fits: Fits) -> Answer {
     match fits {
         Fits::No => (0, ""),
         Fits::Yes => (1, ""),
