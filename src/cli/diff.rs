@@ -6,7 +6,9 @@ use anyhow::Context;
 use clap::Parser;
 
 use super::args::{Cli, Command, Diff, DiffFormat, FailOn};
+use super::stop::Stop;
 use super::{asked, check, output, verify};
+use crate::command::{Arg, meshdoctor};
 use crate::exit;
 use crate::render::diff;
 use crate::render::document::Document;
@@ -32,12 +34,29 @@ pub(super) fn run(args: &Diff) -> anyhow::Result<u8> {
     })
 }
 
+/// Names the command that makes a report, if the file exists and is something else, such as a dump.
+fn make_report(stop: Stop, path: &Path) -> Stop {
+    if !path.is_file() {
+        return stop;
+    }
+    let made = meshdoctor()
+        .words("check")
+        .option("--bundle", Arg::path(path.display().to_string()))
+        .words("-o json=report.json");
+    let next = format!(
+        "diff compares two reports (-o json=FILE) or bundles (a folder or an archive); make a report of a \
+         dump first: {}",
+        crate::command::Command::from(made)
+    );
+    Stop { next: Some(next), ..stop }
+}
+
 /// Reads a report; for a bundle, runs check first.
 fn report(path: &Path) -> anyhow::Result<Document> {
     let name = path.to_string_lossy();
     let archive = [".tar.gz", ".tgz", ".tar.zst", ".tar", ".zip"].iter().any(|ending| name.ends_with(ending));
     if !archive && !path.is_dir() {
-        return Ok(verify::read(path, "diff")?);
+        return Ok(verify::read(path, "diff").map_err(|stop| make_report(stop, path))?);
     }
     let folder = tempfile::tempdir().context("cannot create a temporary folder for the report")?;
     let made = folder.path().join("report.json");

@@ -11,8 +11,11 @@ pub mod published;
 pub mod sarif;
 mod unchecked;
 
+use std::collections::BTreeSet;
+
 use sha2::{Digest, Sha256};
 
+use super::table::Folding;
 use super::text::clean;
 use crate::exit;
 use crate::finding::{Evidence, Finding, Fingerprint, Place, Standing, Subject, WaivedBy, Written};
@@ -77,6 +80,12 @@ fn is_file(written: &Written) -> bool {
     written.file != "-" && written.file != "stdin" && written.line > 0
 }
 
+/// The checks of the root causes of a symptom, each once; empty for a root.
+pub(super) fn causes<'r>(report: &'r Report, folding: &Folding, at: usize) -> Vec<&'r str> {
+    let checks: BTreeSet<&str> = folding.roots(at).iter().map(|&root| report.findings[root].check).collect();
+    checks.into_iter().collect()
+}
+
 /// A finding in one line.
 pub(super) fn said(finding: &Finding, subjects: &[&Subject]) -> String {
     let subjects: Vec<String> = subjects.iter().map(|subject| subject.to_string()).collect();
@@ -126,6 +135,11 @@ pub(super) fn not_checked(gap: &Gap) -> String {
 /// Whether a gap makes the exit status 4 if no finding fails.
 pub(super) fn gap_fails(report: &Report, gap: &Gap) -> bool {
     gap.asked_for && !(report.verdict.not_checked_passes && report.verdict.status == exit::FINE)
+}
+
+/// Whether a gap makes the exit status of this run 4.
+pub(super) fn gap_decides(report: &Report, gap: &Gap) -> bool {
+    gap.asked_for && report.verdict.status == exit::NOT_CHECKED
 }
 
 /// Which gap it is: the same in every run that lacks the same.

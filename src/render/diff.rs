@@ -11,6 +11,8 @@ use super::json;
 use super::text::{clean, count, wrap};
 use crate::finding::Severity;
 
+const TWO_CLUSTERS: &str = "the reports are of two different clusters";
+
 /// What became of a trouble from the first report to the second. Ordered as it is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -89,7 +91,7 @@ pub fn compare(before: &Document, after: &Document) -> Difference {
             let (then, now) = (old.get(key), new.get(key));
             let (_, subject, message) = now.or(then).cloned().unwrap_or((Severity::Info, String::new(), ""));
             let why = |other: &Document, side: &str| match same_cluster {
-                Some(false) => Some("the reports are of two different clusters".to_owned()),
+                Some(false) => Some(TWO_CLUSTERS.to_owned()),
                 _ => unlooked(key.0, before, after, other, side),
             };
             let alone = |found: State, other: &Document, side: &str| match why(other, side) {
@@ -204,10 +206,17 @@ impl Difference {
     /// For people; what is unchanged is only counted.
     pub fn table(&self, columns: usize) -> String {
         let mut text = String::new();
+        let is_listed = |entry: &&Entry| match self.same_cluster {
+            // One reason for all of them.
+            Some(false) => !matches!(entry.state, State::Unchanged | State::NotComparable),
+            _ => entry.state != State::Unchanged,
+        };
         if self.same_cluster == Some(false) {
-            text.push_str("the reports are of two different clusters\n\n");
+            let n = count(self.of(State::NotComparable).count(), "finding", "findings");
+            let words = format!("{TWO_CLUSTERS}; {n} of one of them cannot be compared (-o json lists them)");
+            wrap(&words, columns).iter().for_each(|line| _ = writeln!(text, "{line}"));
         }
-        for entry in self.entries.iter().filter(|entry| entry.state != State::Unchanged) {
+        for entry in self.entries.iter().filter(is_listed) {
             let severity = match (entry.before, entry.after) {
                 (Some(then), Some(now)) => format!("{then} -> {now}"),
                 (one, other) => other.or(one).map(Severity::word).unwrap_or_default().to_owned(),

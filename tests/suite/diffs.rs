@@ -92,6 +92,39 @@ fn what_is_gone_is_fixed_only_where_somebody_looked() {
 }
 
 #[test]
+fn two_clusters_are_one_line_of_a_diff() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    for uid in ["one", "two"] {
+        report(dir, &format!("{uid}.json"), |document| {
+            document["subject"]["cluster"] = json!({ "uid": uid });
+            if uid == "two" {
+                without_errors(document, "pass");
+            }
+        });
+    }
+    let shown = ran(meshdoctor(&["diff", "one.json", "two.json"]).current_dir(dir)).out;
+    assert!(shown.starts_with("the reports are of two different clusters; "), "{shown}");
+    assert_eq!(shown.matches("different clusters").count(), 1, "{shown}");
+    assert!(!shown.contains("not comparable  "), "{shown}");
+}
+
+#[test]
+fn diff_of_a_dump_names_the_command_for_its_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let dump = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n";
+    std::fs::write(folder.path().join("dump.yaml"), dump).unwrap();
+    std::fs::write(folder.path().join("dump.json"), "{\"kind\": \"List\", \"items\": []}").unwrap();
+    for name in ["dump.yaml", "dump.json"] {
+        let shown = ran(meshdoctor(&["diff", name, name]).current_dir(folder.path()));
+        assert_eq!(shown.status, 2);
+        assert!(shown.err.contains("or bundles"), "{}", shown.err);
+        let command = format!("meshdoctor check --bundle {name} -o json=report.json");
+        assert!(shown.err.contains(&command), "{}", shown.err);
+    }
+}
+
+#[test]
 fn bundles_are_compared_as_their_reports_are() {
     let Some(folder) = crate::recordings::folder() else { return };
     let own = tempfile::tempdir().unwrap();

@@ -185,7 +185,9 @@ fn junit_is_read_and_passes_nothing_that_was_not_checked() {
                 Outcome::Findings => assert!(whole || !status.is_success(), "{name} {}", check.id),
                 Outcome::NotApplicable(_) => assert!(status.is_skipped(), "{name} {}", check.id),
                 Outcome::Crashed(_) => assert!(status.is_error(), "{name} {}", check.id),
-                Outcome::Unknown if deciding.contains(check.id) => {
+                Outcome::Unknown
+                    if deciding.contains(check.id) && report.verdict.status == exit::NOT_CHECKED =>
+                {
                     assert!(status.is_error(), "{name} {}", check.id);
                 }
                 Outcome::Unknown => assert!(status.is_skipped(), "{name} {}", check.id),
@@ -272,7 +274,8 @@ fn every_line_for_github_is_one_annotation() {
                 continue;
             }
             let title = format!("title=not checked%3A {}", gap.checks[0]);
-            assert!(lines.iter().any(|(word, all, _)| word == "error" && all.starts_with(&title)), "{name}");
+            let level = if status == exit::NOT_CHECKED { "error" } else { "warning" };
+            assert!(lines.iter().any(|(word, all, _)| word == level && all.starts_with(&title)), "{name}");
         }
         // What nobody offered is said in one line: GitHub shows only ten.
         let unoffered = report.coverage.gaps.iter().any(|gap| !gap.asked_for);
@@ -284,6 +287,40 @@ fn every_line_for_github_is_one_annotation() {
         let (word, _, message) = annotation(text.trim_end());
         assert!(word == "error" && message.ends_with("100%25"), "{text}");
     }
+}
+
+#[test]
+fn symptoms_name_their_cause_in_pipelines() {
+    let report = samples::bad_night();
+    let symptom = report.findings.iter().find(|finding| !finding.caused_by.is_empty()).unwrap();
+    let lines: Vec<_> = github::report(&report).lines().map(annotation).collect();
+    let title = format!("title={} (because of ", symptom.check);
+    assert!(lines.iter().any(|(_, properties, _)| properties.starts_with(&title)), "{lines:?}");
+    let junit = junit::report(&report);
+    let (_, case) = junit.split_once(&format!("name=\"{}\"", symptom.check)).unwrap();
+    let (case, _) = case.split_once("</testcase>").unwrap();
+    assert!(case.contains("[because of ") && case.contains("repaired by the steps of "), "{case}");
+    assert!(!case.contains("  1. "), "a symptom has no steps of its own: {case}");
+}
+
+#[test]
+fn missing_evidence_is_an_error_only_if_it_decides_the_exit_status() {
+    let mut report = samples::bad_night();
+    for gap in &mut report.coverage.gaps {
+        gap.asked_for = true;
+    }
+    assert_eq!(report.verdict.status, exit::FINDINGS);
+    let is_gap =
+        |(_, properties, _): &(String, String, String)| properties.starts_with("title=not checked%3A");
+    let levels = |report: &Report| -> BTreeSet<String> {
+        let lines = github::report(report);
+        lines.lines().map(annotation).filter(is_gap).map(|(level, ..)| level).collect()
+    };
+    assert_eq!(levels(&report), BTreeSet::from(["warning".to_owned()]));
+    assert!(!junit::report(&report).contains("type=\"not-checked\""));
+    report.verdict.status = exit::NOT_CHECKED;
+    assert_eq!(levels(&report), BTreeSet::from(["error".to_owned()]));
+    assert!(junit::report(&report).contains("type=\"not-checked\""));
 }
 
 /// A manifest that cannot be read is one annotation at its line, however many checks it keeps from their evidence.

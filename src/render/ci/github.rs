@@ -5,10 +5,10 @@
 use std::fmt::Write;
 
 use super::super::document::Failure;
-use super::super::table::result_line;
+use super::super::table::{Folding, result_line};
 use super::super::text::{clean, some_of, without_hashes};
 use super::unchecked::{NAMED, Unchecked, alike, nobody_provided, place, unreadable};
-use super::{does_not_count, path, said, spots};
+use super::{causes, does_not_count, gap_decides, path, said, spots};
 use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Severity, Subject};
@@ -20,23 +20,20 @@ pub fn report(report: &Report) -> String {
     // First, since GitHub shows only the first ten of a level.
     let verdict = if report.verdict.status == exit::FINE { "notice" } else { "error" };
     command(&mut text, verdict, &[("title", "meshdoctor".to_owned())], &result_line(report));
-    for finding in &report.findings {
+    let folding = Folding::of(&report.findings);
+    for (at, finding) in report.findings.iter().enumerate() {
+        let title = title(finding, &causes(report, &folding, at));
         for spot in spots(finding) {
             let message = said(finding, &spot.subjects);
             if spot.written.is_empty() {
-                command(
-                    &mut text,
-                    level(finding, &spot.subjects),
-                    &[("title", finding.check.to_owned())],
-                    &message,
-                );
+                command(&mut text, level(finding, &spot.subjects), &[("title", title.clone())], &message);
             }
             for written in spot.written {
                 let properties = [
                     ("file", path(report, &written.file)),
                     ("line", written.line.to_string()),
                     ("col", written.column.max(1).to_string()),
-                    ("title", finding.check.to_owned()),
+                    ("title", title.clone()),
                 ];
                 command(&mut text, level(finding, &spot.subjects), &properties, &message);
             }
@@ -45,7 +42,8 @@ pub fn report(report: &Report) -> String {
     let unchecked = Unchecked::of(report);
     for gaps in unchecked.failing {
         let title = format!("not checked: {}", some_of(&gaps[0].checks, NAMED));
-        command(&mut text, "error", &[("title", title)], &alike(&gaps));
+        let level = if gap_decides(report, gaps[0]) { "error" } else { "warning" };
+        command(&mut text, level, &[("title", title)], &alike(&gaps));
     }
     for (message, gaps) in unchecked.unreadable {
         let place = place(report, message);
@@ -76,6 +74,14 @@ pub fn failure(failure: &Failure) -> String {
         command(&mut text, "error", &[("title", title)], error);
     }
     text
+}
+
+/// The check; for a symptom with the causes that repair it.
+fn title(finding: &Finding, causes: &[&str]) -> String {
+    match causes {
+        [] => finding.check.to_owned(),
+        causes => format!("{} (because of {})", finding.check, some_of(causes, NAMED)),
+    }
 }
 
 fn level(finding: &Finding, subjects: &[&Subject]) -> &'static str {

@@ -1,15 +1,15 @@
 //! The report as JUnit XML: a suite for each category, a test case for each selected check, and one for the run itself.
-//! A case passes only where the check looked and nothing counts against it: it fails where a finding fails the run, is
-//! an error where something that was asked for was not checked, and is skipped where nobody provided the evidence or the
-//! question does not arise. So there is a failure or an error exactly where the exit status is not 0.
+//! A case passes only if the check ran in full and nothing counts against it. It fails if a finding fails the run. It is an
+//! error if missing evidence makes the exit status 4. It is skipped if other evidence is missing or the check does not
+//! apply. So a failure or an error exists exactly if the exit status is not 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::super::document::Failure;
-use super::super::table::result_line;
+use super::super::table::{Folding, result_line};
 use super::super::text::clean;
-use super::{evidence, gap_fails, meaning, remedy, said};
+use super::{causes, evidence, gap_decides, meaning, remedy, said};
 use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Standing};
@@ -39,14 +39,18 @@ pub fn report(report: &Report) -> String {
         .coverage
         .gaps
         .iter()
-        .filter(|gap| gap_fails(report, gap))
+        .filter(|gap| gap_decides(report, gap))
         .flat_map(|gap| gap.checks.iter().copied())
         .collect();
+    let folding = Folding::of(&report.findings);
     let mut cases: Vec<Case> = report
         .checks
         .iter()
         .map(|check| {
-            let findings: Vec<&Finding> = report.findings.iter().filter(|f| f.check == check.id).collect();
+            let findings = report.findings.iter().enumerate().filter(|(_, one)| one.check == check.id);
+            let findings: Vec<Told<'_>> = findings
+                .map(|(at, finding)| Told { finding, causes: causes(report, &folding, at) })
+                .collect();
             case(check, &findings, failing.contains(check.id))
         })
         .collect();
@@ -71,9 +75,45 @@ pub fn failure(failure: &Failure) -> String {
     )
 }
 
-fn case(check: &Judged, findings: &[&Finding], gaps_fail: bool) -> Case {
-    let (failing, others): (Vec<&&Finding>, Vec<&&Finding>) =
-        findings.iter().partition(|finding| finding.standing == Standing::Fails);
+/// A finding, and the checks of its root causes if it is a symptom.
+struct Told<'r> {
+    finding: &'r Finding,
+    causes: Vec<&'r str>,
+}
+
+impl Told<'_> {
+    /// In one line.
+    fn line(&self) -> String {
+        let text = said(self.finding, &self.finding.subjects.iter().collect::<Vec<_>>());
+        match self.causes.as_slice() {
+            [] => text,
+            causes => format!("{text} [because of {}]", causes.join(", ")),
+        }
+    }
+
+    /// In lines; a symptom is repaired by its causes, so that it has no steps.
+    fn lines(&self) -> String {
+        let mut text = format!("{} {}\n", self.finding.severity, self.line());
+        for written in &self.finding.written {
+            _ = writeln!(text, "  at {}:{}:{}", clean(&written.file), written.line, written.column);
+        }
+        for seen in &self.finding.evidence {
+            _ = writeln!(text, "  evidence: {}", evidence(seen));
+        }
+        if !self.causes.is_empty() {
+            _ = writeln!(text, "  repaired by the steps of {}", self.causes.join(", "));
+            return text;
+        }
+        for line in remedy(self.finding) {
+            _ = writeln!(text, "  {line}");
+        }
+        text
+    }
+}
+
+fn case(check: &Judged, findings: &[Told<'_>], gaps_fail: bool) -> Case {
+    let (failing, others): (Vec<&Told<'_>>, Vec<&Told<'_>>) =
+        findings.iter().partition(|told| told.finding.standing == Standing::Fails);
     let gaps: Vec<String> = check
         .gaps
         .iter()
@@ -81,14 +121,14 @@ fn case(check: &Judged, findings: &[&Finding], gaps_fail: bool) -> Case {
         .map(|(gap, close)| format!("not checked: {gap}; to check this: {close}"))
         .collect();
     let tell =
-        |findings: &[&&Finding]| findings.iter().map(|finding| told(finding)).collect::<Vec<_>>().join("\n");
+        |findings: &[&Told<'_>]| findings.iter().map(|told| told.lines()).collect::<Vec<_>>().join("\n");
     let gap = || gaps.first().cloned().unwrap_or_else(|| "not checked".to_owned());
     let ending = match &check.outcome {
         Outcome::Crashed(message) => {
             Ending::Error(format!("crashed, a bug in meshdoctor: {message}"), gaps.join("\n"))
         }
         _ if !failing.is_empty() => {
-            let first = said(failing[0], &failing[0].subjects.iter().collect::<Vec<_>>());
+            let first = failing[0].line();
             let more = match failing.len() {
                 1 => first,
                 many => format!("{first}; and {} more", many - 1),
@@ -102,22 +142,6 @@ fn case(check: &Judged, findings: &[&Finding], gaps_fail: bool) -> Case {
         Outcome::Pass | Outcome::Findings => Ending::Passed,
     };
     Case { suite: check.category.clone(), name: check.id.to_owned(), ending, out: tell(&others) }
-}
-
-/// A finding in lines.
-fn told(finding: &Finding) -> String {
-    let subjects: Vec<_> = finding.subjects.iter().collect();
-    let mut text = format!("{} {}\n", finding.severity, said(finding, &subjects));
-    for written in &finding.written {
-        _ = writeln!(text, "  at {}:{}:{}", clean(&written.file), written.line, written.column);
-    }
-    for seen in &finding.evidence {
-        _ = writeln!(text, "  evidence: {}", evidence(seen));
-    }
-    for line in remedy(finding) {
-        _ = writeln!(text, "  {line}");
-    }
-    text
 }
 
 fn document(cases: &[Case], timestamp: Option<String>) -> String {
