@@ -4,6 +4,7 @@
 pub mod github;
 pub mod gitlab;
 pub mod junit;
+mod limited;
 pub mod markdown;
 pub mod ndjson;
 pub mod prometheus;

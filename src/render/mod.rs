@@ -29,6 +29,7 @@ pub mod reach;
 mod rehearsal;
 mod repair;
 pub mod short;
+mod steps;
 mod subject;
 pub mod table;
 pub mod text;

@@ -38,6 +38,49 @@ pub fn heading(subjects: &[Subject], look: Look) -> String {
     parts.join("; ")
 }
 
+/// Subjects of one kind in one namespace.
+pub struct SubjectGroup {
+    /// `50 Deployments in shop`; empty if there is only one.
+    pub heading: String,
+    /// Their names; with kind and namespace if there is only one.
+    pub names: Vec<String>,
+}
+
+/// The subjects by kind and namespace, in order. Files are named with their node.
+pub fn groups(subjects: &[Subject]) -> Vec<SubjectGroup> {
+    let mut groups: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+    for subject in subjects {
+        match subject {
+            Subject::Object { kind, namespace, name, pods } => {
+                let named = format!("{}{}", clean(name), pods_of(kind, pods, Look::plain(Look::NARROWEST)));
+                groups.entry((kind, namespace)).or_default().push(named);
+            }
+            Subject::Node { node, file, line, path: _ } => {
+                let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+                let file = file.as_ref().map(|file| format!("  {}{line}", clean(file))).unwrap_or_default();
+                groups.entry(("node", "")).or_default().push(format!("{}{file}", clean(node)));
+            }
+            Subject::Thing { thing } => groups.entry(("", "")).or_default().push(clean(thing).into_owned()),
+        }
+    }
+    let group = |((kind, namespace), names): ((&str, &str), Vec<String>)| {
+        let place = if namespace.is_empty() { String::new() } else { format!(" in {}", clean(namespace)) };
+        match (kind, names.as_slice()) {
+            ("", _) => SubjectGroup { heading: String::new(), names },
+            (kind, [name]) => {
+                let place = if namespace.is_empty() { "" } else { "/" };
+                let name = format!("{} {}{place}{name}", clean(kind), clean(namespace));
+                SubjectGroup { heading: String::new(), names: vec![name] }
+            }
+            (kind, names_of) => {
+                let heading = format!("{} {}{place}", thousands(names_of.len()), plural(&clean(kind)));
+                SubjectGroup { heading, names }
+            }
+        }
+    };
+    groups.into_iter().map(group).collect()
+}
+
 fn object_name(namespace: &str, name: &str) -> String {
     if namespace.is_empty() {
         clean(name).into_owned()
@@ -181,6 +224,32 @@ mod tests {
         assert_eq!(heading(&files, look), "2 nodes: n1, n2  /etc/x:3");
         let mixed = [Subject::node("n1"), Subject::thing("linkerd CLI")];
         assert_eq!(heading(&mixed, look), "node n1; linkerd CLI");
+    }
+
+    #[test]
+    fn subjects_are_grouped_by_kind_and_namespace() {
+        let look_at = |subjects: &[Subject]| -> Vec<String> {
+            let groups = groups(subjects).into_iter();
+            groups.map(|group| format!("{}: {}", group.heading, group.names.join(", "))).collect()
+        };
+        let subjects = [
+            workload("web", &[]),
+            workload("api", &["a", "b"]),
+            Subject::object("Namespace", "", "shop"),
+            Subject::node("n1"),
+            Subject::node("n2"),
+            Subject::thing("API server"),
+        ];
+        assert_eq!(
+            look_at(&subjects),
+            [
+                ": API server",
+                "2 Deployments in shop: web, api (2 pods)",
+                ": Namespace shop",
+                "2 nodes: n1, n2"
+            ]
+        );
+        assert_eq!(look_at(&[workload("web", &["web-1"])]), [": Deployment shop/web (pod web-1)"]);
     }
 
     #[test]

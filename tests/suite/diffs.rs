@@ -141,7 +141,8 @@ fn bundles_are_compared_as_their_reports_are() {
         (output.status, output.out)
     };
     let reports = said(&[&before, &after]);
-    assert!(reports.1.contains("issuer-expired"), "{}", reports.1);
+    assert!(reports.1.contains("two different clusters"), "{}", reports.1);
+    assert!(said(&[&before, &after, "-o", "json"]).1.contains("issuer-expired"));
     let bundles = said(&[&of("issuer-expired"), &of("healthy-2.18")]);
     assert_eq!((bundles.0, lines(&bundles.1)), (reports.0, lines(&reports.1)));
     assert_eq!(said(&[&before, &of("healthy-2.18")]).0, reports.0);

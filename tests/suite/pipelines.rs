@@ -6,10 +6,12 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use meshdoctor::checks::Outcome;
+use meshdoctor::command::{Command, kubectl};
 use meshdoctor::exit;
+use meshdoctor::finding::{Evidence, Step, StepKind, Subject};
 use meshdoctor::render::ci::{github, gitlab, junit, markdown, ndjson, prometheus, sarif};
 use meshdoctor::render::json::Failure;
-use meshdoctor::report::{Report, Run};
+use meshdoctor::report::{RepairPlan, Report, Run};
 use serde_json::{Value, json};
 
 use crate::binary::{meshdoctor, ran};
@@ -301,6 +303,56 @@ fn symptoms_name_their_cause_in_pipelines() {
     let (case, _) = case.split_once("</testcase>").unwrap();
     assert!(case.contains("[because of ") && case.contains("repaired by the steps of "), "{case}");
     assert!(!case.contains("  1. "), "a symptom has no steps of its own: {case}");
+}
+
+/// A report whose first finding has so many subjects, each with a command.
+fn with_subjects(n: usize) -> Report {
+    let mut report = samples::bad_night();
+    let finding = &mut report.findings[0];
+    let name = |n: usize| format!("workload-with-a-long-name-{n}");
+    finding.subjects = (0..n).map(|n| Subject::object("Deployment", "shop", &name(n))).collect();
+    finding.evidence = (0..n).map(|n| Evidence::other(name(n), "x".repeat(200))).collect();
+    let restart =
+        |n: usize| kubectl().words("-n shop rollout restart").arg(format!("deployment/{}", name(n)));
+    for words in ["Restart", "Restart again", "Restart once more"] {
+        let step = Step {
+            kind: StepKind::Command,
+            text: words.to_owned(),
+            command: Some(Command::lines((0..n).map(restart))),
+        };
+        finding.remedy.steps.push(step);
+    }
+    report.repair = RepairPlan::from_findings(&report.findings);
+    report
+}
+
+#[test]
+fn markdown_begins_with_the_plan_and_fits_into_a_comment() {
+    let text = markdown::report(&with_subjects(250));
+    assert!(text.len() < 60_000, "{}", text.len());
+    let plan = text.find("## Repair plan").unwrap();
+    assert!(plan < text.find("## Findings").unwrap(), "{text}");
+    assert!(text.contains("250 Deployments in shop: ") && text.contains(" and 240 more"), "{text}");
+    assert!(text.contains("# and 240 more (-o html and -o json have all)"), "{text}");
+    assert!(!text.contains("Left out"), "everything else fits: {text}");
+    // Many different findings.
+    let mut report = with_subjects(250);
+    let first = report.findings[0].clone();
+    for n in 0..250 {
+        let mut other = first.clone();
+        other.parameters = vec![n.to_string()];
+        other.recorded = None;
+        other.remedy.steps.truncate(1);
+        other.remedy.steps[0].text = format!("Step {n} {}", "y".repeat(300));
+        other.remedy.steps[0].command = None;
+        report.findings.push(other);
+    }
+    report.repair = RepairPlan::from_findings(&report.findings);
+    let text = markdown::report(&report);
+    assert!(text.len() < 60_000, "{}", text.len());
+    assert!(text.contains("**Left out, because comments are limited in length:** "), "{text}");
+    assert!(text.contains("\n1. ") && text.contains("\n## Not checked\n"), "{text}");
+    assert_eq!(text.matches("<details").count(), text.matches("</details>").count());
 }
 
 #[test]

@@ -87,9 +87,8 @@ fn browse(browser: &str, home: &Path) -> Command {
     command
 }
 
-/// Paper cannot be unfolded: what is folded on a screen is printed as if somebody had unfolded it, but for the list of all checks.
 #[test]
-fn what_is_folded_is_printed() {
+fn paper_has_the_plan_and_the_causes_whatever_was_folded() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let sheets = |name: &str, page: &str| {
@@ -102,14 +101,77 @@ fn what_is_folded_is_printed() {
         let printed = String::from_utf8_lossy(&std::fs::read(sheets).unwrap()).into_owned();
         printed.matches("/Type /Page\n").count()
     };
-    let folded = page(&["demo", "cni-exit-127"]);
-    let (head, checks) = folded.split_once("<section id=\"checks\">").unwrap();
-    let open = format!("{}<section id=\"checks\">{checks}", head.replace("<details>", "<details open>"));
-    let all = sheets("open", &open);
-    assert!(head.contains("<details>") && all > 1, "{all}");
-    assert_eq!(sheets("folded", &folded), all);
-    let begin = folded.find("<script>").unwrap();
-    assert_eq!(sheets("without-a-script", &folded[..begin]), all);
+    let page = page(&["demo", "cni-exit-127"]);
+    let all = sheets("as-it-is", &page);
+    assert!(all > 1, "{all}");
+    assert_eq!(sheets("folded", &page.replace("<details open>", "<details>")), all);
+    let unfolded = page.replace("<details class=\"symptom\"", "<details open class=\"symptom\"");
+    assert_eq!(sheets("unfolded", &unfolded), all, "a symptom is one line");
+    let begin = page.find("<script>").unwrap();
+    assert_eq!(sheets("without-a-script", &page[..begin]), all);
+}
+
+/// The page of a recording.
+fn recorded(name: &str, more: &[&str]) -> Option<String> {
+    let bundle = crate::recordings::folder()?.join(name).display().to_string();
+    let words = ["check", "--bundle", &bundle, "--no-config", "--linkerd-cli", "none", "--complete", "all"];
+    Some(page(&[&words, more].concat()))
+}
+
+#[test]
+fn symptom_is_repaired_by_the_steps_of_its_cause() {
+    let Some(page) = recorded("anchor-expired", &[]) else { return };
+    let (_, symptom) = page.split_once("<h4>issuer-not-trusted</h4>").unwrap();
+    let (symptom, _) = symptom.split_once("</details>").unwrap();
+    assert!(symptom.contains("trust-anchor-expired</a>, steps 1 to 4</dd>"), "{symptom}");
+    assert!(!symptom.contains("<ol>"), "{symptom}");
+    assert!(!page.contains("<h3>issuer-not-trusted</h3>"), "a symptom is no card");
+    let (_, plan) = page.split_once("id=\"repair-plan\"").unwrap();
+    let (plan, _) = plan.split_once("</section>").unwrap();
+    assert_eq!(plan.matches("trust-anchor-expired</a>").count(), 1, "no link is repeated: {plan}");
+    assert!(page.contains("2 errors</strong>: the trust anchor of the mesh has expired"), "the reason");
+    assert!(page.contains("this machine&#39;s clock") || page.contains("this machine's clock"), "the time");
+}
+
+#[test]
+fn healthy_page_begins_with_healthy() {
+    let Some(page) = recorded("healthy-2.18", &[]) else { return };
+    assert!(page.contains("<title>healthy-2.18: Healthy</title>"));
+    assert!(
+        page.contains("<strong class=\"good\">Healthy</strong>: ") && page.contains(" checks passed</p>")
+    );
+    let Some(page) = recorded("healthy-2.18", &["--only", "issuer-expired"]) else { return };
+    assert!(page.contains("<strong class=\"good\">No errors or warnings</strong>: 1 check passed"));
+}
+
+#[test]
+fn missing_evidence_that_decides_the_exit_status_is_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(recordings) = crate::recordings::folder() else { return };
+    let own = folder.path().join("prod");
+    std::fs::create_dir(&own).unwrap();
+    std::fs::copy(recordings.join("healthy-2.18/cluster.json"), own.join("cluster.json")).unwrap();
+    let dump = own.join("cluster.json").display().to_string();
+    let page =
+        page(&["check", "--bundle", &dump, "--no-config", "--linkerd-cli", "none", "--complete", "all"]);
+    assert!(page.contains("<title>prod: Not fully checked</title>"), "the folder's name");
+    assert!(
+        page.contains("Not fully checked</strong>: the API server&#39;s version is missing ("),
+        "the reason"
+    );
+    let (_, unchecked) = page.split_once("id=\"not-checked\"").unwrap();
+    let first = unchecked.find("<strong>the API server&#39;s version</strong>").unwrap();
+    assert!(unchecked.find("class=\"optional\"").is_some_and(|optional| first < optional));
+    assert!(unchecked.contains("requested: makes the exit status 4"));
+}
+
+#[test]
+fn page_of_a_rehearsal_has_the_upgrade_plan() {
+    let Some(page) = recorded("healthy-2.19", &["--to", "2.20"]) else { return };
+    let (_, plan) = page.split_once("<section id=\"upgrade-plan\">").unwrap();
+    let (plan, _) = plan.split_once("</section>").unwrap();
+    assert!(plan.contains("<h3>") && plan.contains("linkerd upgrade"), "{plan}");
+    assert!(page.contains("href=\"#upgrade-plan\""));
 }
 
 #[test]
@@ -117,7 +179,9 @@ fn a_real_browser_shows_it_and_the_script_only_helps() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.html");
-    std::fs::write(&path, page(&["demo", "cni-exit-127"])).unwrap();
+    let page = page(&["demo", "cni-exit-127"]);
+    std::fs::write(&path, &page).unwrap();
+    let cards = page.matches("<article").count();
     let home = folder.path().join("profile");
     for width in [360, 1280, 1600] {
         let out = browse(browser, &home)
@@ -129,7 +193,9 @@ fn a_real_browser_shows_it_and_the_script_only_helps() {
         let shown = String::from_utf8_lossy(&out.stdout);
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
         assert!(shown.contains("class=\"scripted\""), "its script runs under its own policy");
-        assert!(shown.contains("10 of 10 findings"), "and counts what is shown");
+        let counted = format!("{cards} of {cards} findings");
+        assert!(shown.contains(&counted), "and counts what is shown");
+        assert_eq!(shown.matches(">Copy</button>").count(), shown.matches("class=\"bar\"").count());
         let goes_on = shown.contains("class=\"picture wide wider\"");
         assert_eq!(goes_on, width < 1600, "a picture that goes on beside a page of {width} px says so");
     }

@@ -1,28 +1,43 @@
-//! The report as Markdown, for a comment on a pull request, a job's summary or a wiki: the result, a table of what is
-//! wrong, each cause unfolded on demand, and what was not checked. No text of a cluster is Markdown or HTML here.
+//! The report as Markdown, for a comment on a pull request, a job's summary or a wiki: the result, the repair plan, a table of
+//! the findings, each cause unfolded on demand, and what was not checked. Its length is limited. No text of a cluster is
+//! Markdown or HTML here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::super::document::Failure;
-use super::super::header;
 use super::super::look::Look;
-use super::super::subject;
 use super::super::table::{Folding, result_line};
-use super::super::text::{clean, count, some_of};
+use super::super::text::{clean, count, shortened, some_of, thousands};
+use super::super::{header, repair, steps, subject};
+use super::limited::{Part, join};
 use super::unchecked::{NAMED, Unchecked, alike, checks};
 use super::{evidence, meaning, remedy};
 use crate::checks::Outcome;
+use crate::command::Command;
 use crate::exit;
 use crate::finding::{Finding, Severity, When};
 use crate::page;
-use crate::report::{Gap, Report};
+use crate::report::{Gap, PlannedFinding, Report};
 
 /// How wide fenced text is.
 const WIDTH: usize = 100;
 
-/// A report.
+/// How many of many subjects, commands and pieces of evidence are shown.
+const SUBJECTS: usize = 10;
+
+/// How many commands of a step are shown in full.
+const COMMANDS: usize = 20;
+
+/// How many lines of the steps of a finding that needs no repair are shown.
+const REMEDY: usize = 40;
+
+/// From how many characters on a quotation loses its middle.
+const QUOTATION: usize = 600;
+
+/// A report. GitHub takes comments of 65,536 characters at most.
 pub fn report(report: &Report) -> String {
+    const MOST: usize = 60_000;
     let verdict = match report.verdict.status {
         exit::FINE => "passed",
         exit::FINDINGS => "failed",
@@ -31,27 +46,103 @@ pub fn report(report: &Report) -> String {
     };
     let mut text = format!("# meshdoctor: {verdict}\n\n{}\n\n", plain(&result_line(report)));
     text.push_str(&fenced(&header::in_full(report, Look::plain(WIDTH)), ""));
+    let mut parts = vec![Part::first(text)];
+    plan(&mut parts, report);
     let folding = Folding::of(&report.findings);
     let roots: Vec<(usize, &Finding)> =
         report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at)).collect();
     if !roots.is_empty() {
-        text.push_str("\n| | check | where | what |\n|---|---|---|---|\n");
-        for (_, finding) in &roots {
-            _ = writeln!(
-                text,
-                "| {} | {} | {} | {} |",
-                finding.severity,
-                linked(finding.check),
-                plain(&subject::brief(finding.subjects.iter())),
-                plain(&format!("{}{}{}", finding.message, world(finding.when), standing(finding)))
-            );
-        }
+        parts
+            .push(Part::first("\n## Findings\n\n| | check | where | what |\n|---|---|---|---|\n".to_owned()));
+    }
+    for (_, finding) in &roots {
+        let text = format!(
+            "| {} | {} | {} | {} |\n",
+            finding.severity,
+            linked(finding.check),
+            plain(&subject::brief(finding.subjects.iter())),
+            plain(&format!("{}{}{}", finding.message, world(finding.when), standing(finding)))
+        );
+        parts.push(Part { text, rank: 3, name: String::new() });
     }
     for (at, finding) in &roots {
-        unfolded(&mut text, finding, &folding.explained_by(*at, &report.findings));
+        let mut text = String::new();
+        let planned = steps::of_finding(report, *at);
+        unfolded(&mut text, finding, &folding.explained_by(*at, &report.findings), &planned);
+        let rank = match finding.severity {
+            Severity::Error => 4,
+            Severity::Warning => 5,
+            Severity::Info => 6,
+        };
+        parts.push(Part { text, rank, name: format!("details of {}", finding.check) });
     }
-    unchecked(&mut text, report);
-    text
+    unchecked(&mut parts, report);
+    join(parts, MOST)
+}
+
+/// The repair plan: each finding, and the steps that begin with it, numbered throughout.
+fn plan(parts: &mut Vec<Part>, report: &Report) {
+    let plan = &report.repair;
+    if plan.steps.is_empty() || report.change.is_some() {
+        return;
+    }
+    parts.push(Part::first("\n## Repair plan\n".to_owned()));
+    let mut introduced: BTreeSet<usize> = BTreeSet::new();
+    for (number, step) in (1..).zip(&plan.steps) {
+        let mut text = String::new();
+        let new: Vec<usize> = step.repairs.difference(&introduced).copied().collect();
+        introduced.extend(&new);
+        let is_new = |planned: &PlannedFinding| new.contains(&planned.number);
+        for (&at, planned) in plan.findings.iter().filter(|(_, planned)| is_new(planned)) {
+            planned_heading(&mut text, report, &report.findings[at], planned);
+        }
+        let nodes = repair::elsewhere(&step.step, SUBJECTS);
+        _ = writeln!(text, "\n{number}. {}{}", plain(&step.step.text), plain(&nodes));
+        let commands: Vec<String> = step.step.command.iter().flat_map(Command::rendered).collect();
+        if !commands.is_empty() {
+            let indent = " ".repeat(number.to_string().len() + 2);
+            let block = fenced(&some_lines(&commands, COMMANDS), "sh");
+            block.lines().for_each(|line| _ = writeln!(text, "{indent}{line}"));
+        }
+        parts.push(Part { text, rank: 2, name: format!("step {number}") });
+    }
+    let verify: Vec<String> = plan.verify.iter().flat_map(Command::rendered).collect();
+    if !verify.is_empty() {
+        let text = format!("\nVerify:\n\n{}", fenced(&some_lines(&verify, COMMANDS), "sh"));
+        parts.push(Part { text, rank: 2, name: "the commands that verify".to_owned() });
+    }
+}
+
+/// A finding above its steps.
+fn planned_heading(text: &mut String, report: &Report, finding: &Finding, planned: &PlannedFinding) {
+    let number = match report.repair.findings.len() {
+        1 => String::new(),
+        _ => format!(" {}", planned.number),
+    };
+    let after = match planned.after.len() {
+        0 => String::new(),
+        1..=6 => format!(", after {}", repair::after_in_words(planned)),
+        n => format!(", after {}", count(n, "finding", "findings")),
+    };
+    _ = writeln!(
+        text,
+        "\n**{}{number}: {}**, {}{}\n\n{}",
+        finding.severity,
+        linked(finding.check),
+        plain(&subject::brief(finding.subjects.iter())),
+        plain(&after),
+        plain(&finding.message)
+    );
+}
+
+/// Lines, or if there are many commands the first ten and their number.
+fn some_lines(lines: &[String], most: usize) -> Vec<String> {
+    let lines: Vec<String> = lines.iter().map(|line| clean(line).into_owned()).collect();
+    if lines.len() <= most || !steps::are_commands(&lines) {
+        return lines;
+    }
+    let more = format!("# and {} more (-o html and -o json have all)", thousands(lines.len() - SUBJECTS));
+    lines[..SUBJECTS].iter().cloned().chain([more]).collect()
 }
 
 /// A run that came to no report.
@@ -94,33 +185,52 @@ fn world(when: When) -> &'static str {
     }
 }
 
-/// Open where it is an error, so that what has to be done is seen.
-fn unfolded(text: &mut String, finding: &Finding, explains: &[String]) {
+/// Open where it is an error, so that what has to be done is seen. `planned`: its steps in the repair plan.
+fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: &[usize]) {
     let open = if finding.severity == Severity::Error { " open" } else { "" };
     _ = writeln!(text, "\n<details{open}>\n<summary>{}: {}</summary>\n", finding.severity, finding.check);
-    let subjects: Vec<String> =
-        finding.subjects.iter().map(|subject| clean(&subject.to_string()).into_owned()).collect();
+    let subjects: Vec<String> = subject::groups(&finding.subjects)
+        .into_iter()
+        .map(|group| match group.heading.is_empty() {
+            true => some_of(&group.names, SUBJECTS),
+            false => format!("{}: {}", group.heading, some_of(&group.names, SUBJECTS)),
+        })
+        .collect();
     text.push_str(&fenced(&subjects, ""));
-    for written in &finding.written {
+    for written in finding.written.iter().take(SUBJECTS) {
         _ = writeln!(
             text,
             "\n{}",
             plain(&format!("at {}:{}:{}", written.file, written.line, written.column))
         );
     }
-    text.push_str("\nEvidence:\n\n");
-    text.push_str(&fenced(&finding.evidence.iter().map(evidence).collect::<Vec<_>>(), "text"));
-    if !explains.is_empty() {
-        _ = writeln!(text, "\nExplains: {}", plain(&explains.join(", ")));
+    if finding.written.len() > SUBJECTS {
+        _ = writeln!(text, "\nand {} more places", thousands(finding.written.len() - SUBJECTS));
     }
-    let steps = remedy(finding);
-    if !steps.is_empty() {
-        _ = write!(text, "\nWhat to do:\n\n{}", fenced(&steps, "text"));
+    text.push_str("\nEvidence:\n\n");
+    let shown = finding.evidence.iter().take(SUBJECTS);
+    let mut seen: Vec<String> = shown.map(|one| shortened(&evidence(one), QUOTATION).into_owned()).collect();
+    if finding.evidence.len() > SUBJECTS {
+        seen.push(format!("and {} more", thousands(finding.evidence.len() - SUBJECTS)));
+    }
+    text.push_str(&fenced(&seen, "text"));
+    if !explains.is_empty() {
+        let words = format!("{}; repairing this finding repairs them", some_of(explains, SUBJECTS));
+        _ = writeln!(text, "\nExplains: {}", plain(&words));
+    }
+    let own = remedy(finding);
+    if !planned.is_empty() {
+        _ = writeln!(text, "\nWhat to do: {} of the repair plan", steps::in_words(planned));
+    } else if !own.is_empty() {
+        let more = own.len().saturating_sub(REMEDY);
+        let more = (more > 0).then(|| format!("and {} more (-o json has all)", count(more, "line", "lines")));
+        let own: Vec<String> = own.into_iter().take(REMEDY).chain(more).collect();
+        _ = write!(text, "\nWhat to do:\n\n{}", fenced(&own, "text"));
     }
     text.push_str("\n</details>\n");
 }
 
-fn unchecked(text: &mut String, report: &Report) {
+fn unchecked(parts: &mut Vec<Part>, report: &Report) {
     let crashed = report.checks.iter().filter_map(|check| match &check.outcome {
         Outcome::Crashed(message) => Some(format!("{} crashed, a bug in meshdoctor: {message}", check.id)),
         Outcome::Pass | Outcome::Findings | Outcome::NotApplicable(_) | Outcome::Unknown => None,
@@ -130,31 +240,30 @@ fn unchecked(text: &mut String, report: &Report) {
         return;
     }
     let unchecked = Unchecked::of(report);
-    text.push_str("\n## Not checked\n");
-    if !crashed.is_empty() || !unchecked.failing.is_empty() || !unchecked.unreadable.is_empty() {
-        text.push('\n');
-    }
-    for line in crashed {
-        _ = writeln!(text, "- {}", plain(&line));
-    }
-    for gaps in &unchecked.failing {
-        _ = writeln!(text, "- **requested**, {}: {}", some_of(&gaps[0].checks, NAMED), plain(&alike(gaps)));
-    }
-    for (why, gaps) in &unchecked.unreadable {
-        let named = some_of(&checks(gaps), NAMED);
-        _ = writeln!(
-            text,
-            "- **requested**, {named}: {}",
-            plain(&format!("{why}; to check this: {}", gaps[0].close))
-        );
+    let requested = unchecked
+        .failing
+        .iter()
+        .map(|gaps| format!("**requested**, {}: {}", some_of(&gaps[0].checks, NAMED), plain(&alike(gaps))));
+    let unreadable = unchecked.unreadable.iter().map(|(why, gaps)| {
+        let why = plain(&format!("{why}; to check this: {}", gaps[0].close));
+        format!("**requested**, {}: {why}", some_of(&checks(gaps), NAMED))
+    });
+    let lines: Vec<String> =
+        crashed.iter().map(|line| plain(line)).chain(requested).chain(unreadable).collect();
+    let gap = if lines.is_empty() { "" } else { "\n" };
+    parts.push(Part::first(format!("\n## Not checked\n{gap}")));
+    for line in lines {
+        let name = format!("not checked: {}", shortened(&line, 60));
+        parts.push(Part { text: format!("- {line}\n"), rank: 1, name });
     }
     if !unchecked.accepted.is_empty() {
         let n = count(unchecked.accepted.len(), "piece of evidence", "pieces of evidence");
-        _ = writeln!(text, "\n<details>\n<summary>{n} not provided</summary>\n");
+        let mut text = format!("\n<details>\n<summary>{n} not provided</summary>\n\n");
         for line in accepted(&unchecked.accepted) {
             _ = writeln!(text, "- {}", plain(&line));
         }
         text.push_str("\n</details>\n");
+        parts.push(Part { text, rank: 7, name: "evidence that was not provided".to_owned() });
     }
 }
 

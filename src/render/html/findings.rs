@@ -1,44 +1,197 @@
-//! Findings: what is wrong, where, why, the proof, and what to do.
+//! Findings: what is wrong, where, why, the proof, and what to do. Symptoms are inside the finding that explains them.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::super::document::{Document, Evidence, Finding, Remedy};
-use super::super::text::{count, some_of};
-use super::escaped;
-use crate::finding::{Confidence, Severity, When};
+use super::super::document::{Document, Evidence, Finding};
+use super::super::table::Folding;
+use super::super::text::some_of;
+use super::super::{steps, subject};
+use super::{escaped, plan, script};
+use crate::finding::{Confidence, Severity, Subject, When};
+use crate::report::Report;
 
-/// How many subjects the heading of a finding names.
-const NAMED: usize = 4;
+/// How many subjects of a group are shown unfolded.
+const SUBJECTS: usize = 10;
 
 /// How many pieces of evidence are shown unfolded.
 const EVIDENCE: usize = 6;
 
-/// Every finding in the order of the report, causes unfolded.
-pub(super) fn section(document: &Document, body: &mut String) {
-    body.push_str("<main id=\"findings\"><h2>Findings</h2>");
-    if document.findings.is_empty() {
-        body.push_str("<p>No findings in the available evidence.</p></main>");
-        return;
-    }
-    body.push_str(
-        "<div class=\"tools\"><label>Search <input type=\"search\" id=\"search\" placeholder=\"words (press /)\"></label>\
-         <label><input type=\"checkbox\" value=\"error\" checked> errors</label><label><input type=\"checkbox\" value=\"warning\" checked> warnings</label>\
-         <label><input type=\"checkbox\" value=\"info\" checked> infos</label><button type=\"button\" id=\"unfold\">Unfold all</button>\
-         <button type=\"button\" id=\"fold\">Fold all</button><output id=\"shown\" aria-live=\"polite\"></output></div>",
-    );
-    for finding in &document.findings {
-        article(document, finding, body);
-    }
-    body.push_str("</main>");
+/// What the cards are made of: the report, its document, and which finding explains which.
+pub(super) struct Cards<'a> {
+    pub report: &'a Report,
+    pub document: &'a Document,
+    pub folding: &'a Folding,
 }
 
-fn article(document: &Document, finding: &Finding, body: &mut String) {
-    let severity = finding.severity.word();
-    let subjects: Vec<String> =
-        finding.subjects.iter().map(|about| escaped(&about.subject().0.to_string())).collect();
-    let named = some_of(&subjects, NAMED);
-    let open = if finding.caused_by.is_empty() && finding.severity > Severity::Info { " open" } else { "" };
+impl Cards<'_> {
+    /// Every root in the order of the report, with its symptoms; errors and warnings unfolded.
+    pub(super) fn section(&self, body: &mut String) {
+        body.push_str("<main id=\"findings\"><h2>Findings</h2>");
+        if self.document.findings.is_empty() {
+            body.push_str("<p>No findings in the available evidence.</p></main>");
+            return;
+        }
+        body.push_str(
+            "<div class=\"tools\"><label>Search <input type=\"search\" id=\"search\" placeholder=\"words (press /)\"></label>\
+             <label><input type=\"checkbox\" value=\"error\" checked> errors</label><label><input type=\"checkbox\" value=\"warning\" checked> warnings</label>\
+             <label><input type=\"checkbox\" value=\"info\" checked> infos</label><button type=\"button\" id=\"unfold\">Unfold all</button>\
+             <button type=\"button\" id=\"fold\">Fold all</button><output id=\"shown\" aria-live=\"polite\"></output></div>",
+        );
+        let roots = (0..self.document.findings.len()).filter(|at| self.folding.is_root(*at));
+        roots.for_each(|at| self.root(at, body));
+        body.push_str("</main>");
+    }
+
+    fn root(&self, at: usize, body: &mut String) {
+        let finding = &self.document.findings[at];
+        let severity = finding.severity.word();
+        let is_info = finding.severity == Severity::Info;
+        let open = if is_info { "" } else { " open" };
+        _ = write!(
+            body,
+            "<article class=\"{severity}\" data-severity=\"{severity}\" id=\"f-{}\"><details{open}><summary>\
+             <span class=\"{severity}\">{}</span> <h3>{}</h3>{} {}",
+            escaped(&finding.fingerprint),
+            plan::numbered(self.report, at),
+            escaped(&finding.check),
+            notes(finding),
+            brief(finding),
+        );
+        // A folded info is one line.
+        match is_info {
+            true => _ = write!(body, ": {}</summary><dl>", escaped(&finding.message)),
+            false => _ = write!(body, "</summary><p>{}</p><dl>", escaped(&finding.message)),
+        }
+        subjects(finding, body);
+        self.waivers(finding, body);
+        self.links("Repair first", &finding.after, body);
+        all_evidence(finding, body);
+        written(finding, body);
+        self.symptoms(at, body);
+        timeline(finding, body);
+        self.remedy(at, body);
+        if let Some(docs) = &finding.docs {
+            _ = write!(
+                body,
+                "<dt>More</dt><dd><a href=\"{}\" rel=\"noreferrer\">{}</a></dd>",
+                escaped(docs),
+                escaped(&finding.check)
+            );
+        }
+        body.push_str("</dl></details></article>");
+    }
+
+    /// The findings that a root explains; a symptom of several roots is inside the first.
+    fn symptoms(&self, root: usize, body: &mut String) {
+        let all = (0..self.document.findings.len()).filter(|at| self.folding.roots(*at).contains(&root));
+        let (own, elsewhere): (Vec<usize>, Vec<usize>) =
+            all.partition(|at| self.folding.roots(*at).first() == Some(&root));
+        if own.is_empty() && elsewhere.is_empty() {
+            return;
+        }
+        body.push_str("<dt>Explains</dt><dd>");
+        own.into_iter().for_each(|at| self.symptom(at, root, body));
+        let links: Vec<String> = elsewhere.into_iter().map(|at| self.link(at)).collect();
+        if !links.is_empty() {
+            _ = write!(body, "<p>In part: {}</p>", links.join(", "));
+        }
+        body.push_str("</dd>");
+    }
+
+    fn symptom(&self, at: usize, root: usize, body: &mut String) {
+        let finding = &self.document.findings[at];
+        let severity = finding.severity.word();
+        _ = write!(
+            body,
+            "<details class=\"symptom\" id=\"f-{}\"><summary><span class=\"{severity}\">{severity}</span> \
+             <h4>{}</h4>{} {}</summary><p>{}</p><dl>",
+            escaped(&finding.fingerprint),
+            escaped(&finding.check),
+            notes(finding),
+            brief(finding),
+            escaped(&finding.message),
+        );
+        subjects(finding, body);
+        self.waivers(finding, body);
+        if finding.caused_by != [self.document.findings[root].fingerprint.clone()] {
+            self.links("Because of", &finding.caused_by, body);
+        }
+        all_evidence(finding, body);
+        written(finding, body);
+        timeline(finding, body);
+        self.remedy(at, body);
+        body.push_str("</dl></details>");
+    }
+
+    /// A link to a finding; the subject tells findings of one check apart.
+    fn link(&self, at: usize) -> String {
+        let finding = &self.document.findings[at];
+        let alike = self.document.findings.iter().filter(|one| one.check == finding.check).count();
+        let about = if alike > 1 { format!(" {}", brief(finding)) } else { String::new() };
+        format!("<a href=\"#f-{}\">{}{about}</a>", escaped(&finding.fingerprint), escaped(&finding.check))
+    }
+
+    fn links(&self, label: &str, prints: &[String], body: &mut String) {
+        let findings = self.document.findings.iter().enumerate();
+        let links: Vec<String> = findings
+            .filter(|(_, other)| prints.contains(&other.fingerprint))
+            .map(|(at, _)| self.link(at))
+            .collect();
+        if !links.is_empty() {
+            _ = write!(body, "<dt>{label}</dt><dd>{}</dd>", some_of(&links, SUBJECTS));
+        }
+    }
+
+    fn waivers(&self, finding: &Finding, body: &mut String) {
+        let mut waived = self.document.waivers.iter();
+        let Some(waived) =
+            waived.find(|one| one.fingerprint == finding.fingerprint && one.check == finding.check)
+        else {
+            return;
+        };
+        body.push_str("<dt>Waived</dt>");
+        if !waived.subjects.is_empty() {
+            _ = write!(body, "<dd>{} alone</dd>", escaped(&waived.subjects.join(", ")));
+        }
+        for by in &waived.by {
+            let words = format!("until {} by {}: {} ({})", by.expires, by.owner, by.reason, by.place());
+            _ = write!(body, "<dd>{}</dd>", escaped(&words));
+        }
+    }
+
+    /// What repairs a finding: steps of the repair plan by number, or else its own steps.
+    fn remedy(&self, at: usize, body: &mut String) {
+        let causes = steps::causes(self.report, self.folding, at);
+        if !causes.is_empty() {
+            let causes: Vec<String> =
+                causes.into_iter().map(|(root, steps)| format!("{}{steps}", self.link(root))).collect();
+            _ = write!(body, "<dt>Fix</dt><dd>Repaired by {}</dd>", causes.join("; "));
+            return;
+        }
+        let planned = steps::of_finding(self.report, at);
+        if let Some(first) = planned.first() {
+            let words = steps::in_words(&planned);
+            let words = format!("{}{} of the repair plan", words[..1].to_uppercase(), &words[1..]);
+            _ = write!(body, "<dt>Fix</dt><dd><a href=\"#step-{first}\">{words}</a></dd>");
+            return;
+        }
+        let remedy = &self.document.findings[at].remedy;
+        if !remedy.steps.is_empty() {
+            body.push_str("<dt>Fix</dt><dd>");
+            plan::remedy_steps(remedy, body);
+            body.push_str("</dd>");
+        }
+        let verify: Vec<&str> = remedy.verify.lines().collect();
+        if !verify.is_empty() {
+            body.push_str("<dt>Verify</dt><dd>");
+            script(&verify, None, body);
+            body.push_str("</dd>");
+        }
+    }
+}
+
+/// Remarks after the name of the check.
+fn notes(finding: &Finding) -> String {
     let notes = [
         (finding.confidence == Confidence::Likely).then_some("likely"),
         match finding.when {
@@ -51,118 +204,52 @@ fn article(document: &Document, finding: &Finding, body: &mut String) {
         finding.waived.then_some("waived"),
         finding.in_baseline.then_some("in the baseline"),
     ];
-    let notes: String = notes.into_iter().flatten().map(|note| format!(" <em>({note})</em>")).collect();
-    _ = write!(
-        body,
-        "<article class=\"{severity}\" data-severity=\"{severity}\" id=\"f-{}\"><details{open}><summary><span class=\"{severity}\">{severity}</span> \
-         <h3>{}</h3>{notes} {named}</summary><p>{}</p><dl>",
-        escaped(&finding.fingerprint),
-        escaped(&finding.check),
-        escaped(&finding.message),
-    );
-    if subjects.len() > NAMED + 1 {
-        let all = count(subjects.len(), "subject", "subjects");
-        _ = write!(
-            body,
-            "<dt>Where</dt><dd><details><summary>all {all}</summary>{}</details></dd>",
-            subjects.join(", ")
-        );
-    }
-    let waived = document.waivers.iter().filter(|waived| waived.fingerprint == finding.fingerprint);
-    if let Some((subjects, by)) = waived
-        .filter(|waived| waived.check == finding.check)
-        .map(|waived| (&waived.subjects, &waived.by))
-        .next()
-    {
-        body.push_str("<dt>Waived</dt>");
-        if !subjects.is_empty() {
-            _ = write!(body, "<dd>{} alone</dd>", escaped(&subjects.join(", ")));
-        }
-        for by in by {
-            let words = format!("until {} by {}: {} ({})", by.expires, by.owner, by.reason, by.place());
-            _ = write!(body, "<dd>{}</dd>", escaped(&words));
-        }
-    }
-    explained(document, finding, body);
-    if !finding.evidence.is_empty() {
-        body.push_str("<dt>Evidence</dt>");
-        let (shown, folded) = finding.evidence.split_at(finding.evidence.len().min(EVIDENCE));
-        shown.iter().for_each(|one| evidence(one, body));
-        if !folded.is_empty() {
-            _ = write!(body, "<dd><details><summary>{} more</summary><dl>", folded.len());
-            folded.iter().for_each(|one| evidence(one, body));
-            body.push_str("</dl></details></dd>");
-        }
-    }
-    if !finding.written.is_empty() {
-        body.push_str("<dt>Manifest</dt>");
-        for place in &finding.written {
-            let source = place
-                .source
-                .as_ref()
-                .map(|source| format!(" (from {})", escaped(source)))
-                .unwrap_or_default();
-            _ = write!(
-                body,
-                "<dd><code>{}:{}:{}</code>{source}</dd>",
-                escaped(&place.file),
-                place.line,
-                place.column
-            );
-        }
-    }
-    if !finding.timeline.is_empty() {
-        body.push_str("<dt>Timeline</dt><dd><table><tbody>");
-        for moment in &finding.timeline {
-            _ = write!(
-                body,
-                "<tr><td><time>{}</time></td><td>{}</td><td>{}</td></tr>",
-                moment.at,
-                escaped(&moment.what),
-                escaped(&moment.object),
-            );
-        }
-        body.push_str("</tbody></table></dd>");
-    }
-    let is_planned = document
-        .repair_plan
-        .as_ref()
-        .is_some_and(|plan| plan.steps.iter().any(|step| step.repairs.contains(&finding.fingerprint)));
-    remedy(finding, is_planned, body);
-    if let Some(docs) = &finding.docs {
-        _ = write!(
-            body,
-            "<dt>More</dt><dd><a href=\"{}\" rel=\"noreferrer\">{}</a></dd>",
-            escaped(docs),
-            escaped(&finding.check)
-        );
-    }
-    body.push_str("</dl></details></article>");
+    notes.into_iter().flatten().map(|note| format!(" <em>({note})</em>")).collect()
 }
 
-/// What explains a finding, and what it explains.
-fn explained(document: &Document, finding: &Finding, body: &mut String) {
-    let links = |of: Vec<&Finding>| -> String {
-        let link = |other: &&Finding| {
-            // Two of one check are told apart by what they are about.
-            let twice = of.iter().filter(|one| one.check == other.check).count() > 1;
-            let about = other.subjects.first().filter(|_| twice);
-            let about = about.map(|about| format!(" {}", about.subject().0)).unwrap_or_default();
-            let words = format!("{}{about}", other.check);
-            format!("<a href=\"#f-{}\">{}</a>", escaped(&other.fingerprint), escaped(&words))
-        };
-        of.iter().map(link).collect::<Vec<_>>().join(", ")
-    };
-    let others = |keep: &dyn Fn(&Finding) -> bool| {
-        document.findings.iter().filter(|other| keep(other)).collect::<Vec<_>>()
-    };
-    let causes = others(&|other| finding.caused_by.contains(&other.fingerprint));
-    let symptoms = others(&|other| other.caused_by.contains(&finding.fingerprint));
-    let before = others(&|other| finding.after.contains(&other.fingerprint));
-    for (word, of) in [("Because of", causes), ("Explains", symptoms), ("Repair first", before)] {
-        if !of.is_empty() {
-            _ = write!(body, "<dt>{word}</dt><dd>{}</dd>", links(of));
+fn subjects_of(finding: &Finding) -> Vec<Subject> {
+    finding.subjects.iter().map(|about| about.subject().0).collect()
+}
+
+/// `4 pods of 2 workloads`.
+fn brief(finding: &Finding) -> String {
+    escaped(&subject::brief(subjects_of(finding).iter()))
+}
+
+/// The names of all subjects, by kind and namespace; the first ten of each unfolded.
+fn subjects(finding: &Finding, body: &mut String) {
+    if finding.subjects.len() < 2 {
+        return;
+    }
+    body.push_str("<dt>Where</dt>");
+    for group in subject::groups(&subjects_of(finding)) {
+        let heading = if group.heading.is_empty() { String::new() } else { format!("{}: ", group.heading) };
+        let shown = if group.names.len() > SUBJECTS + 1 { SUBJECTS } else { group.names.len() };
+        let (shown, folded) = group.names.split_at(shown);
+        _ = write!(body, "<dd>{}{}", escaped(&heading), escaped(&shown.join(", ")));
+        if !folded.is_empty() {
+            _ = write!(
+                body,
+                " <details class=\"rest\"><summary>{} more</summary>{}</details>",
+                folded.len(),
+                escaped(&folded.join(", "))
+            );
         }
+        body.push_str("</dd>");
+    }
+}
+
+fn all_evidence(finding: &Finding, body: &mut String) {
+    if finding.evidence.is_empty() {
+        return;
+    }
+    body.push_str("<dt>Evidence</dt>");
+    let (shown, folded) = finding.evidence.split_at(finding.evidence.len().min(EVIDENCE));
+    shown.iter().for_each(|one| evidence(one, body));
+    if !folded.is_empty() {
+        _ = write!(body, "<dd><details class=\"rest\"><summary>{} more</summary><dl>", folded.len());
+        folded.iter().for_each(|one| evidence(one, body));
+        body.push_str("</dl></details></dd>");
     }
 }
 
@@ -179,84 +266,37 @@ fn evidence(evidence: &Evidence, body: &mut String) {
     _ = write!(body, "<dd><code>{}</code>: {}</dd>", escaped(&place), escaped(said));
 }
 
-/// The steps; folded if the repair plan has them.
-fn remedy(finding: &Finding, is_planned: bool, body: &mut String) {
-    if !finding.remedy.steps.is_empty() {
-        body.push_str("<dt>Fix</dt><dd>");
-        if is_planned {
-            body.push_str("<details class=\"planned\"><summary>steps, also in the repair plan</summary>");
-        }
-        steps(&finding.remedy, body);
-        body.push_str(if is_planned { "</details></dd>" } else { "</dd>" });
+fn written(finding: &Finding, body: &mut String) {
+    if finding.written.is_empty() {
+        return;
     }
-    if !finding.remedy.verify.is_empty() {
+    body.push_str("<dt>Manifest</dt>");
+    for place in &finding.written {
+        let source =
+            place.source.as_ref().map(|source| format!(" (from {})", escaped(source))).unwrap_or_default();
         _ = write!(
             body,
-            "<dt>Verify</dt><dd><pre tabindex=\"0\">{}</pre></dd>",
-            lines(&finding.remedy.verify)
+            "<dd><code>{}:{}:{}</code>{source}</dd>",
+            escaped(&place.file),
+            place.line,
+            place.column
         );
     }
 }
 
-/// The repair plan: every step once, with its command and links to the findings that it repairs.
-pub(super) fn repair_plan(document: &Document, body: &mut String) {
-    let Some(plan) = &document.repair_plan else { return };
-    body.push_str("<section id=\"repair-plan\"><h2>Repair plan</h2><ol>");
-    let find = |print: &String| document.findings.iter().find(|finding| finding.fingerprint == *print);
-    let link = |finding: &Finding| {
-        format!("<a href=\"#f-{}\">{}</a>", escaped(&finding.fingerprint), escaped(&finding.check))
-    };
-    let mut begun: BTreeSet<&str> = BTreeSet::new();
-    for planned in &plan.steps {
-        let repaired: Vec<&Finding> = planned.repairs.iter().filter_map(find).collect();
-        let links: Vec<String> = repaired.iter().map(|finding| link(finding)).collect();
-        // A finding's first step names the findings to repair before it.
-        let first = repaired.iter().filter(|finding| begun.insert(&finding.fingerprint));
-        let mut after: Vec<String> = first
-            .flat_map(|finding| &finding.after)
-            .filter(|print| !planned.repairs.contains(print))
-            .filter_map(find)
-            .map(link)
-            .collect();
-        after.sort();
-        after.dedup();
-        let after = match after.is_empty() {
-            true => String::new(),
-            false => format!(", after {}", some_of(&after, NAMED)),
-        };
+fn timeline(finding: &Finding, body: &mut String) {
+    if finding.timeline.is_empty() {
+        return;
+    }
+    body.push_str("<dt>Timeline</dt><dd><table><tbody>");
+    for moment in &finding.timeline {
         _ = write!(
             body,
-            "<li>{} <span class=\"faint\">({}{after})</span>",
-            escaped(&planned.step.text),
-            some_of(&links, NAMED)
+            "<tr><td><time>{}</time></td><td>{}</td><td>{}</td></tr>",
+            moment.at,
+            escaped(&moment.what),
+            escaped(&moment.object),
         );
-        if let Some(command) = &planned.step.command {
-            _ = write!(body, "<pre tabindex=\"0\">{}</pre>", lines(command));
-        }
-        body.push_str("</li>");
     }
-    body.push_str("</ol>");
-    if !plan.verify.is_empty() {
-        let commands: Vec<String> = plan.verify.iter().map(|command| lines(command)).collect();
-        _ = write!(body, "<p>Verify:</p><pre tabindex=\"0\">{}</pre>", commands.join("\n"));
-    }
-    body.push_str("</section>");
-}
-
-/// What to do, step by step.
-pub(super) fn steps(remedy: &Remedy, body: &mut String) {
-    body.push_str("<ol>");
-    for step in &remedy.steps {
-        _ = write!(body, "<li>{}", escaped(&step.text));
-        if let Some(command) = &step.command {
-            _ = write!(body, "<pre tabindex=\"0\">{}</pre>", lines(command));
-        }
-        body.push_str("</li>");
-    }
-    body.push_str("</ol>");
-}
-
-/// A command of several lines, each of them clean.
-pub(super) fn lines(command: &str) -> String {
-    command.lines().map(escaped).collect::<Vec<_>>().join("\n")
+    body.push_str("</tbody></table></dd>");
 }

@@ -1,57 +1,21 @@
-//! The top of the page: the verdict in one line and in numbers, what was judged, and where to go from here.
+//! The top of the page: the verdict in a sentence and in numbers, what was judged, and where to go from here.
 
 use std::fmt::Write as _;
 
 use super::super::document::Document;
 use super::super::text::count;
-use super::escaped;
+use super::outcome::Headline;
+use super::{escaped, outcome};
+use crate::model::cluster::TimeSource;
 
 /// The verdict, what a change or an upgrade brings, versions, and what kept the run from more.
-pub(super) fn section(document: &Document, name: &str, body: &mut String) {
-    let verdict = &document.verdict;
-    let roots = verdict.roots;
-    _ = write!(body, "<header><h1>{}</h1>", escaped(name));
+pub(super) fn section(document: &Document, body: &mut String) {
+    _ = write!(body, "<header><h1>{}</h1>", escaped(&name(document)));
     if let Some(origin) = &document.origin {
         let words = format!("meshdoctor report of {} {}", origin.kind, origin.name);
         _ = write!(body, "<p class=\"faint\">{}</p>", escaped(&words));
     }
-    let status = if verdict.status == crate::exit::FINE { "good" } else { "error" };
-    _ = write!(
-        body,
-        "<p><strong class=\"{status}\">exit {}</strong> {}</p><div class=\"verdict\">",
-        verdict.status,
-        escaped(&verdict.meaning)
-    );
-    for (class, n, one, many) in [
-        ("error", roots.error, "error", "errors"),
-        ("warning", roots.warning, "warning", "warnings"),
-        ("info", roots.info, "info", "infos"),
-    ] {
-        _ = write!(
-            body,
-            "<span class=\"{}\">{}</span>",
-            if n > 0 { class } else { "faint" },
-            count(n, one, many)
-        );
-    }
-    for (n, words) in [
-        (verdict.waived, "waived"),
-        (verdict.in_baseline, "in the baseline"),
-        (verdict.inferred, "inferred and left out"),
-    ] {
-        if n > 0 {
-            _ = write!(body, "<span class=\"warning\">{n} {words}</span>");
-        }
-    }
-    let tally = verdict.checks;
-    _ = write!(body, "<span class=\"good\">{} passed</span>", count(tally.passed, "check", "checks"));
-    _ = write!(body, "<span>{} not applicable</span>", tally.not_applicable);
-    let unchecked = tally.not_checked.unwrap_or_default();
-    _ = write!(
-        body,
-        "<span class=\"{}\">{unchecked} not checked in full</span></div>",
-        if unchecked > 0 { "warning" } else { "faint" }
-    );
+    verdict(document, body);
     if let Some(change) = &document.change {
         _ = write!(
             body,
@@ -74,29 +38,130 @@ pub(super) fn section(document: &Document, name: &str, body: &mut String) {
             count(rehearsal.ends, "finding is", "findings are"),
         );
     }
-    versions(document, body);
-    let judged = document.run.judged_at.map(|at| format!("Checked as of {at}. ")).unwrap_or_default();
-    _ = write!(
-        body,
-        "<p class=\"faint\">{}{} {}; release data of {}; {} objects read, values redacted in {}.</p>",
-        escaped(&judged),
-        escaped(&document.tool.name),
-        escaped(&document.tool.version),
-        escaped(document.tool.knowledge.as_deref().unwrap_or("unknown")),
-        document.coverage.objects,
-        document.redaction.touched,
-    );
-    let nodes = if document.nodes.is_empty() { "" } else { "<li><a href=\"#nodes\">Nodes</a></li>" };
-    let plan = match document.repair_plan {
-        Some(_) => "<li><a href=\"#repair-plan\">Repair plan</a></li>",
-        None => "",
+    if document.run.judged_at.is_some() {
+        versions(document, body);
+        evidence(document, body);
+        sections(document, body);
+    }
+    body.push_str("</header>");
+    errors(document, body);
+}
+
+/// The result in a sentence, and the counts. The exit status is for scripts, so it is small.
+fn verdict(document: &Document, body: &mut String) {
+    let Headline { class, short, why } = outcome::headline(document);
+    let why = why.map(|why| format!(": {}", escaped(&why))).unwrap_or_default();
+    _ = write!(body, "<p class=\"headline\"><strong class=\"{class}\">{}</strong>{why}</p>", escaped(&short));
+    let verdict = &document.verdict;
+    let roots = verdict.roots;
+    let has_findings = roots.error + roots.warning > 0;
+    if let Some(why) = outcome::not_in_full(document).filter(|_| has_findings) {
+        _ = write!(
+            body,
+            "<p><strong class=\"warning\">Also not fully checked</strong>: {}</p>",
+            escaped(&why)
+        );
+    }
+    let gate =
+        verdict.gate.as_ref().map(|gate| format!(" (--fail-on {})", escaped(gate))).unwrap_or_default();
+    let status = format!("<span class=\"faint\">exit {}{gate}</span>", verdict.status);
+    if document.run.judged_at.is_none() {
+        _ = write!(body, "<p>{status}</p>");
+        return;
+    }
+    body.push_str("<div class=\"verdict\">");
+    let tally = verdict.checks;
+    let unchecked = tally.not_checked.unwrap_or_default();
+    for (class, n, words) in [
+        ("error", roots.error, count(roots.error, "error", "errors")),
+        ("warning", roots.warning, count(roots.warning, "warning", "warnings")),
+        ("info", roots.info, count(roots.info, "info", "infos")),
+        ("warning", verdict.waived, format!("{} waived", verdict.waived)),
+        ("warning", verdict.in_baseline, format!("{} in the baseline", verdict.in_baseline)),
+        ("warning", verdict.inferred, format!("{} inferred and left out", verdict.inferred)),
+        ("good", tally.passed, format!("{} passed", count(tally.passed, "check", "checks"))),
+        ("", tally.not_applicable, format!("{} not applicable", tally.not_applicable)),
+        ("warning", unchecked, format!("{unchecked} not checked in full")),
+        ("error", tally.crashed, format!("{} crashed", tally.crashed)),
+    ] {
+        if n > 0 {
+            _ = write!(body, "<span class=\"{class}\">{words}</span>");
+        }
+    }
+    _ = write!(body, "{status}</div>");
+}
+
+/// The evidence: the time for which it was judged, with the source of that time, and its extent.
+fn evidence(document: &Document, body: &mut String) {
+    let is_live = document.origin.as_ref().is_some_and(|origin| origin.kind == "live");
+    let source = match document.run.judged_at_source {
+        Some(TimeSource::Captured) => ", when the evidence was collected",
+        Some(TimeSource::Flag) => " (--at)",
+        Some(TimeSource::Clock) if !is_live => {
+            ", this machine's clock: the evidence does not state when it was collected (--at)"
+        }
+        Some(TimeSource::Clock) | None => "",
+    };
+    if let Some(at) = document.run.judged_at {
+        let class = if source.contains("clock") { "warning" } else { "faint" };
+        _ = write!(body, "<p class=\"{class}\">Checked as of {at}{source}.</p>");
+    }
+    let nodes = match (document.coverage.nodes, document.coverage.snapshots) {
+        (None, 0) => String::new(),
+        (None, snapshots) => format!("{}, ", count(snapshots, "node snapshot", "node snapshots")),
+        (Some(nodes), snapshots) => {
+            format!("{}, {snapshots} with node evidence, ", count(nodes, "node", "nodes"))
+        }
     };
     _ = write!(
         body,
-        "<nav aria-label=\"Sections\"><ul>{plan}<li><a href=\"#findings\">Findings</a></li>{nodes}\
-         <li><a href=\"#not-checked\">Not checked</a></li><li><a href=\"#checks\">Checks</a></li></ul></nav></header>"
+        "<p class=\"faint\">{} {}; release data of {}; {nodes}{} read, values redacted in {}.</p>",
+        escaped(&document.tool.name),
+        escaped(&document.tool.version),
+        escaped(document.tool.knowledge.as_deref().unwrap_or("unknown")),
+        count(document.coverage.objects, "object", "objects"),
+        document.redaction.touched,
     );
-    errors(document, body);
+}
+
+/// Links to the sections of the page.
+fn sections(document: &Document, body: &mut String) {
+    body.push_str("<nav aria-label=\"Sections\"><ul>");
+    for (is_shown, id, words) in [
+        (document.repair_plan.is_some(), "repair-plan", "Repair plan"),
+        (document.rehearsal.is_some(), "upgrade-plan", "Upgrade plan"),
+        (true, "findings", "Findings"),
+        (!document.nodes.is_empty(), "nodes", "Nodes"),
+        (true, "not-checked", "Not checked"),
+        (true, "checks", "Checks"),
+    ] {
+        if is_shown {
+            _ = write!(body, "<li><a href=\"#{id}\">{words}</a></li>");
+        }
+    }
+    body.push_str("</ul></nav>");
+}
+
+/// File names that every dump or bundle may have.
+const GENERIC: [&str; 7] = ["all", "bundle", "cluster", "dump", "export", "objects", "resources"];
+
+/// The name of the cluster: of its context, or of the file or folder with the evidence. For a file with a generic name, that
+/// of its folder, or else of the cluster.
+pub(super) fn name(document: &Document) -> String {
+    let Some(origin) = &document.origin else { return "meshdoctor".to_owned() };
+    // Contexts of cloud providers contain slashes.
+    let is_path = origin.kind != "live" || origin.name.starts_with(['/', '.']);
+    if !is_path {
+        return origin.name.clone();
+    }
+    let mut parts = origin.name.split('/').filter(|part| !["", ".", ".."].contains(part)).rev();
+    let last = parts.next().unwrap_or(&origin.name);
+    let is_generic = last.split_once('.').is_some_and(|(stem, _)| GENERIC.contains(&stem));
+    let uid = || Some(format!("cluster {}", document.subject.as_ref()?.cluster.as_ref()?.uid.get(..8)?));
+    match is_generic {
+        true => parts.next().map(str::to_owned).or_else(uid).unwrap_or_else(|| last.to_owned()),
+        false => last.to_owned(),
+    }
 }
 
 /// The version matrix.
@@ -126,7 +191,7 @@ fn versions(document: &Document, body: &mut String) {
     if rows.is_empty() {
         return;
     }
-    body.push_str("<details><summary>Versions</summary><table><thead><tr><th scope=\"col\">What</th><th scope=\"col\">Version</th></tr></thead><tbody>");
+    body.push_str("<details class=\"versions\"><summary>Versions</summary><table><thead><tr><th scope=\"col\">What</th><th scope=\"col\">Version</th></tr></thead><tbody>");
     for (what, version) in rows {
         _ = write!(body, "<tr><td>{}</td><td>{}</td></tr>", escaped(&what), escaped(&version));
     }

@@ -1,15 +1,19 @@
-//! The report as one page that needs nothing else: nothing is fetched, and nothing of it takes a script to be read; a small one
-//! adds search and filters. Made of the [`Document`] alone, like every form that machines read.
+//! The report as one page that needs nothing else: it fetches nothing and is complete without its script, which adds search,
+//! filters and buttons to copy. Made of the report, which a saved document restores in full.
 
 mod findings;
 mod head;
 mod nodes;
+mod outcome;
 mod picture;
+mod plan;
 mod reach;
+mod unchecked;
 
 use std::fmt::Write as _;
 
 use super::document::{Document, Failure, Outcome};
+use super::table::Folding;
 use super::text::{clean, count};
 use crate::report::Report;
 
@@ -20,51 +24,36 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// A report.
 pub fn report(report: &Report) -> String {
-    page(&Document::from(report))
-}
-
-/// A run that never came to a report.
-pub fn failure(failure: &Failure) -> String {
-    page(&Document::from(failure))
-}
-
-fn page(document: &Document) -> String {
-    let name = document.origin.as_ref().map_or("meshdoctor", |origin| short_name(&origin.name));
-    let title = format!("{name}: {}", outcome(document));
-    let mut body = String::new();
-    head::section(document, name, &mut body);
-    findings::repair_plan(document, &mut body);
-    if let Some(picture) = picture::of(document) {
+    let document = Document::from(report);
+    let mut body = String::from("<a class=\"skip\" href=\"#findings\">Skip to the findings</a>\n");
+    head::section(&document, &mut body);
+    plan::repair_plan(report, &mut body);
+    plan::upgrade_plan(&document, &mut body);
+    if let Some(picture) = picture::of(&document) {
         _ = write!(
             body,
             "<section id=\"causes\"><h2>Causes and symptoms</h2>{picture}<p class=\"aside faint\">The \
              diagram continues to the right: scroll sideways.</p></section>"
         );
     }
-    findings::section(document, &mut body);
-    plan(document, &mut body);
-    nodes::section(document, &mut body);
-    unchecked(document, &mut body);
-    checks(document, &mut body);
-    let skip = "<a class=\"skip\" href=\"#findings\">Skip to the findings</a>";
-    whole(&title, &format!("{skip}\n{body}\n<script>\n{SCRIPT}</script>"))
+    let folding = Folding::of(&report.findings);
+    findings::Cards { report, document: &document, folding: &folding }.section(&mut body);
+    nodes::section(&document, &mut body);
+    unchecked::section(&document, &mut body);
+    checks(&document, &mut body);
+    page(&document, &format!("{body}\n<script>\n{SCRIPT}</script>"))
 }
 
-/// The name of a cluster: the context's, or the last part of a path.
-fn short_name(name: &str) -> &str {
-    let last = name.trim_end_matches('/').rsplit('/').next().filter(|last| !last.is_empty());
-    // Contexts of cloud providers hold slashes too, and are names as a whole.
-    if name.starts_with(['/', '.']) { last.unwrap_or(name) } else { name }
+/// A run that never came to a report.
+pub fn failure(failure: &Failure) -> String {
+    let document = Document::from(failure);
+    let mut body = String::new();
+    head::section(&document, &mut body);
+    page(&document, &body)
 }
 
-/// The verdict for a browser's tab.
-fn outcome(document: &Document) -> String {
-    let roots = document.verdict.roots;
-    match (roots.error, roots.warning) {
-        (0, 0) => format!("exit {}", document.verdict.status),
-        (0, warnings) => count(warnings, "warning", "warnings"),
-        (errors, _) => count(errors, "error", "errors"),
-    }
+fn page(document: &Document, body: &str) -> String {
+    whole(&format!("{}: {}", head::name(document), outcome::headline(document).short), body)
 }
 
 /// A page that needs nothing else, around its body.
@@ -93,59 +82,24 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// The plan of an upgrade that was rehearsed.
-fn plan(document: &Document, body: &mut String) {
-    let Some(rehearsal) = document.rehearsal.as_ref().filter(|rehearsal| !rehearsal.plan.is_empty()) else {
-        return;
-    };
-    _ = write!(body, "<section id=\"plan\"><h2>Upgrade plan to {}</h2><ol>", escaped(&rehearsal.target));
-    for phase in &rehearsal.plan {
-        _ = write!(body, "<li><strong>{}</strong>", escaped(&phase.title));
-        findings::steps(&phase.remedy, body);
-        body.push_str("</li>");
-    }
-    body.push_str("</ol></section>");
-}
-
-fn unchecked(document: &Document, body: &mut String) {
-    body.push_str("<section id=\"not-checked\"><h2>Not checked in full</h2>");
-    let gaps = &document.coverage.gaps;
-    if gaps.is_empty() {
-        body.push_str("<p>All requested evidence was available.</p></section>");
+/// Lines to paste, in a box; `note` stands above them. Nothing without a line.
+fn script<T: AsRef<str>>(lines: &[T], note: Option<String>, body: &mut String) {
+    if lines.is_empty() {
         return;
     }
-    body.push_str(
-        "<table><thead><tr><th scope=\"col\">What is missing</th><th scope=\"col\">Why</th><th scope=\"col\">Needed by</th>\
-         <th scope=\"col\">How to check it</th></tr></thead><tbody>",
+    let lines: Vec<String> = lines.iter().map(|line| escaped(line.as_ref())).collect();
+    _ = write!(
+        body,
+        "<div class=\"command\"><div class=\"bar\">{}</div><pre tabindex=\"0\">{}</pre></div>",
+        note.map(|note| format!("<span>{note}</span>")).unwrap_or_default(),
+        lines.join("\n")
     );
-    for gap in gaps {
-        let part = gap.part.as_ref().map(|part| format!(" ({part})")).unwrap_or_default();
-        // What is to be pasted stands below the words.
-        let pasted = gap.close_command.as_deref().unwrap_or_default();
-        let close = gap.close.strip_suffix(pasted).unwrap_or(&gap.close).trim_end_matches([':', ' ']);
-        let command = gap
-            .close_command
-            .as_ref()
-            .map(|command| format!("<pre tabindex=\"0\">{}</pre>", findings::lines(command)));
-        _ = write!(
-            body,
-            "<tr><td{}>{}{}</td><td>{}</td><td>{}</td><td>{}{}</td></tr>",
-            if gap.asked_for { " class=\"warning\"" } else { "" },
-            escaped(&gap.what),
-            escaped(&part),
-            escaped(&gap.message),
-            escaped(&gap.checks.join(", ")),
-            escaped(close),
-            command.unwrap_or_default(),
-        );
-    }
-    body.push_str("</tbody></table></section>");
 }
 
 fn checks(document: &Document, body: &mut String) {
     _ = write!(
         body,
-        "<section id=\"checks\"><h2>Checks</h2><details><summary>{}</summary><table><thead><tr><th scope=\"col\">Check</th><th scope=\"col\">Outcome</th>\
+        "<section id=\"checks\"><h2>Checks</h2><details><summary>{}</summary><table class=\"stacked\"><thead><tr><th scope=\"col\">Check</th><th scope=\"col\">Outcome</th>\
          <th scope=\"col\">Title</th></tr></thead><tbody>",
         count(document.checks.len(), "check was selected", "checks were selected"),
     );

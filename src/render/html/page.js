@@ -1,31 +1,25 @@
 document.documentElement.classList.add('scripted');
 // Every command can be copied.
-for (const command of document.querySelectorAll('pre')) {
+for (const command of document.querySelectorAll('.command')) {
+  const text = command.querySelector('pre');
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'copy';
   button.textContent = 'Copy';
   button.addEventListener('click', () => {
     const range = document.createRange();
-    range.selectNodeContents(command);
+    range.selectNodeContents(text);
     const done = () => { button.textContent = 'Copied'; setTimeout(() => { button.textContent = 'Copy'; }, 2000); };
     if (navigator.clipboard) {
-      navigator.clipboard.writeText(command.textContent).then(done);
+      navigator.clipboard.writeText(text.textContent).then(done);
     } else {
       getSelection().removeAllRanges();
       getSelection().addRange(range);
       if (document.execCommand('copy')) done();
     }
   });
-  command.before(button);
+  command.querySelector('.bar').append(button);
 }
-// Paper cannot be unfolded.
-let folded = [];
-addEventListener('beforeprint', () => {
-  folded = [...document.querySelectorAll('details:not([open]):not(#checks > details):not(.planned)')];
-  folded.forEach((one) => { one.open = true; });
-});
-addEventListener('afterprint', () => folded.forEach((one) => { one.open = false; }));
 // A picture that goes on beside the page says so.
 const picture = document.querySelector('.picture');
 function fit() { picture.classList.toggle('wider', picture.scrollWidth > picture.clientWidth); }

@@ -1,0 +1,80 @@
+//! The result of a run in one sentence: what is wrong, that the mesh is healthy, or what could not be checked.
+
+use super::super::document::{Document, Outcome};
+use super::super::text::count;
+use super::unchecked;
+use crate::card::Mode;
+use crate::exit;
+use crate::finding::Severity;
+
+/// The result of a run.
+pub(super) struct Headline {
+    /// The class of its colour.
+    pub class: &'static str,
+    /// In a few words, for the tab of a browser.
+    pub short: String,
+    /// The reason, if there is one.
+    pub why: Option<String>,
+}
+
+/// The headline of a report, or of a run without one.
+pub(super) fn headline(document: &Document) -> Headline {
+    let line = |class, short: &str, why| Headline { class, short: short.to_owned(), why };
+    let roots = document.verdict.roots;
+    if document.run.judged_at.is_none() {
+        let short = match document.verdict.status {
+            exit::USAGE => "Wrong usage",
+            exit::INTERRUPTED => "Interrupted",
+            _ => "Could not run",
+        };
+        return line("error", short, None);
+    }
+    if roots.error + roots.warning > 0 {
+        let counts = [(roots.error, "error", "errors"), (roots.warning, "warning", "warnings")];
+        let counts = counts.into_iter().filter(|(n, ..)| *n > 0).map(|(n, one, many)| count(n, one, many));
+        let class = if roots.error > 0 { "error" } else { "warning" };
+        return line(class, &counts.collect::<Vec<_>>().join(", "), worst_message(document));
+    }
+    if let Some(why) = not_in_full(document) {
+        return line("warning", "Not fully checked", Some(why));
+    }
+    let passed = format!("{} passed", count(document.verdict.checks.passed, "check", "checks"));
+    let short = if is_healthy(document) { "Healthy" } else { "No errors or warnings" };
+    line("good", short, Some(passed))
+}
+
+/// The first sentence of the first finding of the worst severity that counts.
+fn worst_message(document: &Document) -> Option<String> {
+    let mut counted = document.findings.iter().filter(|finding| {
+        finding.caused_by.is_empty() && !finding.waived && !finding.in_baseline && !finding.when.ends()
+    });
+    let worst = counted.clone().map(|finding| finding.severity).max().filter(|it| *it > Severity::Info)?;
+    let first = counted.find(|finding| finding.severity == worst)?;
+    let end = first.message.find(". ").unwrap_or(first.message.len());
+    Some(first.message[..end].to_owned())
+}
+
+/// What decides that a run was not complete; `None` if all requested evidence was read.
+pub(super) fn not_in_full(document: &Document) -> Option<String> {
+    let crashed = document.checks.iter().find(|check| check.outcome == Outcome::Crashed);
+    let reason = unchecked::deciding(document)
+        .or_else(|| crashed.map(|check| format!("{} crashed", check.id)))
+        .or_else(|| document.errors.first().map(|error| error.message.clone()));
+    let status = document.verdict.status;
+    let is_incomplete = matches!(status, exit::COULD_NOT_RUN | exit::NOT_CHECKED);
+    reason.or_else(|| is_incomplete.then(|| "no selected check could run".to_owned()))
+}
+
+/// Whether the run looked at a whole cluster with a control plane and accepted nothing.
+fn is_healthy(document: &Document) -> bool {
+    let asked = document.run.asked.clone().unwrap_or_default();
+    let is_whole = asked.only.is_empty()
+        && asked.skip.is_empty()
+        && asked.namespaces.is_empty()
+        && asked.mode == Mode::Installed.word();
+    let is_cluster = document.origin.as_ref().is_some_and(|origin| origin.kind != "manifests");
+    let has_control_plane =
+        document.subject.as_ref().is_some_and(|subject| !subject.versions.control_plane.is_empty());
+    let verdict = &document.verdict;
+    is_whole && is_cluster && has_control_plane && verdict.waived == 0 && verdict.checks.passed > 0
+}

@@ -1,0 +1,153 @@
+//! The repair plan and the plan of an upgrade: steps in order, each with its command.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::super::document::{Document, Remedy};
+use super::super::text::count;
+use super::super::{repair, steps, subject};
+use super::{escaped, script};
+use crate::command::Command;
+use crate::report::{PlanStep, Report};
+
+/// How many further nodes a step names.
+const NODES: usize = 10;
+
+/// The repair plan as the terminal has it: each finding, and the steps that begin with it. Steps are numbered throughout.
+pub(super) fn repair_plan(report: &Report, body: &mut String) {
+    let plan = &report.repair;
+    if plan.steps.is_empty() || report.change.is_some() {
+        return;
+    }
+    body.push_str("<section id=\"repair-plan\"><h2>Repair plan</h2>");
+    let mut current: BTreeSet<usize> = BTreeSet::new();
+    let mut introduced: BTreeSet<usize> = BTreeSet::new();
+    let mut is_open = false;
+    for (number, step) in (1..).zip(&plan.steps) {
+        let new: BTreeSet<usize> = step.repairs.difference(&introduced).copied().collect();
+        if !new.is_empty() {
+            body.push_str(if is_open { "</ol>" } else { "" });
+            new.iter().for_each(|&finding| heading(report, finding, body));
+            _ = write!(body, "<ol start=\"{number}\">");
+            is_open = true;
+            introduced.extend(&new);
+            current = new;
+        }
+        let repairs = Some(&step.repairs).filter(|repairs| **repairs != current && plan.findings.len() > 1);
+        self::step(number, step, repairs, body);
+    }
+    body.push_str(if is_open { "</ol>" } else { "" });
+    let without_steps = plan.findings.values().map(|planned| planned.number);
+    without_steps.filter(|number| !introduced.contains(number)).for_each(|it| heading(report, it, body));
+    let verify: Vec<String> = plan.verify.iter().flat_map(Command::rendered).collect();
+    if !verify.is_empty() {
+        body.push_str("<h3>Verify</h3>");
+        script(&verify, note(&verify), body);
+    }
+    body.push_str("</section>");
+}
+
+/// `error 2`, or `error` if it is the only finding of the plan.
+pub(super) fn numbered(report: &Report, at: usize) -> String {
+    let severity = report.findings[at].severity.word();
+    match report.repair.findings.get(&at) {
+        Some(planned) if report.repair.findings.len() > 1 && report.change.is_none() => {
+            format!("{severity} {}", planned.number)
+        }
+        _ => severity.to_owned(),
+    }
+}
+
+/// A finding above its steps: severity, check, subjects and message.
+fn heading(report: &Report, number: usize, body: &mut String) {
+    let planned = report.repair.findings.iter().find(|(_, planned)| planned.number == number);
+    let Some((&at, planned)) = planned else { return };
+    let finding = &report.findings[at];
+    let after = match planned.after.len() {
+        0 => String::new(),
+        1..=6 => format!(" <span class=\"faint\">after {}</span>", escaped(&repair::after_in_words(planned))),
+        n => format!(" <span class=\"faint\">after {}</span>", count(n, "finding", "findings")),
+    };
+    _ = write!(
+        body,
+        "<div class=\"planned {severity}\"><h3><span class=\"{severity}\">{}</span> <a href=\"#f-{}\">{}</a></h3> \
+         {}{after}<p>{}</p></div>",
+        numbered(report, at),
+        escaped(&finding.fingerprint().0),
+        escaped(finding.check),
+        escaped(&subject::brief(finding.subjects.iter())),
+        escaped(&finding.message),
+        severity = finding.severity.word(),
+    );
+}
+
+/// A step; `repairs` if it repairs others than the finding above it.
+fn step(number: usize, step: &PlanStep, repairs: Option<&BTreeSet<usize>>, body: &mut String) {
+    let repairs = repairs.map(|numbers| {
+        let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+        format!(" <span class=\"faint\">(repairs {})</span>", numbers.join(", "))
+    });
+    _ = write!(
+        body,
+        "<li id=\"step-{number}\">{}{}{}",
+        escaped(&step.step.text),
+        escaped(&repair::elsewhere(&step.step, NODES)),
+        repairs.unwrap_or_default()
+    );
+    if let Some(command) = &step.step.command {
+        let lines = command.rendered();
+        script(&lines, note(&lines), body);
+    }
+    body.push_str("</li>");
+}
+
+/// `50 commands`: what a box that scrolls holds.
+fn note(lines: &[String]) -> Option<String> {
+    let (one, many) = if steps::are_commands(lines) { ("command", "commands") } else { ("line", "lines") };
+    (lines.len() > 1).then(|| count(lines.len(), one, many))
+}
+
+/// The steps of a remedy that the repair plan does not have.
+pub(super) fn remedy_steps(remedy: &Remedy, body: &mut String) {
+    body.push_str("<ol>");
+    for step in &remedy.steps {
+        let nodes = match step.other_nodes.as_slice() {
+            [] => String::new(),
+            nodes => format!(" (then likewise on {})", super::super::text::some_of(nodes, NODES)),
+        };
+        _ = write!(body, "<li>{}{}", escaped(&step.text), escaped(&nodes));
+        let lines: Vec<&str> = step.command.iter().flat_map(|command| command.lines()).collect();
+        script(&lines, None, body);
+        body.push_str("</li>");
+    }
+    body.push_str("</ol>");
+}
+
+/// The plan of an upgrade, or the reason that there is none.
+pub(super) fn upgrade_plan(document: &Document, body: &mut String) {
+    let Some(rehearsal) = &document.rehearsal else { return };
+    _ = write!(body, "<section id=\"upgrade-plan\"><h2>Upgrade plan to {}</h2>", escaped(&rehearsal.target));
+    if rehearsal.plan.is_empty() {
+        body.push_str("<p>No plan: the target is not an upgrade to a later release.</p></section>");
+        return;
+    }
+    body.push_str("<ol class=\"phases\">");
+    for phase in &rehearsal.plan {
+        _ = write!(body, "<li><h3>{}</h3>", escaped(&phase.title));
+        let resolved = document.findings.iter().filter(|one| phase.deals_with.contains(&one.fingerprint));
+        let links: Vec<String> = resolved
+            .map(|one| format!("<a href=\"#f-{}\">{}</a>", escaped(&one.fingerprint), escaped(&one.check)))
+            .collect();
+        if !links.is_empty() {
+            _ = write!(body, "<p>Resolve in this phase: {}</p>", links.join(", "));
+        }
+        remedy_steps(&phase.remedy, body);
+        let verify: Vec<&str> = phase.remedy.verify.lines().collect();
+        if !verify.is_empty() {
+            body.push_str("<p>Continue once this exits with 0:</p>");
+            script(&verify, None, body);
+        }
+        body.push_str("</li>");
+    }
+    body.push_str("</ol></section>");
+}
