@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::super::document::{Document, Evidence, Finding};
+use super::super::document::{Document, Evidence, Finding, Moment};
 use super::super::table::Folding;
 use super::super::text::some_of;
 use super::super::{steps, subject};
@@ -15,6 +15,9 @@ const SUBJECTS: usize = 10;
 
 /// How many pieces of evidence are shown unfolded.
 const EVIDENCE: usize = 6;
+
+/// How many moments of a timeline are shown unfolded.
+const MOMENTS: usize = 12;
 
 /// What the cards are made of: the report, its document, and which finding explains which.
 pub(super) struct Cards<'a> {
@@ -288,8 +291,20 @@ fn timeline(finding: &Finding, body: &mut String) {
     if finding.timeline.is_empty() {
         return;
     }
-    body.push_str("<dt>Timeline</dt><dd><table><tbody>");
-    for moment in &finding.timeline {
+    body.push_str("<dt>Timeline</dt><dd>");
+    let (shown, folded) = finding.timeline.split_at(finding.timeline.len().min(MOMENTS));
+    moments(shown, body);
+    if !folded.is_empty() {
+        _ = write!(body, "<details class=\"rest\"><summary>{} more</summary>", folded.len());
+        moments(folded, body);
+        body.push_str("</details>");
+    }
+    body.push_str("</dd>");
+}
+
+fn moments(moments: &[Moment], body: &mut String) {
+    body.push_str("<table><tbody>");
+    for moment in moments {
         _ = write!(
             body,
             "<tr><td><time>{}</time></td><td>{}</td><td>{}</td></tr>",
@@ -298,5 +313,5 @@ fn timeline(finding: &Finding, body: &mut String) {
             escaped(&moment.object),
         );
     }
-    body.push_str("</tbody></table></dd>");
+    body.push_str("</tbody></table>");
 }
