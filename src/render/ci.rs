@@ -87,12 +87,15 @@ pub(super) fn causes<'r>(report: &'r Report, folding: &Folding, at: usize) -> Ve
     checks.into_iter().collect()
 }
 
-/// A finding in one line.
-pub(super) fn said(finding: &Finding, subjects: &[&Subject]) -> String {
+/// A finding in one line; `causes` are the checks that explain it.
+pub(super) fn said(finding: &Finding, subjects: &[&Subject], causes: &[&str]) -> String {
     let subjects: Vec<String> = subjects.iter().map(|subject| subject.to_string()).collect();
     let mut text = format!("{}: {}", super::text::some_of(&subjects, 8), finding.message);
     for note in super::short::notes(finding) {
         text.push_str(&format!(" [{note}]"));
+    }
+    if !causes.is_empty() {
+        text.push_str(&format!(" [because of {}]", causes.join(", ")));
     }
     clean(&text).into_owned()
 }
@@ -115,8 +118,12 @@ pub(super) fn evidence(evidence: &Evidence) -> String {
     clean(&format!("{place}: {}", evidence.said)).into_owned()
 }
 
-/// What to do, in lines: steps with what is to be pasted, and what verifies it.
-pub(super) fn remedy(finding: &Finding) -> Vec<String> {
+/// What to do, in lines: steps with their commands, and the command that verifies it. A symptom is repaired by its causes, so
+/// that its own steps would contradict the plan.
+pub(super) fn remedy(finding: &Finding, causes: &[&str]) -> Vec<String> {
+    if !causes.is_empty() {
+        return vec![format!("repaired by the steps of {}", causes.join(", "))];
+    }
     let mut lines = Vec::new();
     for (number, step) in (1..).zip(&finding.remedy.steps) {
         lines.push(clean(&format!("{number}. {}", step.text)).into_owned());

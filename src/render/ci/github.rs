@@ -24,7 +24,7 @@ pub fn report(report: &Report) -> String {
     for (at, finding) in report.findings.iter().enumerate() {
         let title = title(finding, &causes(report, &folding, at));
         for spot in spots(finding) {
-            let message = said(finding, &spot.subjects);
+            let message = said(finding, &spot.subjects, &[]);
             if spot.written.is_empty() {
                 command(&mut text, level(finding, &spot.subjects), &[("title", title.clone())], &message);
             }

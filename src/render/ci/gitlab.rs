@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::super::document::Failure;
 use super::super::json::write;
+use super::super::table::Folding;
 use super::super::text::{clean, some_of};
 use super::unchecked::{NAMED, Unchecked, alike, nobody_provided, place, unreadable};
-use super::{does_not_count, gap_fingerprint, run_fingerprint, said, spots};
+use super::{causes, does_not_count, gap_fingerprint, run_fingerprint, said, spots};
 use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, Subject};
@@ -20,13 +21,16 @@ use crate::report::Report;
 pub fn report(report: &Report) -> String {
     let mut issues: Vec<Value> = Vec::new();
     let mut told = BTreeSet::new();
-    for finding in report.findings.iter().filter(|finding| !finding.when.ends()) {
+    let folding = Folding::of(&report.findings);
+    let counted = report.findings.iter().enumerate().filter(|(_, finding)| !finding.when.ends());
+    for (at, finding) in counted {
+        let causes = causes(report, &folding, at);
         for spot in spots(finding) {
             let (path, line) = match spot.written.first() {
                 Some(written) => (super::path(report, &written.file), written.line),
                 None => (spot.subjects.first().map_or_else(|| "cluster".to_owned(), |s| path(s)), 1),
             };
-            let message = said(finding, &spot.subjects);
+            let message = said(finding, &spot.subjects, &causes);
             // One check can say two things of one subject; whoever reads this takes equal prints for one issue.
             let print = match told.insert(spot.fingerprint.clone()) {
                 true => spot.fingerprint,

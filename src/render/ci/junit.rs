@@ -84,14 +84,10 @@ struct Told<'r> {
 impl Told<'_> {
     /// In one line.
     fn line(&self) -> String {
-        let text = said(self.finding, &self.finding.subjects.iter().collect::<Vec<_>>());
-        match self.causes.as_slice() {
-            [] => text,
-            causes => format!("{text} [because of {}]", causes.join(", ")),
-        }
+        said(self.finding, &self.finding.subjects.iter().collect::<Vec<_>>(), &self.causes)
     }
 
-    /// In lines; a symptom is repaired by its causes, so that it has no steps.
+    /// In lines.
     fn lines(&self) -> String {
         let mut text = format!("{} {}\n", self.finding.severity, self.line());
         for written in &self.finding.written {
@@ -100,11 +96,7 @@ impl Told<'_> {
         for seen in &self.finding.evidence {
             _ = writeln!(text, "  evidence: {}", evidence(seen));
         }
-        if !self.causes.is_empty() {
-            _ = writeln!(text, "  repaired by the steps of {}", self.causes.join(", "));
-            return text;
-        }
-        for line in remedy(self.finding) {
+        for line in remedy(self.finding, &self.causes) {
             _ = writeln!(text, "  {line}");
         }
         text

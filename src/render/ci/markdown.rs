@@ -218,7 +218,7 @@ fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: 
         let words = format!("{}; repairing this finding repairs them", some_of(explains, SUBJECTS));
         _ = writeln!(text, "\nExplains: {}", plain(&words));
     }
-    let own = remedy(finding);
+    let own = remedy(finding, &[]);
     if !planned.is_empty() {
         _ = writeln!(text, "\nWhat to do: {} of the repair plan", steps::in_words(planned));
     } else if !own.is_empty() {

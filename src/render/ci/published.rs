@@ -185,7 +185,8 @@ fn result(report: &Report, finding: &Finding, subjects: &[&Subject]) -> Value {
     if let Some(first) = finding.evidence.first() {
         properties.insert("evidence", short(&evidence(first)));
     }
-    if let Some(step) = finding.remedy.steps.first() {
+    // A symptom is repaired by its causes.
+    if let Some(step) = finding.remedy.steps.first().filter(|_| finding.caused_by.is_empty()) {
         properties.insert("fix", short(&step.text));
     }
     if !finding.caused_by.is_empty() {

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::super::document::Failure;
 use super::super::json::write;
+use super::super::table::Folding;
 use super::super::text::clean;
-use super::{Spot, evidence, gap_fails, meaning, not_checked, path, remedy, said, spots, waivers};
+use super::{Spot, causes, evidence, gap_fails, meaning, not_checked, path, remedy, said, spots, waivers};
 use crate::card::SECTIONS;
 use crate::checks::{self, Outcome};
 use crate::exit;
@@ -24,11 +25,15 @@ const SCHEMA: &str =
 /// A report.
 pub fn report(report: &Report) -> String {
     let places: BTreeMap<&str, usize> = (0..).zip(&report.checks).map(|(at, check)| (check.id, at)).collect();
+    let folding = Folding::of(&report.findings);
     let results: Vec<Value> = report
         .findings
         .iter()
-        .flat_map(|finding| {
-            spots(finding).into_iter().map(|spot| result(report, finding, &spot, &places)).collect::<Vec<_>>()
+        .enumerate()
+        .flat_map(|(at, finding)| {
+            let causes = causes(report, &folding, at);
+            let result = |spot: Spot<'_>| result(report, finding, &causes, &spot, &places);
+            spots(finding).into_iter().map(result).collect::<Vec<_>>()
         })
         .collect();
     let mut notes: Vec<Value> = Vec::new();
@@ -161,7 +166,13 @@ fn outcome(outcome: &Outcome) -> &'static str {
     }
 }
 
-fn result(report: &Report, finding: &Finding, spot: &Spot<'_>, places: &BTreeMap<&str, usize>) -> Value {
+fn result(
+    report: &Report,
+    finding: &Finding,
+    causes: &[&str],
+    spot: &Spot<'_>,
+    places: &BTreeMap<&str, usize>,
+) -> Value {
     let written = spot.written.iter().map(|written| physical(written, &path(report, &written.file)));
     let mut locations: Vec<Value> = written.collect();
     if locations.is_empty() {
@@ -182,7 +193,7 @@ fn result(report: &Report, finding: &Finding, spot: &Spot<'_>, places: &BTreeMap
         "ruleId": finding.check,
         "kind": "fail",
         "level": level(finding.severity),
-        "message": {"text": said(finding, &spot.subjects)},
+        "message": {"text": said(finding, &spot.subjects, causes)},
         "locations": locations,
         "relatedLocations": related.collect::<Vec<Value>>(),
         "partialFingerprints": {"meshdoctor/v1": spot.fingerprint},
@@ -192,7 +203,7 @@ fn result(report: &Report, finding: &Finding, spot: &Spot<'_>, places: &BTreeMap
             "failsTheRun": finding.standing == Standing::Fails,
             "finding": finding.fingerprint(),
             "causedBy": finding.caused_by,
-            "remedy": remedy(finding),
+            "remedy": remedy(finding, causes),
         },
     });
     let waived = waivers(finding, &spot.subjects).into_iter().map(|by| {
