@@ -106,7 +106,7 @@ fn plan(parts: &mut Vec<Part>, report: &Report) {
         }
         parts.push(Part { text, rank: 2, name: format!("step {number}") });
     }
-    let verify: Vec<String> = plan.verify.iter().flat_map(Command::rendered).collect();
+    let verify = repair::verify_lines(&plan.verify).concat();
     if !verify.is_empty() {
         let text = format!("\nVerify:\n\n{}", fenced(&some_lines(&verify, COMMANDS), "sh"));
         parts.push(Part { text, rank: 2, name: "the commands that verify".to_owned() });

@@ -7,7 +7,6 @@ use super::super::document::{Document, Remedy};
 use super::super::text::count;
 use super::super::{repair, steps, subject};
 use super::{escaped, script};
-use crate::command::Command;
 use crate::report::{PlanStep, Report};
 
 /// How many further nodes a step names.
@@ -39,7 +38,7 @@ pub(super) fn repair_plan(report: &Report, body: &mut String) {
     body.push_str(if is_open { "</ol>" } else { "" });
     let without_steps = plan.findings.values().map(|planned| planned.number);
     without_steps.filter(|number| !introduced.contains(number)).for_each(|it| heading(report, it, body));
-    let verify: Vec<String> = plan.verify.iter().flat_map(Command::rendered).collect();
+    let verify = repair::verify_lines(&plan.verify).concat();
     if !verify.is_empty() {
         body.push_str("<h3>Verify</h3>");
         script(&verify, note(&verify), body);

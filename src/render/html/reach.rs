@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{escaped, whole};
+use super::{escaped, script, whole};
 use crate::inspect::reach::{Outcome, Walk};
 use crate::render::reach::{quoted, result, word};
 
@@ -65,9 +65,7 @@ fn call(walk: &Walk, in_full: bool, body: &mut String) {
         if let Some(fix) = &step.fix {
             _ = write!(body, "<p><strong>What to do</strong> {}</p>", escaped(fix));
         }
-        if !step.paste.is_empty() {
-            _ = write!(body, "<pre>{}</pre>", escaped(&step.paste.join("\n")));
-        }
+        script(&step.paste, None, body);
         body.push_str("</li>");
     }
     body.push_str("</ol></article>");
