@@ -7,12 +7,12 @@ use serde::Deserialize;
 use super::meta::{Meta, nullable};
 use super::{Kind, KindInfo, Listed, object};
 
-/// A redacted Secret: only certificates, and whether the private key matches.
+/// A redacted Secret: only certificates, whether the private key matches, and whether the CLI can read its values.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Secret {
     /// Name, labels; the annotation `meshdoctor.io/key-matches` is one of the words of
-    /// [`crate::redact::KeyMatches`].
+    /// [`crate::redact::KeyMatches`], `meshdoctor.io/stored-values` one of [`crate::redact::StoredValues`].
     pub metadata: Meta,
     /// Its type: `kubernetes.io/tls`, `Opaque`.
     #[serde(rename = "type", deserialize_with = "nullable")]

@@ -23,6 +23,7 @@ mod parse;
 mod pem;
 mod remote;
 mod shapes;
+mod stored_values;
 mod stream;
 mod text;
 mod withheld;
@@ -41,6 +42,7 @@ pub use object::{Counts, KEY_MATCHES, Passed, Sanitized, note_absent_key, object
 pub use parse::parse;
 pub(crate) use pem::block as pem_block;
 pub use remote::{KUBECONFIG, RemoteAccess, note_absent_kubeconfig};
+pub use stored_values::{STORED_VALUES, STORED_VALUES_STATE, StoredValues};
 pub use stream::Clean;
 pub use text::{bytes, own_words, text, yaml_bytes};
 pub use withheld::{WITHHELD, is_placeholder, withheld_entries};

@@ -33,6 +33,7 @@ mod upgrade_pinned_proxy;
 mod upgrade_refuses_undeclared_port;
 mod upgrade_renames_port;
 mod upgrade_rollout_blocked;
+mod upgrade_stored_values_unusable;
 mod upgrade_target_not_recommended;
 
 /// In alphabetical order.
@@ -54,6 +55,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("upgrades", "upgrade-refuses-undeclared-port", upgrade_refuses_undeclared_port),
     row!("upgrades", "upgrade-renames-port", upgrade_renames_port),
     row!("upgrades", "upgrade-rollout-blocked", upgrade_rollout_blocked),
+    row!("upgrades", "upgrade-stored-values-unusable", upgrade_stored_values_unusable),
     row!("upgrades", "upgrade-target-not-recommended", upgrade_target_not_recommended),
 ];
 
