@@ -100,6 +100,8 @@ pub struct Expression {
     calls: BTreeSet<String>,
     /// Names of fields that it mentions.
     mentions: BTreeSet<Mention>,
+    /// Fields that it selects, by name.
+    fields: BTreeSet<String>,
     /// Data that it reads without naming it.
     looked_at: BTreeSet<Looked>,
     /// Fields that it selects of variables, with the variable.
@@ -172,6 +174,7 @@ impl Expression {
             height: shape.height,
             calls: shape.calls,
             mentions: shape.mentions,
+            fields: shape.fields,
             selected: shape.selected,
         })
     }
@@ -179,6 +182,11 @@ impl Expression {
     /// Whether it calls a function.
     pub fn calls(&self, function: &str) -> bool {
         self.calls.contains(function)
+    }
+
+    /// Names of the fields that it selects of any value.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(String::as_str)
     }
 
     /// Fields that it selects directly of a variable.

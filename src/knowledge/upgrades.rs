@@ -16,6 +16,8 @@ pub struct Upgrades {
     values: Vec<LostValue>,
     defaults: Vec<DefaultMatters>,
     init_in_proxy: EdgeTag,
+    policy_in_controller: EdgeTag,
+    replaced_images: Vec<ReplacedImage>,
     undeclared_ports_refused: EdgeTag,
     undeclared_ports_refused_with_profile: EdgeTag,
     open_census_gone: EdgeTag,
@@ -45,6 +47,17 @@ pub struct LostValue {
     pub why: String,
     /// The alternative.
     pub instead: String,
+}
+
+/// An image that a chart replaces by default.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplacedImage {
+    from: EdgeTag,
+    /// The image before; without a registry, from any.
+    old: String,
+    /// The image after.
+    new: String,
 }
 
 /// A change without a corresponding object.
@@ -172,6 +185,25 @@ impl Upgrades {
         between.begins(self.init_in_proxy).then_some(self.init_in_proxy)
     }
 
+    /// The edge from which the policy controller is part of the controllers' image, if the target is the first with it.
+    pub fn policy_in_controller(&self, between: Between<'_>) -> Option<EdgeTag> {
+        between.begins(self.policy_in_controller).then_some(self.policy_in_controller)
+    }
+
+    /// The image that replaces one with a version of its own in the target, if any.
+    pub fn replaced_image(&self, between: Between<'_>, image: &str) -> Option<String> {
+        let mut now = image.to_owned();
+        for row in self.replaced_images.iter().filter(|row| between.begins(row.from)) {
+            let registry = now.strip_suffix(row.old.as_str()).map(str::to_owned);
+            let fits =
+                |registry: &String| registry.is_empty() || registry.ends_with('/') && !row.old.contains('/');
+            if let Some(registry) = registry.filter(fits) {
+                now = format!("{registry}{}", row.new);
+            }
+        }
+        (now != image).then_some(now)
+    }
+
     /// The edge from which clients are denied undeclared ports of a Service, if the target is the first with it.
     pub fn undeclared_ports(&self, between: Between<'_>) -> Option<EdgeTag> {
         between.begins(self.undeclared_ports_refused).then_some(self.undeclared_ports_refused)
@@ -276,6 +308,29 @@ impl KnowledgeFile for Upgrades {
 mod tests {
     use super::super::Knowledge;
     use super::*;
+
+    #[test]
+    fn replaced_images_follow_each_release() {
+        let knowledge = Knowledge::embedded();
+        let replaced = |from: &str, to: &str, image: &str| {
+            let (from, to) = (from.parse().expect("a version"), to.parse().expect("a version"));
+            let between = Between { from: &from, to: &to, minors: knowledge.minors() };
+            knowledge.upgrades().replaced_image(between, image)
+        };
+        let init = "mirror.example/linkerd/proxy-init:v2.2.4";
+        assert_eq!(
+            replaced("edge-24.2.4", "edge-25.10.7", init).as_deref(),
+            Some("mirror.example/linkerd/proxy-init:v2.4.3")
+        );
+        assert_eq!(replaced("edge-24.2.4", "edge-24.3.1", init), None);
+        assert_eq!(replaced("edge-24.2.4", "edge-25.10.7", "my-proxy-init:v2.2.4"), None);
+        let pause = "gcr.io/google_containers/pause:3.2";
+        assert_eq!(
+            replaced("edge-25.10.7", "edge-26.6.3", pause).as_deref(),
+            Some("registry.k8s.io/pause:3.2")
+        );
+        assert_eq!(replaced("edge-25.10.7", "edge-26.6.3", &format!("mirror.example/{pause}")), None);
+    }
 
     #[test]
     fn upgrade_drops_begin_between_its_releases() {

@@ -5,6 +5,7 @@
 //! Slim types contain only fields that checks read, because each field costs memory for every object. All fields have
 //! defaults: a field that an old API server does not send is not an error.
 
+mod admission_policy;
 mod api_service;
 mod authorization_policy;
 mod calico_network_policy;
@@ -67,6 +68,7 @@ mod volume;
 mod webhook_configuration;
 mod workload;
 
+pub use admission_policy::{AdmissionMatch, NamedExpression, ResourceRule};
 pub use calico_network_policy::{CalicoAccounts, CalicoEntity, CalicoPolicy, CalicoRule, CalicoSpec};
 pub use cilium_network_policy::{CiliumBlock, CiliumPolicy, CiliumPort, CiliumPorts, CiliumRule, CiliumSide};
 pub use condition::Condition;
@@ -174,6 +176,8 @@ kinds! {
     custom_resource_definition::CustomResourceDefinition,
     webhook_configuration::MutatingWebhookConfiguration,
     webhook_configuration::ValidatingWebhookConfiguration,
+    admission_policy::ValidatingAdmissionPolicy,
+    admission_policy::ValidatingAdmissionPolicyBinding,
     api_service::APIService,
     pod_disruption_budget::PodDisruptionBudget,
     horizontal_pod_autoscaler::HorizontalPodAutoscaler,

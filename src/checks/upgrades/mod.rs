@@ -16,6 +16,7 @@ pub(super) mod phases;
 pub(super) mod plan;
 mod reached;
 mod release;
+mod target_images;
 mod upgrade_changes_default;
 mod upgrade_changes_policy;
 mod upgrade_closes_shutdown;
@@ -26,6 +27,7 @@ mod upgrade_drops_mesh_tls;
 mod upgrade_drops_opencensus;
 mod upgrade_drops_value;
 mod upgrade_heeds_timeouts;
+mod upgrade_image_refused;
 mod upgrade_needs_storage_migration;
 mod upgrade_orphans_gateway_api;
 mod upgrade_path;
@@ -48,6 +50,7 @@ pub(super) static TABLE: &[Check] = &[
     row!("upgrades", "upgrade-drops-opencensus", upgrade_drops_opencensus),
     row!("upgrades", "upgrade-drops-value", upgrade_drops_value),
     row!("upgrades", "upgrade-heeds-timeouts", upgrade_heeds_timeouts),
+    row!("upgrades", "upgrade-image-refused", upgrade_image_refused),
     row!("upgrades", "upgrade-needs-storage-migration", upgrade_needs_storage_migration),
     row!("upgrades", "upgrade-orphans-gateway-api", upgrade_orphans_gateway_api),
     row!("upgrades", "upgrade-path", upgrade_path),
