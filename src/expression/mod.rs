@@ -100,7 +100,7 @@ pub struct Expression {
     calls: BTreeSet<String>,
     /// Names of fields that it mentions.
     mentions: BTreeSet<Mention>,
-    /// Fields that it selects, by name.
+    /// Fields that it selects of objects, by name.
     fields: BTreeSet<String>,
     /// Data that it reads without naming it.
     looked_at: BTreeSet<Looked>,
@@ -184,7 +184,7 @@ impl Expression {
         self.calls.contains(function)
     }
 
-    /// Names of the fields that it selects of any value.
+    /// Names of the fields that it selects, except those of parameters.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(String::as_str)
     }

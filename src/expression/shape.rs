@@ -77,7 +77,7 @@ pub(super) struct Shape {
     pub(super) counts: BTreeSet<(String, usize)>,
     /// Fields that it selects of variables, with the variable.
     pub(super) selected: BTreeSet<(String, String)>,
-    /// Fields that it selects, by name.
+    /// Fields that it selects of objects, by name.
     pub(super) fields: BTreeSet<String>,
     /// Field names that it mentions, with the parent's name if known.
     pub(super) mentions: BTreeSet<Mention>,
@@ -96,9 +96,9 @@ impl Shape {
 
     fn part(&mut self, expression: &IdedExpr, depth: u32) {
         if let Some((operand, field)) = selection(expression) {
-            self.fields.insert(field.to_owned());
             // Variables other than objects are never redacted.
             if !matches!(root(expression), Some("params" | "cluster" | "owner")) {
+                self.fields.insert(field.to_owned());
                 self.mentions.insert((self.above(operand), field.to_owned()));
             }
             if let Expr::Ident(name) = &operand.expr

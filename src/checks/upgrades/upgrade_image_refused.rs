@@ -6,14 +6,13 @@ mod request;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Way;
-use crate::checks::{Context, Judgement};
+use crate::checks::{Context, Judgement, Unjudged};
 use crate::command::kubectl;
 use crate::expression::{Known, Scope};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::{Item, Kind};
-use crate::missing::Missing;
-use crate::objects::{Listed, Namespace, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding};
+use crate::objects::{Namespace, Pod, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding};
 use crate::version::K8sMinor;
 use policy::{Policy, selects};
 use request::Request;
@@ -23,44 +22,39 @@ const SINCE: K8sMinor = K8sMinor::new(1, 30);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;
-    let policies: Vec<Policy<'_>> =
-        list::<ValidatingAdmissionPolicy>(ctx)?.iter().filter_map(Policy::read).collect();
+    if ctx.server_version().is_ok_and(|version| version.minor() < SINCE) {
+        return Err(Unjudged::not_applicable("the API server has no ValidatingAdmissionPolicies at v1"));
+    }
+    let policies = ctx.seen::<ValidatingAdmissionPolicy>()?;
+    let bindings = ctx.seen::<ValidatingAdmissionPolicyBinding>()?;
+    let namespaces = ctx.seen::<Namespace>()?;
+    let pods = ctx.seen::<Pod>()?;
+    let policies: Vec<_> =
+        policies.iter().filter_map(Policy::read).filter_map(|policy| enforced(policy, bindings)).collect();
     if policies.is_empty() {
         return Ok(Vec::new().into());
     }
-    let bindings = list::<ValidatingAdmissionPolicyBinding>(ctx)?;
-    let enforced = |policy: &Policy<'_>| -> Vec<&ValidatingAdmissionPolicyBinding> {
-        let is_its = |one: &&ValidatingAdmissionPolicyBinding| {
-            one.spec.policy_name == policy.object.metadata.name
-                && one.spec.validation_actions.iter().any(|action| action == "Deny")
-        };
-        bindings.iter().filter(is_its).collect()
-    };
-    let policies: Vec<_> = policies.into_iter().map(|policy| (enforced(&policy), policy)).collect();
-    if policies.iter().all(|(bindings, _)| bindings.is_empty()) {
-        return Ok(Vec::new().into());
-    }
-    let namespaces = ctx.seen::<Namespace>()?;
-    let requests = request::requests(ctx, &way, namespaces)?;
     let by_name: BTreeMap<&str, &Namespace> =
         namespaces.iter().map(|one| (one.metadata.name.as_str(), one)).collect();
+    let requests = request::requests(ctx, &way, (pods, &by_name))?;
     let mut findings = Vec::new();
-    for (bindings, policy) in &policies {
+    for (policy, bindings) in &policies {
         findings.extend(of_policy(ctx, &way, policy, bindings, &requests, &by_name));
     }
     Ok(findings.into())
 }
 
-/// The policies or bindings; none if the API server does not serve the kind.
-///
-/// # Errors
-/// They are not available.
-fn list<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a [K::Object], Missing> {
-    ctx.seen::<K>().or_else(|missing| match missing.why {
-        Why::NotServed => Ok(&[][..]),
-        _ if ctx.server_version().is_ok_and(|version| version.minor() < SINCE) => Ok(&[][..]),
-        _ => Err(missing),
-    })
+/// A policy with the bindings that deny; `None` without any.
+fn enforced<'a>(
+    policy: Policy<'a>,
+    bindings: &'a [ValidatingAdmissionPolicyBinding],
+) -> Option<(Policy<'a>, Vec<&'a ValidatingAdmissionPolicyBinding>)> {
+    let name = &policy.object.metadata.name;
+    let denies = |one: &ValidatingAdmissionPolicyBinding| {
+        one.spec.policy_name == *name && one.spec.validation_actions.iter().any(|action| action == "Deny")
+    };
+    let bindings: Vec<_> = bindings.iter().filter(|one| denies(one)).collect();
+    (!bindings.is_empty()).then_some((policy, bindings))
 }
 
 /// The findings about one policy. Requests that cannot be judged are gaps.
@@ -99,12 +93,11 @@ fn of_policy(
             continue;
         }
         let then = policy.answer(&root, request, &request.then, namespace);
-        match then.rejected_by {
-            Some(rejected_by) => {
-                unknown.extend(today.unknown);
-                findings.push(finding(ctx, way, policy, binding, request, &rejected_by));
-            }
-            None => unknown.extend(today.unknown.into_iter().chain(then.unknown)),
+        // The rejecting expression was evaluated for both.
+        let is_known = today.unknown.is_subset(&then.unknown);
+        unknown.extend(today.unknown.into_iter().chain(then.unknown));
+        if let Some(rejected_by) = then.rejected_by.filter(|_| is_known) {
+            findings.push(finding(ctx, way, policy, binding, request, &rejected_by));
         }
     }
     let name = &policy.object.metadata.name;

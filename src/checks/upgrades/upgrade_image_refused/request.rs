@@ -1,6 +1,6 @@
 //! The requests that an upgrade sends to the API server: new pods, and changed Deployments and DaemonSets of Linkerd.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -58,36 +58,33 @@ impl Request<'_> {
 /// The requests of an upgrade whose containers change.
 ///
 /// # Errors
-/// Pods, Deployments or namespaces are not available.
+/// Deployments are not available.
 pub(super) fn requests<'a>(
     ctx: &Context<'a>,
     way: &Way<'a>,
-    namespaces: &'a [Namespace],
+    (pods, namespaces): (&'a [Pod], &BTreeMap<&'a str, &'a Namespace>),
 ) -> Result<Vec<Request<'a>>, Unjudged> {
     let images = TargetImages::new(ctx, way);
     let home = ctx.namespaces().control_plane.as_str();
     let remains =
         |name: &str| !ctx.knowledge.upgrades().is_extension_gone(name, way.to, ctx.knowledge.minors());
-    let extensions: BTreeSet<&str> = namespaces
-        .iter()
-        .filter(|one| one.metadata.label(EXTENSION_LABEL).is_some_and(remains))
-        .map(|one| one.metadata.name.as_str())
-        .collect();
+    let is_extension = |one: &&&Namespace| one.metadata.label(EXTENSION_LABEL).is_some_and(remains);
+    let extensions: BTreeSet<&str> =
+        namespaces.values().filter(is_extension).map(|one| one.metadata.name.as_str()).collect();
     let part = |meta: &Meta| match meta.namespace.as_str() {
         namespace if namespace == home && meta.label(COMPONENT).is_some() => Some(Part::ControlPlane),
         namespace if extensions.contains(namespace) => Some(Part::Extension),
         _ => None,
     };
-    let of_namespace = |name: &str| namespaces.iter().find(|one| one.metadata.name == name);
     let none = Meta::default();
     let containers = |part: Part, meta: &Meta, namespace: &str, spec: &PodSpec| {
-        let inherited = of_namespace(namespace).map_or(&none, |one| &one.metadata);
+        let inherited = namespaces.get(namespace).map_or(&none, |one| &one.metadata);
         images.of(part, [meta, inherited], spec)
     };
     let mut requests = Vec::new();
     let mut seen = HashSet::new();
     let owners = ctx.owners();
-    for pod in ctx.seen::<Pod>()? {
+    for pod in pods {
         let meta = &pod.metadata;
         let is_meshed = || {
             let own = meta.label(CONTROL_PLANE_NS) == Some(home) && pod.spec.proxy().is_some();
