@@ -131,7 +131,14 @@ fn causes_of(findings: &[Finding], explains: &Related<'_>) -> Vec<BTreeSet<usize
     let in_effect = findings.iter().enumerate().filter(|(_, finding)| !finding.explains_nothing);
     for (at, finding) in in_effect {
         for symptom in explains(finding.check) {
-            for tie in finding.all_ties() {
+            let ties = match finding.symptoms.as_ref().map(|symptoms| symptoms.get(symptom)) {
+                None => finding.all_ties(),
+                Some(Some(further)) => {
+                    finding.all_ties().into_iter().chain(further.iter().cloned()).collect()
+                }
+                Some(None) => continue,
+            };
+            for tie in ties {
                 by_check_and_tie.entry((symptom.as_str(), tie)).or_default().push(at);
             }
         }

@@ -29,6 +29,26 @@ use sanitizer::Border;
 /// Number of parallel requests. Connections to the API server use HTTP/1.1: each request needs its own.
 const AT_ONCE: usize = 6;
 
+/// Kinds whose objects are always kept completely (redacted): expressions of `defects.yaml` read any field of them. They
+/// are few in a cluster, unlike pods.
+pub const IN_FULL: [Kind; 15] = [
+    Kind::Server,
+    Kind::ServerAuthorization,
+    Kind::AuthorizationPolicy,
+    Kind::MeshTLSAuthentication,
+    Kind::NetworkAuthentication,
+    Kind::HTTPLocalRateLimitPolicy,
+    Kind::EgressNetwork,
+    Kind::ExternalWorkload,
+    Kind::ServiceProfile,
+    Kind::HTTPRoute,
+    Kind::LinkerdHTTPRoute,
+    Kind::GRPCRoute,
+    Kind::TLSRoute,
+    Kind::TCPRoute,
+    Kind::Link,
+];
+
 /// Settings that affect requests.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
@@ -266,7 +286,8 @@ impl<S: Source> Run<'_, S> {
     async fn one(&self, request: Request) -> (Item, Gathered) {
         self.observer.started(&request);
         let live = self.source.origin().kind == "live";
-        let whole = matches!(&request.item, Item::List(kind) if self.whole.contains(kind));
+        let whole =
+            matches!(&request.item, Item::List(kind) if self.whole.contains(kind) || IN_FULL.contains(kind));
         let mut border = Border::new(&request, self.saver, self.observer, (live, whole));
         let mut fetched = self.source.fetch(&request, &mut border).await;
         let Border { store, mut malformed, raw, nodes, arrived, touched, whole, .. } = border;

@@ -1,6 +1,7 @@
 //! Findings of checks, with subjects, evidence and remedy. Plain values: `render` formats them, `policy` decides which
 //! ones count, `cause` links causes.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -177,6 +178,8 @@ pub struct Finding {
     pub ties: Vec<Tie>,
     /// It exists but has no effect, so it explains no symptoms.
     pub explains_nothing: bool,
+    /// The checks whose findings it explains, if they are fewer than those of its card, with ties in addition to its own.
+    pub symptoms: Option<BTreeMap<String, Vec<Tie>>>,
     /// Result for rows of `linkerd check`; used only by them.
     pub rows: FailedRows,
     /// Whether it takes the severity of its symptoms; set by `cause`.
@@ -231,6 +234,7 @@ impl Finding {
             parameters: Vec::new(),
             ties: Vec::new(),
             explains_nothing: false,
+            symptoms: None,
             rows: FailedRows::default(),
             raised: false,
             caused_by: Vec::new(),
@@ -357,6 +361,12 @@ impl Finding {
     /// Marks it as having no effect; see [`Finding::explains_nothing`].
     pub fn explains_nothing(mut self) -> Finding {
         self.explains_nothing = true;
+        self
+    }
+
+    /// Limits its effect to these symptoms; see [`Finding::symptoms`].
+    pub fn symptoms(mut self, symptoms: BTreeMap<String, Vec<Tie>>) -> Finding {
+        self.symptoms = Some(symptoms);
         self
     }
 

@@ -162,9 +162,9 @@ impl Reported<'_> {
         written_at(self.lines.last()?)
     }
 
-    /// Whether it is the line of a row of `mesh-logs.yaml`.
-    pub(super) fn is_of(&self, row: &str) -> bool {
-        self.row.id == row
+    /// The row of `mesh-logs.yaml`.
+    pub(super) fn id(&self) -> &str {
+        &self.row.id
     }
 
     /// The last line as evidence.

@@ -10,7 +10,6 @@ use crate::page::GENERATED;
 pub fn defects() -> String {
     let knowledge = Knowledge::embedded();
     let table = knowledge.known_defects();
-    let (detected, listed): (Vec<_>, Vec<_>) = table.rows().iter().partition(|row| row.trigger.is_set());
     let mut page = format!("# Known defects of Linkerd releases\n\n{GENERATED}\n\n");
     _ = writeln!(
         page,
@@ -20,18 +19,23 @@ pub fn defects() -> String {
         id = KNOWN_DEFECT
     );
     _ = writeln!(page, "Source: {}. Date: {}.\n", table.source(), table.date());
-    page.push_str("## Detected\n\n");
-    rows(&mut page, knowledge, &detected);
+    let of = |wanted: &dyn Fn(&KnownDefect) -> bool| -> Vec<&KnownDefect> {
+        table.rows().iter().filter(|row| wanted(row)).collect()
+    };
+    page.push_str("## Detected by their trigger\n\n");
+    rows(&mut page, knowledge, &of(&|row| row.trigger.is_some()));
+    page.push_str("\n## Reported by another check\n\n");
+    rows(&mut page, knowledge, &of(&|row| row.reported_by.is_some()));
     page.push_str(
-        "\n## Listed only\n\nThese leave no trace in the evidence that meshdoctor reads, or one that has other causes too.\n\n",
+        "\n## Not detected\n\nThe evidence that meshdoctor reads does not show these; the last column states the reason.\n\n",
     );
-    rows(&mut page, knowledge, &listed);
+    rows(&mut page, knowledge, &of(&|row| row.unseen.is_some()));
     page
 }
 
 fn rows(page: &mut String, knowledge: &Knowledge, rows: &[&KnownDefect]) {
     page.push_str(
-        "| defect | component | releases | fixed in | effect | workaround |\n|---|---|---|---|---|---|\n",
+        "| defect | component | releases | fixed in | effect | workaround | detection |\n|---|---|---|---|---|---|---|\n",
     );
     for row in rows {
         let links = row.references.iter().map(|link| {
@@ -40,7 +44,7 @@ fn rows(page: &mut String, knowledge: &Knowledge, rows: &[&KnownDefect]) {
         });
         _ = writeln!(
             page,
-            "| `{}` | {} | {} {} | {} | {}{} | {} |",
+            "| `{}` | {} | {} {} | {} | {}{} | {} | {} |",
             row.id,
             row.component,
             row.decides.label(),
@@ -49,6 +53,23 @@ fn rows(page: &mut String, knowledge: &Knowledge, rows: &[&KnownDefect]) {
             row.effect,
             links.collect::<String>(),
             row.workaround.as_deref().unwrap_or_default(),
+            detection(row),
         );
+    }
+}
+
+/// How a run detects it, or the reason why it does not.
+fn detection(row: &KnownDefect) -> String {
+    match (&row.trigger, &row.reported_by, &row.unseen) {
+        (Some(trigger), _, _) => {
+            trigger.kinds.iter().map(|kind| kind.split('.').next().unwrap_or(kind)).fold(
+                String::new(),
+                |all, kind| {
+                    if all.is_empty() { kind.to_owned() } else { format!("{all}, {kind}") }
+                },
+            )
+        }
+        (None, Some(check), _) => format!("[{check}](checks/{check}.md)"),
+        (None, None, reason) => reason.clone().unwrap_or_default(),
     }
 }

@@ -1,16 +1,19 @@
 //! `defects.yaml`: known defects of Linkerd releases, with the range of releases and the trigger of each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::file::KnowledgeFile;
 use super::range::ReleaseRange;
 use super::releases::Releases;
-use crate::finding::Severity;
-use crate::version::{Contains, LinkerdVersion, Minor, MinorTable};
+use crate::finding::{Confidence, Severity};
+use crate::version::{Channel, Contains, LinkerdVersion, Minor, MinorTable};
 
-/// A known defect.
+/// The last minor of 2.x with open-source stable releases.
+const LAST_STABLE: u16 = 14;
+
+/// A known defect. It has exactly one of `trigger`, `reported_by` and `unseen`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct KnownDefect {
@@ -29,9 +32,18 @@ pub struct KnownDefect {
     pub title: String,
     /// The trigger and its consequence, as a clause.
     pub effect: String,
-    /// The evidence that shows it. Without one, the row is only listed.
+    /// The evidence that shows it.
+    pub trigger: Option<DefectTrigger>,
+    /// The check that reports it instead.
+    pub reported_by: Option<String>,
+    /// The reason why the evidence does not show it, as a clause.
+    pub unseen: Option<String>,
+    /// Rows whose findings replace those of this row.
     #[serde(default)]
-    pub trigger: DefectTrigger,
+    pub unless: Vec<String>,
+    /// The checks whose findings it explains, and which of them.
+    #[serde(default)]
+    pub explains: BTreeMap<String, Reach>,
     /// A way to avoid the effect in an affected release, as a sentence.
     pub workaround: Option<String>,
     /// Issues and pull requests.
@@ -40,6 +52,21 @@ pub struct KnownDefect {
     pub example: Option<serde_json::Value>,
     /// The same object without the trigger.
     pub fixed_example: Option<serde_json::Value>,
+    /// Further objects that both examples need.
+    #[serde(default)]
+    pub example_context: Vec<serde_json::Value>,
+}
+
+/// The findings of a check that a defect explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reach {
+    /// Those about the object that triggers it.
+    Object,
+    /// Those about the Deployment of the control plane with the defect.
+    Component,
+    /// All.
+    Mesh,
 }
 
 /// The component whose version decides whether a release is affected.
@@ -65,67 +92,62 @@ impl Decides {
     }
 }
 
-/// The evidence that shows a defect; at most one field is set.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct DefectTrigger {
-    /// Objects.
-    pub objects: Option<ObjectTrigger>,
-    /// A row of `mesh-logs.yaml`.
-    pub log: Option<String>,
-    /// The end of a container.
-    pub ended: Option<EndedTrigger>,
-}
-
-impl DefectTrigger {
-    /// Whether a run can detect the defect.
-    pub fn is_set(&self) -> bool {
-        self.objects.is_some() || self.log.is_some() || self.ended.is_some()
-    }
-}
-
 /// Objects for which an expression is true.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ObjectTrigger {
+pub struct DefectTrigger {
     /// Their kinds, as resources with group.
     pub kinds: Vec<String>,
     /// They have one of these annotations; empty means any object.
     #[serde(default)]
     pub annotations: Vec<String>,
+    /// A kind whose objects the expression reads as `others`.
+    pub with: Option<String>,
+    /// Limits the row to some of the objects. It cannot read `others`, so it is cheap.
+    #[serde(rename = "where")]
+    pub only_where: Option<String>,
     /// The expression.
     pub expression: String,
     /// Path of the field to quote as evidence.
+    #[serde(default)]
     pub path: String,
     /// Expression for the quoted text.
-    pub quote: String,
+    pub quote: Option<String>,
 }
 
-/// A container that ended with one of these codes or reasons.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EndedTrigger {
-    /// Container name.
-    pub container: String,
-    /// Exit codes.
-    #[serde(default)]
-    pub codes: Vec<i32>,
-    /// Reasons, such as `OOMKilled`.
-    #[serde(default)]
-    pub reasons: Vec<String>,
-}
+impl DefectTrigger {
+    /// Whether the expression is about pods.
+    pub fn reads_pods(&self) -> bool {
+        self.kinds.iter().any(|kind| kind == "pods")
+    }
 
-impl EndedTrigger {
-    /// Whether a container ended like this.
-    pub fn matches(&self, code: i32, reason: &str) -> bool {
-        self.codes.contains(&code) || self.reasons.iter().any(|known| known == reason)
+    /// The rows of `mesh-logs.yaml` that the expression names: `'ID' in reported`.
+    pub fn log_rows(&self) -> impl Iterator<Item = &str> {
+        let before = self.expression.split("' in reported");
+        let count = self.expression.matches("' in reported").count();
+        before.take(count).filter_map(|text| text.rsplit('\'').next())
     }
 }
 
 impl KnownDefect {
-    /// Whether a version of the deciding component has it.
-    pub fn affects(&self, version: &LinkerdVersion, minors: &MinorTable) -> Contains {
-        self.range.covers(version, minors)
+    /// Whether a version of the deciding component surely has it; `None` if it surely does not, or if even the release
+    /// that it is built from may not have it. A vendor's builds may contain fixes that are not public.
+    pub fn affects(&self, version: &LinkerdVersion, minors: &MinorTable) -> Option<Confidence> {
+        let is_public = match version.channel() {
+            Channel::Edge | Channel::Stable => true,
+            Channel::Unmarked => version.release().is_some_and(|release| release.minor <= LAST_STABLE),
+            Channel::Enterprise | Channel::Preview | Channel::Dev | Channel::Git => false,
+        };
+        match (self.range.begun(version, minors), self.range.ended(version, minors)) {
+            (Contains::Yes, Contains::No) if is_public => Some(Confidence::Observed),
+            (Contains::Yes, Contains::No | Contains::Unknown) => Some(Confidence::Likely),
+            (Contains::No | Contains::Unknown, _) | (_, Contains::Yes) => None,
+        }
+    }
+
+    /// Whether a release has the fix.
+    pub fn is_fixed(&self) -> bool {
+        self.range.until.is_some()
     }
 
     /// Whether the control plane is in the second range. Always if the row has none.
@@ -157,6 +179,33 @@ impl KnownDefect {
             Some(minor) => format!("{edge} ({minor})"),
             None => edge.to_string(),
         })
+    }
+
+    /// The first release without it in the channel of a version: `enterprise-2.19.0`, `edge-25.7.2 (2.19)`.
+    pub fn fixed_for(&self, version: &LinkerdVersion, releases: &Releases) -> Option<String> {
+        let edge = self.range.until?;
+        let is_stable = version.release().is_some_and(|release| release.minor <= LAST_STABLE);
+        if let Some(stable) = self.range.until_stable.filter(|_| is_stable) {
+            return Some(format!("stable-{stable}"));
+        }
+        if version.channel() != Channel::Enterprise {
+            return self.fixed_in(releases);
+        }
+        // An enterprise minor includes the edge that opened it.
+        Some(match releases.rows().iter().find(|row| row.opened_by >= edge) {
+            Some(row) => format!("enterprise-{}.0", row.minor),
+            None => format!("the enterprise release that includes {edge}"),
+        })
+    }
+
+    /// The Deployment of the control plane that runs the component, if it is one of it.
+    pub fn deployment(&self) -> Option<&'static str> {
+        match self.component.as_str() {
+            "destination" | "policy-controller" => Some("linkerd-destination"),
+            "proxy-injector" => Some("linkerd-proxy-injector"),
+            "identity" => Some("linkerd-identity"),
+            _ => None,
+        }
     }
 
     /// The edges at the ends of its range.
@@ -202,23 +251,23 @@ impl KnowledgeFile for KnownDefects {
         }
         let mut ids = BTreeSet::new();
         for row in &self.defects {
-            let (id, trigger) = (&row.id, &row.trigger);
+            let known = |other: &&String| self.defects.iter().any(|row| row.id == **other);
+            if let Some(other) = row.unless.iter().find(|other| !known(other)) {
+                return Err(format!("{}: unless: no row has the id {other}", row.id));
+            }
+            let id = &row.id;
             if !ids.insert(id) {
                 return Err(format!("{id} is listed twice"));
             }
             if row.title.is_empty() || row.effect.is_empty() {
                 return Err(format!("{id}: needs a title and an effect"));
             }
-            let triggers = [trigger.objects.is_some(), trigger.log.is_some(), trigger.ended.is_some()];
-            if triggers.into_iter().filter(|set| *set).count() > 1 {
-                return Err(format!("{id}: set only one of objects, log and ended"));
+            let kinds = [row.trigger.is_some(), row.reported_by.is_some(), row.unseen.is_some()];
+            if kinds.into_iter().filter(|set| *set).count() != 1 {
+                return Err(format!("{id}: set one of trigger, reported-by and unseen"));
             }
-            if trigger.objects.as_ref().is_some_and(|objects| objects.kinds.is_empty()) {
-                return Err(format!("{id}: trigger.objects needs kinds"));
-            }
-            if trigger.ended.as_ref().is_some_and(|ended| ended.codes.is_empty() && ended.reasons.is_empty())
-            {
-                return Err(format!("{id}: trigger.ended needs codes or reasons"));
+            if row.trigger.as_ref().is_some_and(|trigger| trigger.kinds.is_empty()) {
+                return Err(format!("{id}: trigger needs kinds"));
             }
             if let (Some(from), Some(until)) = (row.range.from, row.range.until)
                 && from >= until

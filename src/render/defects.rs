@@ -22,6 +22,12 @@ pub fn table(knowledge: &Knowledge) -> String {
         if let Some(workaround) = &row.workaround {
             _ = writeln!(text, "  workaround: {workaround}");
         }
+        if let Some(check) = &row.reported_by {
+            _ = writeln!(text, "  reported by {check}");
+        }
+        if let Some(reason) = &row.unseen {
+            _ = writeln!(text, "  not detected: {reason}");
+        }
         text.push('\n');
     }
     _ = writeln!(text, "{}", count(rows.len(), "known defect", "known defects"));
@@ -43,6 +49,10 @@ struct Row<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     workaround: Option<&'a str>,
     detected: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_detected: Option<&'a str>,
     references: &'a [String],
 }
 
@@ -65,7 +75,9 @@ pub fn json(knowledge: &Knowledge) -> String {
         title: &defect.title,
         effect: &defect.effect,
         workaround: defect.workaround.as_deref(),
-        detected: defect.trigger.is_set(),
+        detected: defect.unseen.is_none(),
+        reported_by: defect.reported_by.as_deref(),
+        not_detected: defect.unseen.as_deref(),
         references: &defect.references,
     });
     json::write(&List { schema: "meshdoctor.defects/1", defects: defects.collect() })

@@ -1,10 +1,11 @@
 //! Each row of `defects.yaml` with a trigger fires on its example in an affected release, and is quiet in the first release
 //! with the fix and without the trigger.
 
-use std::fmt::Write;
+use std::path::Path;
 
 use meshdoctor::card::Case;
 use meshdoctor::checks;
+use meshdoctor::finding::Confidence;
 use meshdoctor::knowledge::{Decides, Knowledge, KnownDefect};
 use meshdoctor::scene::Scene;
 use meshdoctor::version::{Contains, LinkerdVersion};
@@ -18,7 +19,7 @@ const OLD: [&str; 3] = ["edge-25.4.4", "edge-24.11.2", "edge-23.11.4"];
 fn affected(row: &KnownDefect) -> (String, String) {
     let minors = Knowledge::embedded().minors();
     let old = || OLD.iter().map(|text| text.parse::<LinkerdVersion>().unwrap());
-    let decides = |version: &LinkerdVersion| row.affects(version, minors) == Contains::Yes;
+    let decides = |version: &LinkerdVersion| row.affects(version, minors) == Some(Confidence::Observed);
     let occurs = |version: &LinkerdVersion| row.occurs_with(version, minors) == Contains::Yes;
     let proxy = row.edges().chain(old()).find(&decides);
     let control_plane =
@@ -32,44 +33,57 @@ fn affected(row: &KnownDefect) -> (String, String) {
 /// The first release with the fix.
 fn fixed(row: &KnownDefect) -> Option<String> {
     let minors = Knowledge::embedded().minors();
-    let after = |version: &LinkerdVersion| row.affects(version, minors) == Contains::No;
+    let after = |version: &LinkerdVersion| row.affects(version, minors).is_none();
     row.edges().filter(after).last().map(|version| version.as_str().to_owned())
+}
+
+/// A block with an object and the objects that it needs.
+fn cluster_block(row: &KnownDefect, object: Option<&serde_json::Value>) -> String {
+    let objects = object.into_iter().chain(&row.example_context);
+    let documents: Vec<String> = objects.map(|object| serde_yaml::to_string(object).unwrap()).collect();
+    format!("```yaml cluster on=healthy\n{}```\n", documents.join("---\n"))
+}
+
+/// The text of an expression between two others.
+fn part<'a>(expression: &'a str, before: &str, after: &str) -> Option<&'a str> {
+    let (_, rest) = expression.split_once(before)?;
+    Some(rest.split(after).next().unwrap_or(rest))
 }
 
 /// The blocks that trigger a row, as text.
 fn trigger(row: &KnownDefect, release: &str) -> String {
-    let mut text = String::new();
+    let trigger = row.trigger.as_ref().unwrap();
+    let expression = trigger.expression.as_str();
     if let Some(example) = &row.example {
-        _ = write!(text, "```yaml cluster on=healthy\n{}```\n", serde_yaml::to_string(example).unwrap());
-    } else if let Some(ended) = &row.trigger.ended {
-        let (namespace, image) = match row.decides {
-            Decides::Proxy => ("shop", format!("cr.l5d.io/linkerd/proxy:{release}")),
-            _ => ("linkerd", format!("cr.l5d.io/linkerd/controller:{release}")),
-        };
-        let container = &ended.container;
-        let code = ended.codes.first().copied().unwrap_or(137);
-        let reason = ended.reasons.first().map_or("Error", String::as_str);
-        _ = write!(
-            text,
-            "```yaml cluster on=healthy\napiVersion: v1\nkind: Pod\nmetadata: {{name: ended, namespace: {namespace}}}\n\
-             spec: {{containers: [{{name: {container}, image: \"{image}\"}}]}}\nstatus: {{phase: Running, containerStatuses: \
-             [{{name: {container}, ready: true, restartCount: 1, state: {{running: {{startedAt: \"2026-01-15T11:00:00Z\"}}}}, \
-             lastState: {{terminated: {{exitCode: {code}, reason: {reason}}}}}}}]}}\n```\n"
-        );
-    } else if let Some(log) = &row.trigger.log {
-        let lines = Knowledge::embedded().mesh_logs().rows().iter().find(|known| known.id == *log).unwrap();
+        return cluster_block(row, Some(example));
+    }
+    if let Some(log) = trigger.log_rows().next() {
+        let lines = Knowledge::embedded().mesh_logs().rows().iter().find(|known| known.id == log).unwrap();
         let (pod, container) = match row.decides {
             Decides::Proxy => ("shop/web-5d9f8c7b66-4xq7p", "linkerd-proxy"),
             _ => ("linkerd/linkerd-destination-7c9d5f6b48-q2w8z", lines.containers[0].as_str()),
         };
         let line = format!("2026-01-15T11:59:00Z {}\n", lines.example);
-        _ = write!(
-            text,
+        return format!(
             "```yaml cluster on=healthy\n```\n```text log={pod}/{container}\n{}```\n",
             line.repeat(lines.times)
         );
     }
-    text
+    let Some(container) = part(expression, "e.container == '", "'") else {
+        panic!("{}: an example is missing", row.id)
+    };
+    let (namespace, image) = match row.decides {
+        Decides::Proxy => ("shop", format!("cr.l5d.io/linkerd/proxy:{release}")),
+        _ => ("linkerd", format!("cr.l5d.io/linkerd/controller:{release}")),
+    };
+    let code = part(expression, "e.exitCode == ", ")").unwrap_or("137");
+    let reason = part(expression, "e.reason == '", "'").unwrap_or("Error");
+    format!(
+        "```yaml cluster on=healthy\napiVersion: v1\nkind: Pod\nmetadata: {{name: ended, namespace: {namespace}}}\n\
+         spec: {{containers: [{{name: {container}, image: \"{image}\"}}]}}\nstatus: {{phase: Running, containerStatuses: \
+         [{{name: {container}, ready: true, restartCount: 1, state: {{running: {{startedAt: \"2026-01-15T11:00:00Z\"}}}}, \
+         lastState: {{terminated: {{exitCode: {code}, reason: {reason}}}}}}}]}}\n```\n"
+    )
 }
 
 /// Whether a cluster of a release with these blocks has a finding of a row.
@@ -95,7 +109,7 @@ fn expressions_of_known_defects_are_valid() {
 fn known_defects_fire_only_in_affected_releases_with_the_trigger() {
     let mut wrong = Vec::new();
     for row in Knowledge::embedded().known_defects().rows() {
-        if !row.trigger.is_set() || row.decides == Decides::ServiceMirror {
+        if row.trigger.is_none() || row.decides == Decides::ServiceMirror {
             continue;
         }
         let (control_plane, proxy) = affected(row);
@@ -109,18 +123,35 @@ fn known_defects_fire_only_in_affected_releases_with_the_trigger() {
         {
             wrong.push(format!("{}: fires at {fixed}, which has the fix", row.id));
         }
-        let without = match &row.fixed_example {
-            Some(example) => {
-                format!("```yaml cluster on=healthy\n{}```\n", serde_yaml::to_string(example).unwrap())
-            }
-            None => "```yaml cluster on=healthy\n```\n".to_owned(),
-        };
-        if row.trigger.objects.is_some() && row.fixed_example.is_none() {
-            wrong.push(format!("{}: no fixed-example", row.id));
+        if row.example.is_some() != row.fixed_example.is_some() {
+            wrong.push(format!("{}: only one of example and fixed-example", row.id));
         }
+        let without = cluster_block(row, row.fixed_example.as_ref());
         if fires(row, release, &without) {
             wrong.push(format!("{}: fires without the trigger at {release:?}", row.id));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The reviewed defects of Linkerd's history, each with a row, a check, or the reason why there is neither.
+const REVIEWED: &str = include_str!("defects.txt");
+
+#[test]
+fn reviewed_defects_have_a_row_a_check_or_a_reason() {
+    let rows = Knowledge::embedded().known_defects().rows();
+    for line in REVIEWED.lines() {
+        let (id, outcome) = line.split_once(": ").unwrap();
+        match outcome.split_once(' ') {
+            Some(("row", row)) => assert!(rows.iter().any(|known| known.id == row), "{id}: no row {row}"),
+            Some(("check", check)) => assert!(checks::find(check).is_some(), "{id}: no check {check}"),
+            _ => assert!(outcome.len() > 10, "{id}: a reason"),
+        }
+    }
+    let facts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/facts/defects.yaml");
+    let Ok(text) = std::fs::read_to_string(facts) else { return };
+    let reviewed = |id: &str| REVIEWED.lines().any(|line| line.split(": ").next() == Some(id));
+    let ids = text.lines().filter_map(|line| line.strip_prefix("  id: "));
+    let missing: Vec<&str> = ids.filter(|id| !reviewed(id)).collect();
+    assert!(missing.is_empty(), "not reviewed: {missing:?}");
 }

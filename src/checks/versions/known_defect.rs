@@ -2,26 +2,31 @@
 //! `defects.yaml`.
 
 mod deciding;
-mod endings;
 mod fields;
+mod pods;
 mod triggers;
+
+use std::collections::BTreeSet;
 
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::{Context, Judgement};
 use crate::expression::Expression;
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::finding::{Confidence, Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::Kind;
-use crate::knowledge::{Decides, Knowledge, KnownDefect};
+use crate::knowledge::{Decides, Knowledge, KnownDefect, Reach};
+use crate::objects::Pod;
 use deciding::{Deciding, Releases};
 
 /// The id of this check.
 pub(in crate::checks) const ID: &str = "known-defect";
 
-/// A defect that an installed release has.
+/// A defect that an installed release has or may have.
 struct Affected<'a> {
     row: &'a KnownDefect,
     /// The component that has it.
     by: Deciding,
+    /// Whether the release surely has it.
+    confidence: Confidence,
 }
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -32,63 +37,122 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .known_defects()
         .rows()
         .iter()
-        .filter_map(|row| Some(Affected { row, by: releases.affected(ctx, row)? }))
+        .filter(|row| row.trigger.is_some())
+        .filter_map(|row| {
+            let (by, confidence) = releases.affected(ctx, row)?;
+            Some(Affected { row, by, confidence })
+        })
         .collect();
     let mut findings = triggers::findings(ctx, &affected);
-    findings.extend(endings::findings(ctx, &affected));
+    // A row about an object explains more than a row about its trace in a log.
+    let found: BTreeSet<String> =
+        findings.iter().flat_map(|finding| finding.parameters.iter().cloned()).collect();
+    let is_replaced = |finding: &Finding| {
+        let mut rows = affected.iter().filter(|one| finding.parameters.contains(&one.row.id));
+        rows.any(|one| one.row.unless.iter().any(|id| found.contains(id)))
+    };
+    findings.retain(|finding| !is_replaced(finding));
     Ok(findings.into())
 }
 
-/// Validates the expressions, kinds and log rows of `defects.yaml`.
+/// Validates the expressions, kinds and ids in `defects.yaml`.
 ///
 /// # Errors
 /// A row is invalid; names the row and the reason.
 pub(in crate::checks) fn validate(knowledge: &Knowledge) -> Result<(), String> {
     for row in knowledge.known_defects().rows() {
         let wrong = |why: String| format!("defects.yaml, row {}: {why}", row.id);
-        if let Some(objects) = &row.trigger.objects {
-            for kind in &objects.kinds {
-                match kind.parse::<Kind>() {
-                    Ok(kind) if fields::is_readable(kind) => {}
-                    Ok(_) => return Err(wrong(format!("expressions cannot read {kind}"))),
-                    Err(error) => return Err(wrong(error.to_string())),
-                }
-            }
-            for expression in [&objects.expression, &objects.quote] {
-                Expression::parse(expression, &triggers::VARIABLES).map_err(wrong)?;
+        let explained = crate::checks::find(ID).map_or(&[][..], |check| &check.card().front.explains);
+        if let Some(id) = row.explains.keys().find(|id| !explained.contains(id)) {
+            return Err(wrong(format!("explains: {ID} does not explain {id}")));
+        }
+        if let Some(check) = row.reported_by.as_ref().filter(|check| crate::checks::find(check).is_none()) {
+            return Err(wrong(format!("reported-by: no check has the id {check}")));
+        }
+        let Some(trigger) = &row.trigger else { continue };
+        for kind in trigger.kinds.iter().chain(&trigger.with) {
+            match kind.parse::<Kind>() {
+                Ok(kind) if fields::is_readable(kind) => {}
+                Ok(_) => return Err(wrong(format!("expressions cannot read {kind}"))),
+                Err(error) => return Err(wrong(error.to_string())),
             }
         }
-        if let Some(log) = &row.trigger.log
-            && !knowledge.mesh_logs().rows().iter().any(|known| known.id == *log)
-        {
-            return Err(wrong(format!("mesh-logs.yaml has no row {log}")));
+        let further = trigger.only_where.iter().chain(&trigger.quote);
+        for expression in std::iter::once(&trigger.expression).chain(further) {
+            Expression::parse(expression, &triggers::VARIABLES).map_err(wrong)?;
+        }
+        let rows = knowledge.mesh_logs().rows();
+        let unknown = |id: &&str| !rows.iter().any(|row| row.id == *id);
+        if let Some(id) = trigger.log_rows().find(unknown) {
+            return Err(wrong(format!("mesh-logs.yaml has no row {id}")));
         }
     }
     Ok(())
 }
 
 impl Affected<'_> {
+    /// Whether a pod is one of the component with the defect.
+    fn is_of_pod(&self, ctx: &Context<'_>, pod: &Pod) -> bool {
+        match self.row.decides {
+            Decides::Proxy => Releases::of_pod(ctx, self.row, pod),
+            Decides::ControlPlane => pod.metadata.namespace == ctx.namespaces().control_plane,
+            Decides::ServiceMirror => true,
+        }
+    }
+
     /// A finding about the subject that triggers the defect.
-    fn finding(&self, ctx: &Context<'_>, subject: Subject, trigger: Evidence) -> Finding {
-        let Affected { row, by } = self;
+    fn finding(&self, ctx: &Context<'_>, subject: Subject, trigger: Vec<Evidence>) -> Finding {
+        let Affected { row, by, confidence } = self;
+        // A line of a log is proof, also if the content of the release is not public.
+        let is_sure = *confidence == Confidence::Observed
+            || row.trigger.as_ref().is_some_and(|trigger| trigger.log_rows().next().is_some());
+        let (message, severity) = match is_sure {
+            true => (row.effect.clone(), row.severity),
+            false if row.is_fixed() => {
+                (format!("this release may have a defect: {}", row.effect), Severity::Info)
+            }
+            false => {
+                let severity = row.severity.min(Severity::Warning);
+                (format!("this release may have a defect: {}", row.effect), severity)
+            }
+        };
         let finding = ctx
-            .finding(subject, row.effect.clone())
-            .severity(row.severity)
+            .finding(subject, message)
+            .severity(severity)
             .parameter(row.id.clone())
-            .evidence(trigger)
+            .evidences(trigger)
             .evidence(by.evidence.clone())
             .evidence(Evidence::other(
                 "Known defect",
                 format!("{}: {} ({})", row.id, row.title, row.releases()),
             ))
             .remedy(self.remedy(ctx));
+        let finding = if *confidence == Confidence::Likely { finding.likely() } else { finding };
         // An effect that is only worth knowing stops nothing.
-        if row.severity == Severity::Info { finding.explains_nothing() } else { finding }
+        if severity == Severity::Info || row.explains.is_empty() {
+            return finding.explains_nothing();
+        }
+        finding
+            .symptoms(row.explains.iter().map(|(id, reach)| (id.clone(), self.ties(ctx, *reach))).collect())
+    }
+
+    /// What the finding shares with its symptoms, in addition to its subject.
+    fn ties(&self, ctx: &Context<'_>, reach: Reach) -> Vec<Tie> {
+        match reach {
+            Reach::Object => Vec::new(),
+            Reach::Component => {
+                let home = ctx.namespaces().control_plane.clone();
+                let tie = |name: &str| Tie::Workload("Deployment".to_owned(), home, name.to_owned());
+                self.row.deployment().map(tie).into_iter().collect()
+            }
+            Reach::Mesh => vec![Tie::Cluster],
+        }
     }
 
     fn remedy(&self, ctx: &Context<'_>) -> Remedy {
         let row = self.row;
-        let fixed = row.fixed_in(ctx.knowledge.releases());
+        let version = &self.by.version;
+        let fixed = row.fixed_for(version, ctx.knowledge.releases());
         let upgrade = match (&fixed, row.decides) {
             (Some(fixed), Decides::ControlPlane) => format!("Upgrade the control plane to {fixed} or newer"),
             (Some(fixed), Decides::Proxy) => format!(
@@ -103,6 +167,13 @@ impl Affected<'_> {
         let avoid = row.workaround.iter().fold(Remedy::new(), |remedy, workaround| {
             remedy.step(StepKind::Note, workaround.trim_end_matches('.').to_owned())
         });
+        let avoid = match self.confidence {
+            Confidence::Likely if fixed.is_some() => avoid.step(
+                StepKind::Note,
+                format!("Check whether the release notes of {version} mention the fix"),
+            ),
+            Confidence::Likely | Confidence::Observed => avoid,
+        };
         avoid.step(if fixed.is_some() { StepKind::Upgrade } else { StepKind::Note }, upgrade)
     }
 }

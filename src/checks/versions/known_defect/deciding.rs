@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::checks::Context;
-use crate::finding::Evidence;
+use crate::finding::{Confidence, Evidence};
 use crate::knowledge::{Decides, KnownDefect};
 use crate::model::control_plane::{proxy_version, tag_version};
 use crate::objects::{Deployment, Pod};
@@ -17,7 +17,7 @@ const MIRRORS: [&str; 2] = ["service-mirror", "controller"];
 /// A version that has a defect.
 #[derive(Debug, Clone)]
 pub(super) struct Deciding {
-    version: LinkerdVersion,
+    pub(super) version: LinkerdVersion,
     pub(super) evidence: Evidence,
 }
 
@@ -51,19 +51,20 @@ impl Releases {
         }
     }
 
-    /// The version that has a defect, if any.
-    pub(super) fn affected(&self, ctx: &Context<'_>, row: &KnownDefect) -> Option<Deciding> {
+    /// The version that has a defect, if any, and whether it surely has it.
+    pub(super) fn affected(&self, ctx: &Context<'_>, row: &KnownDefect) -> Option<(Deciding, Confidence)> {
         let minors = ctx.knowledge.minors();
         if row.occurs_with(&self.control_plane.version, minors) != Contains::Yes {
             return None;
         }
         let control_plane = std::slice::from_ref(&self.control_plane);
+        let reads_objects = row.trigger.as_ref().is_some_and(|trigger| !trigger.reads_pods());
         let all = match (row.decides, &self.target) {
             (Decides::ControlPlane, _) => control_plane,
             // The upgrade of the control plane does not change running proxies.
             (Decides::Proxy, target) if target.is_none() || row.is_of_skew() => {
                 // Without a running proxy, the next pod gets the one of the control plane.
-                match (row.trigger.objects.is_some(), self.proxies.is_empty()) {
+                match (reads_objects, self.proxies.is_empty()) {
                     (false, _) => &self.past_proxies,
                     (true, false) => &self.proxies,
                     (true, true) => control_plane,
@@ -74,17 +75,17 @@ impl Releases {
             (_, Some(target)) => std::slice::from_ref(target),
             (Decides::Proxy, None) => &self.proxies,
         };
-        // The content of a vendor's build is not public: its number does not show whether it has the fix.
-        all.iter().find(|one| row.affects(&one.version, minors) == Contains::Yes).cloned()
+        let likely = all.iter().filter_map(|one| Some((one.clone(), row.affects(&one.version, minors)?)));
+        likely.max_by_key(|(_, confidence)| *confidence)
     }
 
-    /// Whether the proxy of one pod has a defect, or the target's.
+    /// Whether the proxy of one pod has or may have a defect, or the target's.
     pub(super) fn of_pod(ctx: &Context<'_>, row: &KnownDefect, pod: &Pod) -> bool {
         let version = match ctx.upgraded() {
             Some(upgrade) => Some(upgrade.to.clone()),
             None => proxy_version(pod),
         };
-        version.is_some_and(|version| row.affects(&version, ctx.knowledge.minors()) == Contains::Yes)
+        version.is_some_and(|version| row.affects(&version, ctx.knowledge.minors()).is_some())
     }
 }
 

@@ -1,30 +1,40 @@
-//! The fields of objects that expressions of `defects.yaml` read, as JSON in the shape of the API. They are the redacted
-//! fields that checks read, so no object needs to be kept completely.
+//! The objects that expressions of `defects.yaml` read. Custom resources are complete; of other kinds, which are many in
+//! a cluster, they have the fields that checks read. All are redacted.
 
 use serde_json::{Map, Value, json};
 
 use crate::checks::Context;
+use crate::collect::IN_FULL;
 use crate::finding::Subject;
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
+use crate::objects::container_status::ContainerState;
 use crate::objects::{
-    ConfigMap, Container, DaemonSet, Deployment, EgressNetwork, ExternalWorkload, GRPCRoute, HTTPRoute,
-    LabelSelector, Link, LinkerdHTTPRoute, Meta, MethodMatch, Namespace, Route, RouteFilter, RouteRule,
-    Server, ServerPort, Service, ServiceProfile, StatefulSet, TCPRoute, TLSRoute, Texts, Workload,
+    ConfigMap, Container, ContainerStatus, DaemonSet, Deployment, Event, Meta, Namespace, Pod, PodSpec,
+    Service, StatefulSet, Texts, Workload,
 };
+
+/// The kinds with a part of their fields.
+const IN_PART: [Kind; 8] = [
+    Kind::ConfigMap,
+    Kind::DaemonSet,
+    Kind::Deployment,
+    Kind::Event,
+    Kind::Namespace,
+    Kind::Pod,
+    Kind::Service,
+    Kind::StatefulSet,
+];
 
 /// An object, by type.
 enum Object<'a> {
-    Server(&'a Server),
-    Route(&'a Route),
+    Complete(&'a Value),
     Service(&'a Service),
-    Egress(&'a EgressNetwork),
-    Profile(&'a ServiceProfile),
-    External(&'a ExternalWorkload),
-    Link(&'a Link),
     Workload(&'a Workload),
     Namespace(&'a Namespace),
     Config(&'a ConfigMap),
+    Event(&'a Event),
+    Pod(&'a Pod),
 }
 
 /// An object of a kind.
@@ -36,103 +46,127 @@ pub(super) struct ObjectFields<'a> {
 /// The objects of a kind. The kind configmaps has only linkerd-config.
 ///
 /// # Errors
-/// They are not available, or the kind has no fields here.
-pub(super) fn objects<'a>(
-    ctx: &Context<'a>,
-    kind: Kind,
-) -> Result<Box<dyn Iterator<Item = ObjectFields<'a>> + 'a>, Missing> {
+/// They are not available.
+pub(super) fn objects<'a>(ctx: &Context<'a>, kind: Kind) -> Result<Vec<ObjectFields<'a>>, Missing> {
     macro_rules! all {
         ($listed:ident, $object:ident) => {
-            Box::new(
-                ctx.seen::<$listed>()?
-                    .iter()
-                    .map(move |object| ObjectFields { kind, object: Object::$object(object) }),
-            )
+            ctx.seen::<$listed>()?
+                .iter()
+                .map(|object| ObjectFields { kind, object: Object::$object(object) })
+                .collect()
         };
     }
     Ok(match kind {
-        Kind::Server => all!(Server, Server),
-        Kind::HTTPRoute => all!(HTTPRoute, Route),
-        Kind::LinkerdHTTPRoute => all!(LinkerdHTTPRoute, Route),
-        Kind::GRPCRoute => all!(GRPCRoute, Route),
-        Kind::TLSRoute => all!(TLSRoute, Route),
-        Kind::TCPRoute => all!(TCPRoute, Route),
         Kind::Service => all!(Service, Service),
-        Kind::EgressNetwork => all!(EgressNetwork, Egress),
-        Kind::ServiceProfile => all!(ServiceProfile, Profile),
-        Kind::ExternalWorkload => all!(ExternalWorkload, External),
-        Kind::Link => all!(Link, Link),
         Kind::Deployment => all!(Deployment, Workload),
         Kind::StatefulSet => all!(StatefulSet, Workload),
         Kind::DaemonSet => all!(DaemonSet, Workload),
         Kind::Namespace => all!(Namespace, Namespace),
+        // They are optional evidence: they disappear after an hour.
+        Kind::Event => {
+            let events = ctx.hints::<Event>().iter();
+            events.map(|object| ObjectFields { kind, object: Object::Event(object) }).collect()
+        }
+        Kind::Pod => all!(Pod, Pod),
         Kind::ConfigMap => {
             let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
-            Box::new(
-                config.into_iter().map(move |object| ObjectFields { kind, object: Object::Config(object) }),
-            )
+            config.into_iter().map(|object| ObjectFields { kind, object: Object::Config(object) }).collect()
         }
-        _ => Box::new(std::iter::empty()),
+        _ => {
+            let complete = ctx.whole(kind)?.iter();
+            complete.map(|object| ObjectFields { kind, object: Object::Complete(object) }).collect()
+        }
     })
 }
 
 /// Whether expressions can read objects of a kind.
 pub(super) fn is_readable(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Server
-            | Kind::HTTPRoute
-            | Kind::LinkerdHTTPRoute
-            | Kind::GRPCRoute
-            | Kind::TLSRoute
-            | Kind::TCPRoute
-            | Kind::Service
-            | Kind::EgressNetwork
-            | Kind::ServiceProfile
-            | Kind::ExternalWorkload
-            | Kind::Link
-            | Kind::Deployment
-            | Kind::StatefulSet
-            | Kind::DaemonSet
-            | Kind::Namespace
-            | Kind::ConfigMap
-    )
+    IN_PART.contains(&kind) || IN_FULL.contains(&kind)
 }
 
 impl<'a> ObjectFields<'a> {
-    fn metadata(&self) -> &'a Meta {
-        match self.object {
-            Object::Server(object) => &object.metadata,
-            Object::Route(object) => &object.metadata,
+    fn meta(&self) -> Option<&'a Meta> {
+        Some(match self.object {
+            Object::Complete(_) => return None,
             Object::Service(object) => &object.metadata,
-            Object::Egress(object) => &object.metadata,
-            Object::Profile(object) => &object.metadata,
-            Object::External(object) => &object.metadata,
-            Object::Link(object) => &object.metadata,
             Object::Workload(object) => &object.metadata,
             Object::Namespace(object) => &object.metadata,
             Object::Config(object) => &object.metadata,
+            Object::Event(object) => &object.metadata,
+            Object::Pod(object) => &object.metadata,
+        })
+    }
+
+    /// Its namespace and name.
+    fn key(&self) -> (&'a str, &'a str) {
+        match (self.object_json(), self.meta()) {
+            (Some(object), _) => {
+                let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
+                (text("namespace"), text("name"))
+            }
+            (None, meta) => meta.map_or(("", ""), Meta::key),
+        }
+    }
+
+    fn object_json(&self) -> Option<&'a Value> {
+        if let Object::Complete(object) = self.object { Some(object) } else { None }
+    }
+
+    /// The pod, if it is one.
+    pub(super) fn pod(&self) -> Option<&'a Pod> {
+        if let Object::Pod(pod) = self.object { Some(pod) } else { None }
+    }
+
+    /// The event, if it is one.
+    pub(super) fn event(&self) -> Option<&'a Event> {
+        if let Object::Event(event) = self.object { Some(event) } else { None }
+    }
+
+    fn texts(&self) -> Option<&'a Texts> {
+        match self.object {
+            Object::Workload(object) => Some(&object.spec.template.metadata.annotations),
+            _ => self.meta().map(|meta| &*meta.annotations),
         }
     }
 
     /// Annotations of the pod template, or of the object if it has none.
-    pub(super) fn annotations(&self) -> &'a Texts {
-        match self.object {
-            Object::Workload(object) => &object.spec.template.metadata.annotations,
-            _ => &self.metadata().annotations,
+    pub(super) fn annotations(&self) -> Value {
+        match (self.texts(), self.object_json()) {
+            (Some(texts), _) => json!(texts.to_map()),
+            (None, Some(object)) if object["metadata"]["annotations"].is_object() => {
+                object["metadata"]["annotations"].clone()
+            }
+            (None, _) => json!({}),
         }
     }
 
-    /// The object as a subject.
+    /// Whether it has an annotation; see [`ObjectFields::annotations`].
+    pub(super) fn has_annotation(&self, key: &str) -> bool {
+        match (self.texts(), self.object_json()) {
+            (Some(texts), _) => texts.contains_key(key),
+            (None, Some(object)) => object["metadata"]["annotations"].get(key).is_some(),
+            (None, None) => false,
+        }
+    }
+
+    /// The object as a subject; the object that an event is about.
     pub(super) fn subject(&self) -> Subject {
-        let (namespace, name) = self.metadata().key();
+        match self.event().map(|event| &event.about).filter(|about| !about.name.is_empty()) {
+            Some(about) => Subject::object(about.kind.to_string(), &about.namespace, &about.name),
+            None => self.own_subject(),
+        }
+    }
+
+    /// The object itself as a subject.
+    pub(super) fn own_subject(&self) -> Subject {
+        let (namespace, name) = self.key();
         Subject::object(self.kind, namespace, name)
     }
 
     /// Whether it is in a namespace that the run checks.
     pub(super) fn is_judged(&self, ctx: &Context<'_>) -> bool {
-        let namespace = &self.metadata().namespace;
-        !self.kind.info().namespaced || *namespace == ctx.namespaces().control_plane || ctx.judges(namespace)
+        let (namespace, _) = self.key();
+        !self.kind.info().namespaced || namespace == ctx.namespaces().control_plane || ctx.judges(namespace)
     }
 
     /// The item that it belongs to.
@@ -150,32 +184,22 @@ impl<'a> ObjectFields<'a> {
     /// Its fields.
     pub(super) fn json(&self) -> Value {
         let mut json = match self.object {
-            Object::Server(object) => json!({"spec": server(object)}),
-            Object::Route(object) => json!({"spec": route(object)}),
+            Object::Complete(object) => return object.clone(),
             Object::Service(object) => json!({"spec": service(object)}),
-            Object::Egress(object) => json!({"spec": {"trafficPolicy": object.spec.traffic_policy}}),
-            Object::Profile(object) => {
-                let routes = object.spec.routes.iter();
-                let routes: Vec<Value> =
-                    routes.map(|one| json!({"name": one.name, "isRetryable": one.is_retryable})).collect();
-                json!({"spec": {"routes": routes}})
-            }
-            Object::External(object) => {
-                let ports = object.spec.ports.iter().map(|port| {
-                    fields([("name", port.name.as_ref().map(|name| json!(name)))], json!({"port": port.port}))
-                });
-                json!({"spec": {"ports": ports.collect::<Vec<_>>()}})
-            }
-            // The lists may be long, and expressions need only their length.
-            Object::Link(object) => json!({"status": {
-                "mirrorServices": object.status.mirror_services.len(),
-                "federatedServices": object.status.federated_services.len(),
-            }}),
             Object::Workload(object) => json!({"spec": {"template": template(object)}}),
             Object::Namespace(_) => json!({}),
             Object::Config(object) => json!({"values": values(object)}),
+            Object::Event(object) => json!({
+                "reason": object.reason.as_str(),
+                "type": object.kind.as_str(),
+                // Its text has redacted parts, and expressions search the rest.
+                "message": object.message.replace("REDACTED(", "("),
+            }),
+            Object::Pod(object) => pod(object),
         };
-        json["metadata"] = metadata(self.metadata());
+        if let Some(meta) = self.meta() {
+            json["metadata"] = metadata(meta);
+        }
         json
     }
 }
@@ -199,34 +223,6 @@ fn metadata(meta: &Meta) -> Value {
     })
 }
 
-fn selector(selector: &LabelSelector) -> Value {
-    let mut labels: Map<String, Value> =
-        selector.match_labels.iter().map(|(key, value)| (key.to_string(), json!(value))).collect();
-    // A value that is not text, as in the manifest.
-    labels.extend(selector.match_labels.no_text.iter().map(|key| (key.clone(), json!(0))));
-    let expressions = selector.match_expressions.iter().map(|one| {
-        let always = json!({"key": one.key, "operator": one.operator});
-        fields([("values", one.values.as_ref().map(|values| json!(values)))], always)
-    });
-    json!({"matchLabels": labels, "matchExpressions": expressions.collect::<Vec<_>>()})
-}
-
-fn server(object: &Server) -> Value {
-    let spec = &object.spec;
-    let port = spec.port.as_ref().map(|port| match port {
-        ServerPort::Number(number) => json!(number),
-        ServerPort::Name(name) => json!(name),
-    });
-    let optional = [
-        ("podSelector", spec.pod_selector.as_ref().map(selector)),
-        ("externalWorkloadSelector", spec.external_workload_selector.as_ref().map(selector)),
-        ("port", port),
-        ("proxyProtocol", spec.proxy_protocol.as_ref().map(|text| json!(text))),
-        ("accessPolicy", spec.access_policy.as_ref().map(|text| json!(text))),
-    ];
-    fields(optional, json!({}))
-}
-
 fn service(object: &Service) -> Value {
     let ports = object.spec.ports.iter().map(
         |port| json!({"name": port.name, "port": port.port, "protocol": port.protocol, "appProtocol": port.app_protocol}),
@@ -239,73 +235,8 @@ fn service(object: &Service) -> Value {
     })
 }
 
-fn route(object: &Route) -> Value {
-    let parents = object.spec.parent_refs.iter().map(|parent| {
-        let optional = [
-            ("group", parent.group.as_ref().map(|text| json!(text))),
-            ("namespace", parent.namespace.as_ref().map(|text| json!(text))),
-            ("port", parent.port.map(|port| json!(port))),
-        ];
-        fields(optional, json!({"name": parent.name, "kind": parent.kind.as_deref().unwrap_or("Gateway")}))
-    });
-    json!({
-        "parentRefs": parents.collect::<Vec<_>>(),
-        "hostnames": object.spec.hostnames,
-        "rules": object.spec.rules.iter().map(rule).collect::<Vec<_>>(),
-    })
-}
-
-fn rule(rule: &RouteRule) -> Value {
-    let matches = rule.matches.iter().map(|one| {
-        let path =
-            one.path.as_ref().and_then(|path| path.value.as_ref()).map(|value| json!({"value": value}));
-        let method = one.method.as_ref().map(|method| match method {
-            MethodMatch::Http(method) => json!(method),
-            MethodMatch::Grpc { service, method, .. } => fields(
-                [
-                    ("service", service.as_ref().map(|text| json!(text))),
-                    ("method", method.as_ref().map(|text| json!(text))),
-                ],
-                json!({}),
-            ),
-        });
-        let headers: Vec<Value> = one.headers.iter().map(|header| json!({"name": header.name})).collect();
-        fields([("path", path), ("method", method)], json!({"headers": headers}))
-    });
-    let backends = rule.backend_refs.iter().map(|backend| {
-        let optional = [
-            ("group", backend.group.as_ref().map(|text| json!(text))),
-            ("kind", backend.kind.as_ref().map(|text| json!(text))),
-            ("namespace", backend.namespace.as_ref().map(|text| json!(text))),
-            ("port", backend.port.map(|port| json!(port))),
-            ("weight", backend.weight.map(|weight| json!(weight))),
-        ];
-        fields(optional, json!({"name": backend.name}))
-    });
-    json!({
-        "matches": matches.collect::<Vec<_>>(),
-        "filters": rule.filters.iter().map(filter).collect::<Vec<_>>(),
-        "backendRefs": backends.collect::<Vec<_>>(),
-    })
-}
-
-fn filter(filter: &RouteFilter) -> Value {
-    let redirect = filter.request_redirect.as_ref().map(|redirect| {
-        let path = redirect.path.as_ref().map(|path| {
-            let optional = [
-                ("replaceFullPath", path.replace_full_path.as_ref().map(|text| json!(text))),
-                ("replacePrefixMatch", path.replace_prefix_match.as_ref().map(|text| json!(text))),
-            ];
-            fields(optional, json!({}))
-        });
-        fields([("path", path)], json!({}))
-    });
-    fields([("requestRedirect", redirect)], json!({"type": filter.kind}))
-}
-
-fn template(object: &Workload) -> Value {
-    let template = &object.spec.template;
-    let containers = |all: &mut dyn Iterator<Item = &Container>| -> Vec<Value> {
+fn containers(spec: &PodSpec) -> Value {
+    let all = |all: &mut dyn Iterator<Item = &Container>| -> Vec<Value> {
         all.map(|container| {
             let ports = container.ports.iter().map(
                 |port| json!({"name": port.name.as_str(), "containerPort": port.container_port, "hostPort": port.host_port}),
@@ -321,10 +252,45 @@ fn template(object: &Workload) -> Value {
         .collect()
     };
     json!({
+        "containers": all(&mut spec.containers.iter()),
+        "initContainers": all(&mut spec.init_containers.iter()),
+    })
+}
+
+fn template(object: &Workload) -> Value {
+    let template = &object.spec.template;
+    json!({
         "metadata": {"labels": template.metadata.labels.to_map(), "annotations": template.metadata.annotations.to_map()},
-        "spec": {
-            "containers": containers(&mut template.spec.containers.iter()),
-            "initContainers": containers(&mut template.spec.init_containers.iter()),
+        "spec": containers(&template.spec),
+    })
+}
+
+fn pod(object: &Pod) -> Value {
+    let state = |state: &ContainerState| match (state.waiting(), state.terminated()) {
+        (Some(waiting), _) => json!({"waiting": {"reason": waiting.reason}}),
+        (None, Some(ended)) => {
+            json!({"terminated": {"exitCode": ended.exit_code, "reason": ended.reason.as_str()}})
+        }
+        (None, None) => json!({}),
+    };
+    let statuses = |all: &[ContainerStatus]| -> Vec<Value> {
+        let status = |status: &ContainerStatus| {
+            json!({
+                "name": status.name.as_str(),
+                "ready": status.ready,
+                "restartCount": status.restart_count,
+                "state": state(&status.state),
+                "lastState": state(status.last_state()),
+            })
+        };
+        all.iter().map(status).collect()
+    };
+    json!({
+        "spec": containers(&object.spec),
+        "status": {
+            "phase": object.status.phase.as_str(),
+            "containerStatuses": statuses(&object.status.container_statuses),
+            "initContainerStatuses": statuses(&object.status.init_container_statuses),
         },
     })
 }

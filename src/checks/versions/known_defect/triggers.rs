@@ -1,101 +1,167 @@
 //! Objects that trigger a defect: the expression of the row is true for them.
 
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use super::Affected;
 use super::fields::{ObjectFields, objects};
+use super::pods::Past;
 use crate::checks::Context;
 use crate::expression::{Expression, Known, NoValue, Scope};
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding};
+use crate::finding::{Evidence, Finding, Subject};
 use crate::item::{Item, Kind};
-use crate::knowledge::ObjectTrigger;
-use crate::objects::{CustomResourceDefinition, is_undefined};
+use crate::knowledge::DefectTrigger;
+use crate::missing::Missing;
+use crate::model::owners::Owner;
+use crate::objects::{CustomResourceDefinition, Pod, is_undefined};
 
 /// Variables of expressions.
-pub(super) const VARIABLES: [&str; 2] = ["object", "annotations"];
+pub(super) const VARIABLES: [&str; 5] = ["object", "annotations", "others", "ended", "reported"];
 /// Maximum length of quoted text.
 const QUOTED: usize = 200;
+/// Maximum age of an event.
+const LATELY: SignedDuration = SignedDuration::from_hours(1);
 
 /// A row with its parsed expressions.
 struct Parsed<'a> {
     affected: &'a Affected<'a>,
-    trigger: &'a ObjectTrigger,
+    trigger: &'a DefectTrigger,
+    only_where: Option<Expression>,
     expression: Expression,
-    quote: Expression,
+    quote: Option<Expression>,
+    /// A scope with `others`, if the row has `with`. Its budget is its own.
+    scope: Option<Scope<'static>>,
 }
 
-/// Findings of all rows with objects.
+/// Findings by row and owner, with the names of the pods.
+type OfPods<'a> = BTreeMap<(&'a str, Owner), (Vec<String>, Finding)>;
+
+/// Findings of all rows with a trigger.
 pub(super) fn findings(ctx: &Context<'_>, affected: &[Affected<'_>]) -> Vec<Finding> {
+    let root = Scope::new(Known::default());
     let parsed: Vec<Parsed<'_>> = affected.iter().filter_map(|affected| parse(ctx, affected)).collect();
     let mut kinds: Vec<Kind> =
         parsed.iter().flat_map(|row| row.trigger.kinds.iter()).filter_map(|kind| kind.parse().ok()).collect();
     kinds.sort();
     kinds.dedup();
-    let root = Scope::new(Known::default());
     let mut findings = Vec::new();
     for kind in kinds {
         let rows: Vec<&Parsed<'_>> = parsed.iter().filter(|row| row.is_for(kind)).collect();
-        match objects(ctx, kind) {
-            Ok(objects) => {
-                let judged = objects.filter(|object| object.is_judged(ctx));
-                findings.extend(judged.flat_map(|object| of_object(ctx, &rows, &root, &object)));
+        let Some(objects) = served(ctx, kind) else { continue };
+        let mut of_pods = OfPods::new();
+        for object in objects.iter().filter(|object| object.is_judged(ctx)) {
+            let found = of_object(ctx, &rows, &root, object);
+            let Some(pod) = object.pod() else {
+                findings.extend(found.into_iter().map(|(_, finding)| finding));
+                continue;
+            };
+            for (row, finding) in found {
+                let group = of_pods.entry((row.affected.row.id.as_str(), ctx.owners().of(pod)));
+                group.or_insert_with(|| (Vec::new(), finding)).0.push(pod.metadata.name.clone());
             }
-            // A kind that the cluster does not define or serve has no objects.
-            Err(missing) if missing.why == Why::NotServed || is_absent(ctx, kind) => {}
-            Err(missing) => ctx.gap(missing),
         }
+        findings.extend(
+            of_pods.into_iter().map(|((_, owner), (pods, finding))| Finding {
+                subjects: vec![owner.subject(pods)],
+                ..finding
+            }),
+        );
     }
     findings
 }
 
-fn is_absent(ctx: &Context<'_>, kind: Kind) -> bool {
-    ctx.every::<CustomResourceDefinition>().is_ok_and(|all| is_undefined(all, kind))
+/// The objects of a kind; `None` if they are not available, which is a gap if the cluster may have some.
+fn served<'a>(ctx: &Context<'a>, kind: Kind) -> Option<Vec<ObjectFields<'a>>> {
+    let is_absent = |missing: &Missing| {
+        missing.why == Why::NotServed
+            || ctx.every::<CustomResourceDefinition>().is_ok_and(|all| is_undefined(all, kind))
+    };
+    match objects(ctx, kind) {
+        Ok(objects) => Some(objects),
+        // A kind that the cluster does not define or serve has no objects.
+        Err(missing) if is_absent(&missing) => None,
+        Err(missing) => {
+            ctx.gap(missing);
+            None
+        }
+    }
 }
 
-fn of_object(
-    ctx: &Context<'_>,
-    rows: &[&Parsed<'_>],
+fn of_object<'c, 'r, 'a>(
+    ctx: &Context<'c>,
+    rows: &[&'r Parsed<'a>],
     root: &Scope<'_>,
-    object: &ObjectFields<'_>,
-) -> Vec<Finding> {
-    let candidates: Vec<&&Parsed<'_>> = rows.iter().filter(|row| row.may_match(object)).collect();
+    object: &ObjectFields<'c>,
+) -> Vec<(&'r Parsed<'a>, Finding)> {
+    let past = object.pod().map(|pod| Past::new(ctx, pod)).unwrap_or_default();
+    let may_hold =
+        |row: &&'r Parsed<'a>| (!past.is_empty() || !row.reads_past()) && row.may_match(ctx, object);
+    let candidates: Vec<&'r Parsed<'a>> = rows.iter().copied().filter(may_hold).collect();
     if candidates.is_empty() {
         return Vec::new();
     }
-    let mut scope = root.within();
-    let bound = scope
-        .bind("object", &object.json())
-        .and_then(|()| scope.bind("annotations", &json!(object.annotations().to_map())));
+    let (fields, annotations) = (object.json(), object.annotations());
+    let (ended, reported) = (json!(past.ended), Value::Object(past.reported.clone()));
+    let bind = |scope: &mut Scope<'_>| -> Result<(), NoValue> {
+        scope.bind("object", &fields)?;
+        scope.bind("annotations", &annotations)?;
+        scope.bind("ended", &ended)?;
+        scope.bind("reported", &reported)
+    };
+    let mut shared = root.within();
+    let bound = bind(&mut shared);
     let found = candidates.into_iter().filter_map(|row| {
-        let holds = bound.clone().and_then(|()| row.expression.holds(&scope));
-        match holds {
-            Ok(true) => Some(row.finding(ctx, &scope, object)),
-            Ok(false) => None,
-            Err(why) => {
-                row.gap(ctx, object, &why);
-                None
+        let holds = bound.clone().and_then(|()| {
+            if let Some(only_where) = &row.only_where
+                && !only_where.holds(&shared)?
+            {
+                return Ok(None);
             }
-        }
+            let mut own = row.scope.as_ref().map(Scope::within);
+            own.as_mut().map_or(Ok(()), &bind)?;
+            let scope = own.as_ref().unwrap_or(&shared);
+            Ok(row.expression.holds(scope)?.then(|| (row, row.finding(ctx, scope, object, &past))))
+        });
+        holds.unwrap_or_else(|why| {
+            row.gap(ctx, &object.own_subject().to_string(), object.item(), &why);
+            None
+        })
     });
     found.collect()
 }
 
-/// The row's expressions; `None` if it has none, or if they are not valid, which is a gap.
+/// The row's expressions; `None` if they are not valid, which is a gap, or if it needs objects that do not exist.
 fn parse<'a>(ctx: &Context<'_>, affected: &'a Affected<'a>) -> Option<Parsed<'a>> {
-    let trigger = affected.row.trigger.objects.as_ref()?;
-    let expression = Expression::parse(&trigger.expression, &VARIABLES);
-    let quote = Expression::parse(&trigger.quote, &VARIABLES);
-    match (expression, quote) {
-        (Ok(expression), Ok(quote)) => Some(Parsed { affected, trigger, expression, quote }),
-        (Err(why), _) | (_, Err(why)) => {
+    let trigger = affected.row.trigger.as_ref()?;
+    let kind = trigger.kinds.first().and_then(|kind| kind.parse().ok()).unwrap_or(Kind::Service);
+    let read = |text: &String| {
+        let parsed = Expression::parse(text, &VARIABLES);
+        parsed.map_err(|why| {
             let message = format!("defects.yaml, row {}: {why}", affected.row.id);
             let close = "correct the expression in defects.yaml".to_owned();
-            let kind = trigger.kinds.first().and_then(|kind| kind.parse().ok()).unwrap_or(Kind::Service);
             ctx.gap(ctx.lacking(Item::List(kind), Why::NoValue { message, close }, "some of them"));
-            None
+        })
+    };
+    let expression = read(&trigger.expression).ok()?;
+    let quote = trigger.quote.as_ref().map(read).transpose().ok()?;
+    let only_where = trigger.only_where.as_ref().map(read).transpose().ok()?;
+    let mut parsed = Parsed { affected, trigger, only_where, expression, quote, scope: None };
+    if let Some(kind) = trigger.with.as_ref().and_then(|kind| kind.parse().ok()) {
+        let others: Value = served(ctx, kind)?.iter().map(ObjectFields::json).collect();
+        if others.as_array().is_none_or(Vec::is_empty) {
+            return None;
         }
+        let mut scope = Scope::new(Known::default());
+        if let Err(why) = scope.bind("others", &others) {
+            parsed.gap(ctx, &kind.resource(), Item::List(kind), &why);
+            return None;
+        }
+        parsed.scope = Some(scope);
     }
+    Some(parsed)
 }
 
 impl Parsed<'_> {
@@ -103,30 +169,55 @@ impl Parsed<'_> {
         self.trigger.kinds.iter().any(|of| of.parse() == Ok(kind))
     }
 
-    /// Whether the object has one of the required annotations.
-    fn may_match(&self, object: &ObjectFields<'_>) -> bool {
-        let wanted = &self.trigger.annotations;
-        wanted.is_empty() || wanted.iter().any(|key| object.annotations().contains_key(key))
+    /// Whether the expression needs a container that ended, or a line of a log.
+    fn reads_past(&self) -> bool {
+        ["ended", "reported"].iter().any(|name| self.trigger.expression.contains(name))
     }
 
-    fn finding(&self, ctx: &Context<'_>, scope: &Scope<'_>, object: &ObjectFields<'_>) -> Finding {
-        let quoted = match self.quote.evaluate(scope) {
-            Ok(Value::String(text)) => text,
-            Ok(value) => value.to_string(),
+    /// Whether the object has one of the required annotations, is recent, and runs the release.
+    fn may_match(&self, ctx: &Context<'_>, object: &ObjectFields<'_>) -> bool {
+        let wanted = &self.trigger.annotations;
+        let is_old = object
+            .event()
+            .and_then(|event| event.last.get())
+            .is_some_and(|at| ctx.now().duration_since(at) > LATELY);
+        let is_affected = |pod: &Pod| self.affected.is_of_pod(ctx, pod);
+        (wanted.is_empty() || wanted.iter().any(|key| object.has_annotation(key)))
+            && !is_old
+            && object.pod().is_none_or(is_affected)
+    }
+
+    fn finding(
+        &self,
+        ctx: &Context<'_>,
+        scope: &Scope<'_>,
+        object: &ObjectFields<'_>,
+        past: &Past,
+    ) -> Finding {
+        let trigger = self.quoted(scope, object.own_subject());
+        let past = past.evidence_for(&self.trigger.expression).cloned();
+        let evidence: Vec<Evidence> = trigger.into_iter().chain(past).collect();
+        let finding = self.affected.finding(ctx, object.subject(), evidence);
+        // A container can end in the same way for another reason.
+        if self.reads_past() { finding.likely() } else { finding }
+    }
+
+    /// The field that triggers the defect.
+    fn quoted(&self, scope: &Scope<'_>, object: Subject) -> Option<Evidence> {
+        let quoted = match self.quote.as_ref()?.quoted(scope) {
+            Ok(text) => text,
             Err(why) => format!("no value: {why}"),
         };
         let quoted = match quoted.char_indices().nth(QUOTED) {
             Some((at, _)) => format!("{}…", &quoted[..at]),
             None => quoted,
         };
-        let trigger = Evidence::field(object.subject(), self.trigger.path.as_str(), quoted);
-        self.affected.finding(ctx, object.subject(), trigger)
+        Some(Evidence::field(object, self.trigger.path.as_str(), quoted))
     }
 
-    fn gap(&self, ctx: &Context<'_>, object: &ObjectFields<'_>, why: &NoValue) {
-        let message = format!("{}, defect {}: {why}", object.subject(), self.affected.row.id);
+    fn gap(&self, ctx: &Context<'_>, about: &str, item: Item, why: &NoValue) {
+        let message = format!("{about}, defect {}: {why}", self.affected.row.id);
         let close = why.hint().to_owned();
-        let item = object.item();
         ctx.gap(ctx.lacking(item, Why::NoValue { message, close }, "some of them"));
     }
 }
