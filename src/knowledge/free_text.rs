@@ -20,6 +20,10 @@ pub struct FreeText {
     sensitive_words: HashSet<String>,
     near: HashSet<String>,
     options: HashSet<String>,
+    users: HashSet<String>,
+    /// First words by the second.
+    phrases: HashMap<String, Vec<String>>,
+    links: HashSet<String>,
     prose: HashSet<String>,
     hosts: HashSet<String>,
     roots: HashSet<String>,
@@ -66,6 +70,9 @@ struct Sensitive {
     words: Vec<String>,
     near: Vec<String>,
     options: Vec<String>,
+    users: Vec<String>,
+    phrases: Vec<String>,
+    links: Vec<String>,
 }
 
 impl From<Written> for FreeText {
@@ -74,7 +81,14 @@ impl From<Written> for FreeText {
         let names = written.keys.names.into_iter().map(|key| (key, KeyValue::Name));
         let numbers = written.keys.numbers.into_iter().map(|key| (key, KeyValue::Number));
         let words = written.words.split_whitespace();
-        let announcing: Vec<String> = [&written.sensitive.parts[..], &written.sensitive.words].concat();
+        let sensitive = &written.sensitive;
+        let phrases = sensitive.phrases.iter().flat_map(|phrase| phrase.split(' ')).map(str::to_owned);
+        let phrases: Vec<String> = phrases.collect();
+        let mut by_second: HashMap<String, Vec<String>> = HashMap::new();
+        for (first, second) in sensitive.phrases.iter().filter_map(|phrase| phrase.split_once(' ')) {
+            by_second.entry(second.to_owned()).or_default().push(first.to_owned());
+        }
+        let announcing = [&sensitive.parts[..], &sensitive.words, &sensitive.users, &phrases].concat();
         FreeText {
             source: written.source,
             words: words.map(str::to_owned).chain(written.terms).chain(announcing).collect(),
@@ -86,6 +100,9 @@ impl From<Written> for FreeText {
             sensitive_words: set(written.sensitive.words),
             near: set(written.sensitive.near),
             options: set(written.sensitive.options),
+            users: set(written.sensitive.users),
+            phrases: by_second,
+            links: set(written.sensitive.links),
             prose: set(written.prose),
             hosts: set(written.hosts),
             roots: set(written.roots),
@@ -117,6 +134,21 @@ impl FreeText {
     /// Whether this program option has a user and a password as its value.
     pub fn takes_credentials(&self, option: &str) -> bool {
         self.options.contains(option)
+    }
+
+    /// Whether this lower-case word is the name of a common account, so that its password follows a colon.
+    pub fn is_account(&self, word: &str) -> bool {
+        self.users.contains(word)
+    }
+
+    /// Whether these two lower-case words announce a secret.
+    pub fn is_phrase(&self, first: &str, second: &str) -> bool {
+        self.phrases.get(second).is_some_and(|firsts| firsts.iter().any(|known| known == first))
+    }
+
+    /// Whether this lower-case word connects a thing and its value: `the password of the database is ...`.
+    pub fn links_value(&self, word: &str) -> bool {
+        self.links.contains(word)
     }
 
     /// Whether a sentence may continue with this word after a quoted name.

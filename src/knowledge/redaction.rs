@@ -59,19 +59,37 @@ pub enum Sort {
     Checksum,
     /// `environment`
     Environment,
+    /// `variable`
+    Variable,
+    /// `name`
+    Name,
+    /// `path`
+    Path,
+    /// `address`
+    Address,
+    /// `id`
+    Id,
+    /// `header`
+    Header,
     /// `labels`
     Labels,
     /// `annotations`
     Annotations,
 }
 
-const SORTS: [(&str, Sort); 8] = [
+const SORTS: [(&str, Sort); 14] = [
     ("text", Sort::Text),
     ("sentence", Sort::Sentence),
     ("word", Sort::Word),
     ("certificates", Sort::Certificates),
     ("checksum", Sort::Checksum),
     ("environment", Sort::Environment),
+    ("variable", Sort::Variable),
+    ("name", Sort::Name),
+    ("path", Sort::Path),
+    ("address", Sort::Address),
+    ("id", Sort::Id),
+    ("header", Sort::Header),
     ("labels", Sort::Labels),
     ("annotations", Sort::Annotations),
 ];

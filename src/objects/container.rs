@@ -238,7 +238,7 @@ impl Container {
         let awaits = words().any(|word| word.rsplit('/').next() == Some("linkerd-await"));
         self.ends_proxy = words().any(|word| word.contains(":4191/shutdown"))
             || awaits && words().any(|word| matches!(word.as_str(), "-S" | "--shutdown"));
-        if !owner.keeps(&self.name) {
+        if !owner.keeps(&self.name, &self.image) {
             // For other containers, only the presence of a command is kept.
             self.command.truncate(1);
             self.command.iter_mut().for_each(String::clear);

@@ -108,7 +108,7 @@ impl Listed for Event {
              action: word, message: sentence, note: sentence, firstTimestamp: word, lastTimestamp: word, \
              deprecatedFirstTimestamp: word, deprecatedLastTimestamp: word, eventTime: word, series: \
              {lastObservedTime: word, state: word}, source: source, deprecatedSource: source, reportingInstance: \
-             text, reportingComponent: text, reportingController: text}",
+             name, reportingComponent: name, reportingController: name}",
         ..KindInfo::namespaced("", "v1", "Event", "events")
     };
 }

@@ -6,6 +6,7 @@ use super::condition::Condition;
 use super::meta::{Meta, nullable};
 use super::target::is_a;
 use super::{Kind, KindInfo, Listed, object};
+use crate::redact;
 
 /// Controller name of Linkerd's policy controller in statuses.
 pub const POLICY_CONTROLLER: &str = "linkerd.io/policy-controller";
@@ -108,16 +109,32 @@ pub struct RouteMatch {
 
 /// A text or pattern to match.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
+#[serde(from = "WrittenMatch")]
 pub struct ValueMatch {
     /// `Exact`, `PathPrefix` or `RegularExpression`.
-    #[serde(rename = "type")]
     pub kind: Option<String>,
     /// Name of the header or parameter.
-    #[serde(deserialize_with = "nullable")]
     pub name: String,
-    /// The text or the pattern.
+    /// The text or the pattern; replaced if the name announces a secret.
     pub value: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct WrittenMatch {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[serde(deserialize_with = "nullable")]
+    name: String,
+    value: Option<String>,
+}
+
+impl From<WrittenMatch> for ValueMatch {
+    fn from(written: WrittenMatch) -> ValueMatch {
+        let WrittenMatch { kind, name, value } = written;
+        let value = value.map(|value| redact::matched_value(&name, &value).into_owned());
+        ValueMatch { kind, name, value }
+    }
 }
 
 /// A method of HTTP or of gRPC.

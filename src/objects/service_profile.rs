@@ -56,7 +56,7 @@ impl Listed for ServiceProfile {
     const KIND: Kind = Kind::ServiceProfile;
     const INFO: KindInfo = KindInfo {
         aliases: &["sp"],
-        passes: "{spec: {routes: {name: text, timeout: word}, dstOverrides: {authority: text, weight: word}, \
+        passes: "{spec: {routes: {name: name, timeout: word}, dstOverrides: {authority: text, weight: word}, \
                  retryBudget: {ttl: word}}}",
         ..KindInfo::namespaced("linkerd.io", "v1alpha2", "ServiceProfile", "serviceprofiles")
     };

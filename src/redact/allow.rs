@@ -5,10 +5,11 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::keys;
 use super::memo::Memo;
+use super::remote::KUBECONFIG;
+use super::{free_text, keys};
 use crate::annotations::may_be_linkerds;
-use crate::knowledge::{Field, Fields, Knowledge, META, Redaction, Sort};
+use crate::knowledge::{Field, Fields, KeyKind, Knowledge, META, Redaction, Sort, ValueType};
 
 /// Rule for the content of a field.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +26,25 @@ pub enum Rule {
     Certificates,
     /// A checksum of public data.
     Checksum,
-    /// Name or value of an environment variable; the container's rule decides which are kept.
+    /// A name; tokens that look random are replaced.
+    Name,
+    /// A path of requests; segments that look random are replaced.
+    Path,
+    /// Host names, addresses, mesh identities.
+    Address,
+    /// The id of a container.
+    Identifier,
+    /// The value of a header: replaced.
+    Header,
+    /// The value of a key of Linkerd, by its type.
+    Setting(&'static ValueType),
+    /// A label whose name may announce a secret: words of messages are kept.
+    Hinted,
+    /// Facts about a kubeconfig, as this program writes them.
+    Access,
+    /// Name of an environment variable.
+    Variable,
+    /// Value of an environment variable; the container's rule decides which are kept.
     Env,
     /// Labels: names by name.
     Labels,
@@ -70,6 +89,9 @@ impl Names {
 static OTHER: Rule = Rule::Other;
 static TEXT: Rule = Rule::Text;
 static CHECKSUM: Rule = Rule::Checksum;
+static NAME: Rule = Rule::Name;
+static HINTED: Rule = Rule::Hinted;
+static ACCESS: Rule = Rule::Access;
 /// For objects that were redacted before.
 pub static CLEAN: Rule = Rule::Clean;
 
@@ -81,7 +103,9 @@ impl Rule {
             Rule::Fields(fields) => fields.get(key).unwrap_or(&OTHER),
             Rule::Map(rule) => rule,
             Rule::Clean => &CLEAN,
-            Rule::Labels => of_label(key),
+            Rule::Labels => {
+                LABELS.with(|known| known.known(key, |key| Some(of_label(key)))).unwrap_or(&OTHER)
+            }
             Rule::Annotations => {
                 ANNOTATIONS.with(|known| known.known(key, |key| Some(of_annotation(key)))).unwrap_or(&OTHER)
             }
@@ -91,6 +115,15 @@ impl Rule {
             | Rule::Word
             | Rule::Certificates
             | Rule::Checksum
+            | Rule::Name
+            | Rule::Path
+            | Rule::Address
+            | Rule::Identifier
+            | Rule::Header
+            | Rule::Setting(_)
+            | Rule::Hinted
+            | Rule::Access
+            | Rule::Variable
             | Rule::Env => &OTHER,
         }
     }
@@ -105,22 +138,46 @@ impl Rule {
 thread_local! {
     /// Cache for annotations.
     static ANNOTATIONS: Memo<Option<&'static Rule>> = Memo::of(256);
+    /// Cache for labels.
+    static LABELS: Memo<Option<&'static Rule>> = Memo::of(256);
 }
 
+/// Of an annotation: known keys are judged by the type of their value, others by their name and the form of the value.
 fn of_annotation(key: &str) -> &'static Rule {
     match key {
         // A checksum by Linkerd of public data.
         _ if key.starts_with("linkerd.io/") && key.ends_with("sha256") => &CHECKSUM,
-        _ if may_be_linkerds(key) => of_label(key),
-        _ if data().annotations.iter().any(|known| known == key) => &TEXT,
-        _ => &OTHER,
+        KUBECONFIG => &ACCESS,
+        _ if data().annotations.iter().any(|known| known == key) => &NAME,
+        _ if !may_be_linkerds(key) => &OTHER,
+        _ => known(key, KeyKind::Annotation).unwrap_or_else(|| named(key, &NAME)),
     }
 }
 
 fn of_label(key: &str) -> &'static Rule {
-    let (domain, name) = key.rsplit_once('/').unwrap_or(("", key));
-    let linkerds = domain.ends_with("linkerd.io") || domain == "meshdoctor.io";
-    if !linkerds && keys::is_secret_in_text(name) { &OTHER } else { &TEXT }
+    known(key, KeyKind::Label).map_or_else(|| named(key, &TEXT), |_| &TEXT)
+}
+
+/// The rule for the values of a key of Linkerd.
+fn known(key: &str, kind: KeyKind) -> Option<&'static Rule> {
+    static RULES: OnceLock<HashMap<&str, Rule>> = OnceLock::new();
+    let keys = Knowledge::embedded().annotations();
+    // Keys with any ending are judged by their name.
+    let row = keys.get_as(key, kind).or_else(|| keys.get(key)).filter(|row| !row.is_prefix())?;
+    let rules = RULES.get_or_init(|| {
+        keys.keys().iter().map(|row| (row.key.as_str(), Rule::Setting(&row.value))).collect()
+    });
+    rules.get(row.key.as_str())
+}
+
+/// The rule of a key by the name behind its domain: nothing is kept if it announces a secret.
+fn named(key: &str, otherwise: &'static Rule) -> &'static Rule {
+    let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
+    match () {
+        () if keys::is_secret_in_text(name) => &OTHER,
+        () if free_text::is_sensitive(name) => &HINTED,
+        () => otherwise,
+    }
 }
 
 fn data() -> &'static Redaction {
@@ -184,6 +241,12 @@ fn made(field: &'static Field, parts: &HashMap<&str, Rule>) -> Rule {
         Field::Holds(Sort::Certificates) => Rule::Certificates,
         Field::Holds(Sort::Checksum) => Rule::Checksum,
         Field::Holds(Sort::Environment) => Rule::Env,
+        Field::Holds(Sort::Variable) => Rule::Variable,
+        Field::Holds(Sort::Name) => Rule::Name,
+        Field::Holds(Sort::Path) => Rule::Path,
+        Field::Holds(Sort::Address) => Rule::Address,
+        Field::Holds(Sort::Id) => Rule::Identifier,
+        Field::Holds(Sort::Header) => Rule::Header,
         Field::Holds(Sort::Labels) => Rule::Labels,
         Field::Holds(Sort::Annotations) => Rule::Annotations,
         // The loader rejects unknown field groups; unknown fields are replaced.
@@ -205,7 +268,7 @@ mod tests {
     #[test]
     fn manager_annotations_are_kept() {
         for key in MANAGERS {
-            assert!(matches!(Rule::Annotations.child_of(key), Rule::Text), "{key}");
+            assert!(matches!(Rule::Annotations.child_of(key), Rule::Name), "{key}");
         }
     }
 

@@ -6,12 +6,16 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::free_text::is_sensitive;
 use super::marker::{Marker, stand_in};
 use super::object::{Counts, masked, replace};
 use super::{json, keys, text};
 
 /// Containers that the injector adds to pods.
 const INJECTED: [&str; 4] = ["linkerd-proxy", "linkerd-init", "linkerd-network-validator", "linkerd-debug"];
+/// Last parts of the names of Linkerd's images, also in mirrors under another path.
+const IMAGES: [&str; 6] =
+    ["controller", "policy-controller", "proxy", "proxy-init", "cni-plugin", "metrics-api"];
 /// Environment variables of the CNI installer.
 const INSTALLERS: [&str; 8] = [
     "DEST_CNI_NET_DIR",
@@ -63,12 +67,12 @@ impl Owner {
         }
     }
 
-    /// Whether a container's settings are kept.
-    pub fn keeps(self, container: &str) -> bool {
+    /// Whether a container's settings are kept. Labels alone do not identify a container, because anyone can set them.
+    pub fn keeps(self, container: &str, image: &str) -> bool {
         match self {
             Owner::Other => false,
             Owner::Injected => INJECTED.contains(&container),
-            Owner::Linkerd => true,
+            Owner::Linkerd => INJECTED.contains(&container) || is_linkerds(image),
         }
     }
 
@@ -78,6 +82,14 @@ impl Owner {
         let keys = keys("labels").chain(keys("annotations"));
         Owner::of(|label| metadata["labels"][label].as_str(), keys, namespace)
     }
+}
+
+/// Whether an image is one of Linkerd's.
+fn is_linkerds(image: &str) -> bool {
+    let name = image.split('@').next().unwrap_or_default();
+    let path = name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(name, |(path, _)| path);
+    let last = path.rsplit('/').next().unwrap_or_default();
+    IMAGES.contains(&last) || ["linkerd", "l5d", "buoyant"].iter().any(|part| path.contains(part))
 }
 
 /// Applies a function to every container of an object and its templates.
@@ -108,7 +120,8 @@ fn within(value: &mut Value, owner: Owner, namespace: &str, counts: &mut Counts)
 }
 
 fn container(value: &mut Value, owner: Owner, counts: &mut Counts) {
-    let keeps = owner.keeps(value["name"].as_str().unwrap_or_default());
+    let keeps =
+        owner.keeps(value["name"].as_str().unwrap_or_default(), value["image"].as_str().unwrap_or_default());
     for field in ["command", "args"] {
         let list = match value.get_mut(field) {
             Some(Value::Array(list)) => list,
@@ -184,12 +197,32 @@ pub fn argument<'a>(before: &str, word: &'a str, keeps: bool) -> Cow<'a, str> {
         // Returned as owned to mark the replacement; callers keep borrowed words.
         return if word == SHUTDOWN { Cow::Borrowed(word) } else { Cow::Owned(SHUTDOWN.to_owned()) };
     }
-    let name = before.trim_start_matches('-');
-    let announced = before.starts_with('-') && !before.contains('=') && keys::is_secret_in_text(name);
+    let announced = before.starts_with('-') && !before.contains('=') && is_sensitive(before);
+    if keeps && let Some(value) = announced_value(word) {
+        return match masked(&word[value..]) {
+            Cow::Borrowed(_) => text::text(word),
+            Cow::Owned(clean) if is_setting(&word[..value]) => {
+                Cow::Owned(format!("{}{clean}", text::text(&word[..value])))
+            }
+            Cow::Owned(_) => masked(word),
+        };
+    }
     if !keeps || announced && !word.starts_with('-') || !is_setting(word) {
         return masked(word);
     }
     text::text(word)
+}
+
+/// Start of the value after a sensitive name in `--flag=value` or `--flag=name=value`.
+fn announced_value(word: &str) -> Option<usize> {
+    let mut start = 0;
+    for (at, _) in word.match_indices('=') {
+        if is_sensitive(&word[start..at]) {
+            return Some(at + 1);
+        }
+        start = at + 1;
+    }
+    None
 }
 
 /// The value of an environment variable of Linkerd's own.

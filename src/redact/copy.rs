@@ -38,7 +38,7 @@ pub(super) fn first_copied(
     text: &str,
     alone: Option<(&str, &str)>,
 ) -> Option<((Vec<u8>, bool), usize)> {
-    if matches!(kind, "Secret" | "ConfigMap") {
+    if matches!(kind, "Secret" | "ConfigMap" | "HTTPRoute" | "GRPCRoute") {
         return None;
     }
     let mut copy = Copy { out: Vec::with_capacity(text.len().min(LIKELY) / 2), ..Copy::default() };
@@ -74,10 +74,11 @@ enum Place {
     Labels,
     Label,
     Annotations,
-    /// A list of containers, one of them, its name.
+    /// A list of containers, one of them, its name, its image.
     Containers,
     Container,
     Name,
+    Image,
     /// A command or its arguments, and a word of that.
     Words(bool),
     Word(bool),
@@ -145,6 +146,7 @@ impl<'de> Part<'_, '_, 'de> {
                 }
             }
             Place::Name => content.clone_into(&mut copy.name),
+            Place::Image => content.clone_into(&mut copy.image),
             Place::VariableName => content.clone_into(&mut copy.variable),
             _ => {}
         }
@@ -307,14 +309,17 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
         }
         match place {
             Place::Containers | Place::Label => return Err(unfit()),
-            Place::Container => copy.name.clear(),
+            Place::Container => {
+                copy.name.clear();
+                copy.image.clear();
+            }
             Place::Variable(_) => copy.variable.clear(),
             _ => {}
         }
         let base = copy.keys.len();
         let lists = copy.lists;
         let mut first = true;
-        let mut named = false;
+        let (mut named, mut pictured) = (false, false);
         let mut late: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::new();
         copy.out.push(b'{');
         while let Some(key) = fields.next_key_seed(Key)? {
@@ -336,14 +341,16 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
             if !rule.has_fields() && matches!(text::text(&key), Cow::Owned(_)) {
                 return Err(unfit());
             }
-            let keeps = place == Place::Container && owner.keeps(&copy.name);
+            let keeps = place == Place::Container && owner.keeps(&copy.name, &copy.image);
+            let ready = named && (place != Place::Container || pictured);
             let inner = match (place, &*key) {
-                (Place::Container, "command" | "args" | "env") if !named => {
+                (Place::Container, "command" | "args" | "env") if !ready => {
                     late.push((key, fields.next_value::<&'de RawValue>()?));
                     continue;
                 }
                 (Place::Variable(_), "value") if !named => return Err(unfit()),
                 (Place::Container, "name") => Place::Name,
+                (Place::Container, "image") => Place::Image,
                 (Place::Variable(_), "name") => Place::VariableName,
                 (Place::Container, "command" | "args") => Place::Words(keeps),
                 (Place::Container, "env") => Place::Env(keeps),
@@ -368,13 +375,14 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
             let outer = (inner == Place::Metadata).then(|| std::mem::take(&mut copy.marks));
             let value =
                 Part { copy: &mut *copy, rule: rule.child(&key), key: &key, place: inner, owner, within };
-            if place == Place::Container && inner != Place::Name {
+            if place == Place::Container && !matches!(inner, Place::Name | Place::Image) {
                 value.raw(fields.next_value::<&'de RawValue>()?).map_err(A::Error::custom)?;
                 continue;
             }
             fields.next_value_seed(value)?;
             match inner {
                 Place::Name | Place::VariableName => named = true,
+                Place::Image => pictured = true,
                 Place::Metadata => {
                     // Containers preceded the fields that identify their owner.
                     if copy.lists != lists {
@@ -391,7 +399,7 @@ impl<'de> Visitor<'de> for Part<'_, '_, 'de> {
                 _ => {}
             }
         }
-        let keeps = owner.keeps(&copy.name);
+        let keeps = owner.keeps(&copy.name, &copy.image);
         for (key, raw) in late {
             copy.begin(&mut first, key.clone())?;
             let inner = if key == "env" { Place::Env(keeps) } else { Place::Words(keeps) };

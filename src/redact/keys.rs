@@ -38,6 +38,7 @@ fn announces(key: &str) -> bool {
         || key.starts_with("auth")
         || key.ends_with("psk")
         || key.ends_with("pwd")
+        || key.ends_with("pw")
         || key.ends_with("keypem")
         || matches!(
             key.as_str(),

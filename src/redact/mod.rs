@@ -22,6 +22,7 @@ mod object;
 mod parse;
 mod pem;
 mod remote;
+mod route;
 mod shapes;
 mod stored_values;
 mod stream;
@@ -42,6 +43,7 @@ pub use object::{Counts, KEY_MATCHES, Passed, Sanitized, note_absent_key, object
 pub use parse::parse;
 pub(crate) use pem::block as pem_block;
 pub use remote::{KUBECONFIG, RemoteAccess, note_absent_kubeconfig};
+pub use route::matched_value;
 pub use stored_values::{STORED_VALUES, STORED_VALUES_STATE, StoredValues};
 pub use stream::Clean;
 pub use text::{bytes, own_words, text, yaml_bytes};

@@ -14,12 +14,11 @@ use serde_json::{Map, Value};
 use super::allow::Rule;
 use super::certificate::{KeyMatches, certificates_only, key_matches};
 use super::copy::{copied, first_copied};
-use super::free_text::free_text;
 use super::marker::{Marker, stand_in};
 use super::memo::Memo;
 use super::parse::parse;
 use super::pem::block;
-use super::{component, config_map, keys, remote, shapes, text};
+use super::{component, config_map, free_text, keys, remote, route, shapes, text};
 
 /// Annotation of a redacted Secret: whether its private key matched its certificate.
 pub const KEY_MATCHES: &str = "meshdoctor.io/key-matches";
@@ -146,6 +145,10 @@ pub fn object(kind: &str, rule: &'static Rule, value: &mut Value) -> Counts {
             config_map::data(value, &mut counts);
             value.get_mut("data").map(Value::take)
         }
+        "HTTPRoute" | "GRPCRoute" => {
+            route::matches(value, &mut counts);
+            None
+        }
         _ => None,
     };
     component::containers(value, &mut counts);
@@ -162,12 +165,25 @@ pub fn object(kind: &str, rule: &'static Rule, value: &mut Value) -> Counts {
 pub(super) fn leaf<'a>(rule: &Rule, content: &'a str) -> Cow<'a, str> {
     match rule {
         Rule::Text | Rule::Env => text::text(content),
-        Rule::Sentence => free_text(content),
+        Rule::Sentence => free_text::free_text(content),
         Rule::Clean => Cow::Borrowed(content),
         Rule::Word if is_word(content) => text::text(content),
         Rule::Checksum if content.bytes().all(|byte| byte.is_ascii_hexdigit()) => Cow::Borrowed(content),
         Rule::Certificates => certificates(content),
+        Rule::Name => free_text::plain(content),
+        Rule::Path => free_text::path(content),
+        Rule::Address => free_text::address(content),
+        Rule::Identifier => free_text::identifier(content),
+        Rule::Header => free_text::header(content),
+        Rule::Variable => free_text::environment(content),
+        Rule::Setting(value) => free_text::setting(value, content),
+        Rule::Access if remote::RemoteAccess::of(Some(content)).is_some() => text::text(content),
+        Rule::Hinted if matches!(content, "true" | "false") || free_text::is_words(content) => {
+            Cow::Borrowed(content)
+        }
         Rule::Word
+        | Rule::Access
+        | Rule::Hinted
         | Rule::Checksum
         | Rule::Other
         | Rule::Labels

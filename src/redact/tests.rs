@@ -251,7 +251,7 @@ fn templates_at_any_depth_and_lists_are_reached() {
     assert!(!revision.to_string().contains(CANARY) && !list.to_string().contains(CANARY));
     let mut plane = json!({"kind": "Deployment", "spec": {"template": {
         "metadata": {"labels": {"linkerd.io/control-plane-component": "x"}},
-        "spec": {"containers": [{"name": "renamed", "args": ["-controller-namespace=linkerd"]}]}}}});
+        "spec": {"containers": [{"name": "renamed", "image": "r.example.com/linkerd/controller:1", "args": ["-controller-namespace=linkerd"]}]}}}});
     assert!(!sanitize(&mut plane).touched(), "{plane}");
 }
 

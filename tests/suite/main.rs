@@ -39,6 +39,7 @@ mod gather;
 mod generated;
 mod gitops;
 mod golden;
+mod hidden;
 mod honesty;
 mod hostile;
 mod injection;

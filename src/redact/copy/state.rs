@@ -33,6 +33,8 @@ pub(super) struct Copy<'de> {
     pub(super) lists: usize,
     /// Name of the current container.
     pub(super) name: String,
+    /// Image of the current container.
+    pub(super) image: String,
     /// Name of the current variable.
     pub(super) variable: String,
     /// The previous word of a command.

@@ -2,12 +2,13 @@
 //! depending on its form and the preceding words.
 
 mod assigned;
+mod near;
 
 use super::keys::{Announced, announced, is_sensitive};
 use super::places::{
     is_account, is_attachment, is_file, is_generated, is_range, is_revision, is_source_file,
 };
-use super::typed::{Numbers, is_hex, is_typed, is_uid};
+use super::typed::{Numbers, is_typed};
 use super::value::{Until, is_key, separates};
 use super::words::{is_host, is_image, is_name, is_path, is_reference, is_url, is_words, lower};
 use crate::knowledge::{FreeText, Knowledge};
@@ -79,6 +80,8 @@ enum Place {
     Value(Announced),
     /// After a one-letter option: only words.
     Option,
+    /// A parameter of a URL: only small numbers, times and addresses.
+    Query,
 }
 
 struct Scan<'a> {
@@ -97,6 +100,8 @@ struct Scan<'a> {
     then: bool,
     /// Number of remaining tokens near a secret-announcing word.
     near: u8,
+    /// Whether this sentence mentions a secret.
+    about: bool,
     /// Whether a token of this run of characters was replaced.
     glued: bool,
     /// Whether a quote directly precedes.
@@ -118,6 +123,7 @@ impl<'a> Scan<'a> {
             named: false,
             then: false,
             near,
+            about: false,
             glued: false,
             quoted: false,
             open: false,
@@ -262,6 +268,8 @@ impl<'a> Scan<'a> {
         if signs.starts_with(':') && signs.len() == 1 {
             return self.assigned(1);
         }
+        let ends = signs.starts_with(['.', '!', '?']);
+        self.about &= !(ends && self.line[self.at + signs.len()..].starts_with([' ', '\t']));
         self.out.push_str(signs);
         self.at += signs.len();
     }
@@ -276,6 +284,7 @@ impl<'a> Scan<'a> {
         self.then = self.named && preposition;
         self.named =
             named || self.names() && is_name(token) && !self.known.precedes_name(&lower(token), false);
+        let phrase = self.known.is_phrase(&lower(self.before), &lower(token));
         self.before = token;
         // An address or a time is not a key.
         self.key = (!is_typed(token, Numbers::Any)).then_some(token);
@@ -289,14 +298,18 @@ impl<'a> Scan<'a> {
             self.take(Until::Blank);
         } else if is_option && self.known.takes_credentials(option) {
             self.place = Place::Option;
-        } else if self.known.is_near(&lower(token))
-            || is_sensitive(self.known, token) && !self.known.precedes_name(&lower(token), false)
-        {
-            self.near = NEAR;
+        } else {
+            self.announce(token, phrase);
         }
     }
 
     fn hide(&mut self, token: &str) {
+        // Of a URL, only the query is replaced.
+        if let Some(query) = self.query(token) {
+            self.out.push_str(&token[..query]);
+            self.at += query;
+            return self.hide(&token[query..]);
+        }
         self.out.push_str(&stand_in(token.as_bytes()));
         self.at += token.len();
         self.hidden();
@@ -341,23 +354,26 @@ impl<'a> Scan<'a> {
         let numbers = match self.place {
             Place::Value(Announced::Number) => Numbers::Any,
             _ if self.near > 0 || self.place != Place::Prose => Numbers::Small,
-            Place::Prose | Place::Value(_) | Place::Option => Numbers::Usual,
+            _ => Numbers::Usual,
         };
         let digits = self.near == 0 && self.place != Place::Option;
-        if is_typed(token, numbers) {
+        if is_typed(token, numbers) && self.allows_typed(token) || self.is_character(token) {
             return true;
         }
         match self.place {
+            Place::Query => return matches!(token, "true" | "false"),
             Place::Option => return is_words(known, token, false) && !token.contains(':'),
             Place::Value(Announced::Unknown) => return false,
             _ => {}
         }
-        if token.contains(':') && token.split(':').rev().skip(1).any(|key| is_sensitive(known, key)) {
+        if token.contains(':') && token.split(':').rev().skip(1).any(|key| is_sensitive(known, key))
+            || token.split_once(':').is_some_and(|(user, _)| known.is_account(&lower(user)))
+        {
             return false;
         }
         let is_option = token.starts_with('-') && token.trim_start_matches('-').len() == 1;
         is_option
-            || is_words(known, token, digits)
+            || is_words(known, token, digits) && !self.holds_a_value(token)
             || token.bytes().all(is_mark) && token.len() <= 3
             || self.is_id(token)
             || is_path(known, token)
@@ -372,18 +388,6 @@ impl<'a> Scan<'a> {
             || is_revision(token)
             || self.out.ends_with('[') && is_attachment(known, token)
             || self.names() && is_reference(token)
-    }
-
-    /// An id in an expected position: of a sandbox or container in quotes, of an object in brackets or after its kind.
-    fn is_id(&self, token: &str) -> bool {
-        let before = lower(self.before);
-        let bracket = self.out.ends_with('(') && self.named;
-        let key = matches!(self.place, Place::Value(Announced::Number | Announced::Name));
-        is_uid(token) && (bracket || key || matches!(&*before, "uid" | "pod" | "precondition" | "meta"))
-            || self.quoted
-                && token.len() == 64
-                && is_hex(token)
-                && matches!(&*before, "sandbox" | "container")
     }
 }
 

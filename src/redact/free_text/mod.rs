@@ -8,6 +8,7 @@ mod characters;
 mod keys;
 mod line;
 mod places;
+mod plain;
 mod typed;
 mod value;
 mod words;
@@ -16,6 +17,9 @@ use std::borrow::Cow;
 
 use super::memo::Memo;
 use super::text;
+use crate::knowledge::Knowledge;
+
+pub(super) use plain::{address, environment, header, identifier, path, plain, setting};
 
 /// Maximum number of rounds until the result is stable.
 const ROUNDS: usize = 4;
@@ -52,6 +56,16 @@ pub fn free_bytes(input: &[u8]) -> Cow<'_, [u8]> {
         },
         Cow::Owned(plain) => Cow::Owned(free_text(&plain).into_owned().into_bytes()),
     }
+}
+
+/// Whether a name or a word announces a secret.
+pub(super) fn is_sensitive(name: &str) -> bool {
+    keys::is_sensitive(Knowledge::embedded().free_text(), name)
+}
+
+/// Whether a text consists of words of messages, without numbers.
+pub(super) fn is_words(text: &str) -> bool {
+    words::is_words(Knowledge::embedded().free_text(), text, false)
 }
 
 /// One round; `None` if nothing changes.

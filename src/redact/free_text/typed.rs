@@ -27,6 +27,16 @@ pub(super) fn is_typed(token: &str, numbers: Numbers) -> bool {
         || is_klog(token)
 }
 
+/// Whether a typed token is not a secret even near a word that announces one: a small number, a time, a short duration,
+/// an IPv4 address.
+pub(super) fn is_common(token: &str) -> bool {
+    let short = token.split(|c: char| !c.is_ascii_digit()).all(|digits| digits.len() < SHORT);
+    is_number(token, Numbers::Small)
+        || is_time(token)
+        || is_quantity(token) && short
+        || token.matches(':').count() <= 1 && token.matches('.').count() == 3 && is_address(token)
+}
+
 fn is_number(token: &str, numbers: Numbers) -> bool {
     let token = token.trim_start_matches(['-', '+']).trim_end_matches('%');
     let limit = match numbers {

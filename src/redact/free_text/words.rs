@@ -195,6 +195,8 @@ pub(super) fn is_image(known: &FreeText, token: &str, named: bool) -> bool {
 pub(super) fn is_path(known: &FreeText, token: &str) -> bool {
     let Some(path) = token.strip_prefix('/') else { return false };
     let first = path.split('/').next().unwrap_or_default();
+    // Paths of APIs and webhooks hold no uids.
+    let of_pods = path.split('/').any(|part| matches!(part, "kubelet" | "pods" | "containers" | "sandboxes"));
     known.is_root(first)
         && path.split('/').all(|part| {
             let plain = part.trim_start_matches(['.', '*']);
@@ -202,7 +204,7 @@ pub(super) fn is_path(known: &FreeText, token: &str) -> bool {
             plain.is_empty()
                 || is_words(known, plain, true)
                 || is_name(plain)
-                || is_uid(plain)
+                || of_pods && is_uid(plain)
                 || plain.strip_prefix("cni-").is_some_and(is_uid)
                 || volume
         })
@@ -211,7 +213,10 @@ pub(super) fn is_path(known: &FreeText, token: &str) -> bool {
 /// Whether a token is a URL of a host in the cluster or a public one, followed only by words and object names.
 pub(super) fn is_url(known: &FreeText, token: &str) -> bool {
     let Some((scheme, rest)) = token.split_once("://") else { return false };
-    let rest = rest.split_once('?').map_or(rest, |(rest, query)| if query.contains('&') { "" } else { rest });
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    if !query.is_empty() && !is_words(known, query, false) {
+        return false;
+    }
     let (authority, path) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
     if !known.has(scheme) && !matches!(scheme, "unix" | "containerd" | "npipe") || scheme.len() > 12 {
         return false;

@@ -24,7 +24,11 @@ impl Scan<'_> {
             // A sign behind nothing that could be a key: `("":`.
             return;
         };
-        let class = if key.is_empty() { Announced::Unknown } else { announced(self.known, key) };
+        let class = match key {
+            "" => Announced::Unknown,
+            user if sign == ":" && glued && self.known.is_account(&lower(user)) => Announced::Secret,
+            key => announced(self.known, key),
+        };
         match class {
             Announced::Secret => self.secret(glued),
             Announced::Unknown if glued => self.take(Until::Blank),
@@ -33,7 +37,7 @@ impl Scan<'_> {
             Announced::Usual if !glued => {}
             class => {
                 self.glued = false;
-                self.place = Place::Value(class);
+                self.place = if self.is_parameter() { Place::Query } else { Place::Value(class) };
             }
         }
     }

@@ -1,0 +1,85 @@
+//! Secrets near words that announce them: in the same sentence, within one token, or as a parameter of a URL; and ids,
+//! which are kept in expected positions.
+
+use super::super::keys::{Announced, is_sensitive};
+use super::super::typed::{is_common, is_hex, is_uid};
+use super::super::words::{is_url, lower};
+use super::{NEAR, Place, Scan};
+
+/// Maximum length of the part of a URL in front of a parameter.
+const URL: usize = 512;
+/// Ends of keys whose value may be a uid.
+const UIDS: [&str; 7] = ["uid", "id", "pod", "name", "container", "volume", "object"];
+
+impl Scan<'_> {
+    /// Records whether a kept token announces a secret. `phrase`: together with the word before it.
+    pub(super) fn announce(&mut self, token: &str, phrase: bool) {
+        let word = lower(token);
+        let sensitive = is_sensitive(self.known, token) && !self.known.precedes_name(&word, false);
+        self.about |= sensitive || phrase;
+        if self.known.is_near(&word) || sensitive || phrase {
+            self.near = NEAR;
+        } else if self.about && self.known.links_value(&word) {
+            self.near = self.near.max(1);
+        }
+    }
+
+    /// Whether a number, address or version is harmless here: near a secret and in a query, only common forms are.
+    pub(super) fn allows_typed(&self, token: &str) -> bool {
+        match self.place {
+            Place::Query => is_common(token),
+            Place::Prose if self.near > 0 && !self.out.ends_with('[') => is_common(token),
+            _ => true,
+        }
+    }
+
+    /// Whether a token is one character in quotes, as parsers report it.
+    pub(super) fn is_character(&self, token: &str) -> bool {
+        self.quoted && self.near == 0 && token.len() == 1
+    }
+
+    /// Whether a part of a token announces a secret, and a later one may be its value: `password-123`.
+    pub(super) fn holds_a_value(&self, token: &str) -> bool {
+        let mut parts = token.split(['/', '-', '_', '.', ':']);
+        parts.any(|part| !part.is_empty() && is_sensitive(self.known, part))
+            && parts.any(|part| part.bytes().any(|byte| byte.is_ascii_digit()))
+    }
+
+    /// Start of the query of a URL that is harmless without it.
+    pub(super) fn query(&self, token: &str) -> Option<usize> {
+        let query = token.find('?')? + 1;
+        let harmless = !self.glued && self.near == 0 && query < token.len();
+        (harmless && token.contains("://") && is_url(self.known, &token[..query - 1])).then_some(query)
+    }
+
+    /// Whether the next token is the value of a parameter of a URL.
+    pub(super) fn is_parameter(&self) -> bool {
+        let line = &self.line.as_bytes()[..self.at];
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'<');
+        let url = line.iter().rev().take(URL).take_while(|byte| !ends(*byte)).count();
+        let url = &line[line.len() - url..];
+        let query = memchr::memmem::find(url, b"://").and_then(|scheme| memchr::memchr(b'?', &url[scheme..]));
+        query.is_some()
+    }
+
+    /// Whether the value of the key in front may be a uid.
+    fn takes_uid(&self) -> bool {
+        let before = self.line[..self.at].trim_end_matches(['=', ':', ' ', '"', '\'', '\\']);
+        let key = before.as_bytes();
+        UIDS.iter().any(|end| {
+            key.len() >= end.len() && key[key.len() - end.len()..].eq_ignore_ascii_case(end.as_bytes())
+        })
+    }
+
+    /// An id in an expected position: of a sandbox or container in quotes, of an object in brackets or after its kind.
+    pub(super) fn is_id(&self, token: &str) -> bool {
+        let before = lower(self.before);
+        let bracket = self.out.ends_with('(') && self.named;
+        let key = matches!(self.place, Place::Value(Announced::Number | Announced::Name)) && self.takes_uid();
+        is_uid(token) && (bracket || key || matches!(&*before, "uid" | "pod" | "precondition" | "meta"))
+            || self.quoted
+                && token.len() == 64
+                && is_hex(token)
+                && matches!(&*before, "sandbox" | "container")
+    }
+}
