@@ -113,10 +113,19 @@ pub enum Part {
     ControlPlane,
     /// Its extensions.
     Extensions,
+    /// The Links of the multicluster extension.
+    Links,
     /// The workloads.
     DataPlane,
     /// Rollback.
     WayBack,
+}
+
+impl Part {
+    /// Whether its steps resolve the findings that begin with it.
+    pub fn resolves_findings(self) -> bool {
+        self == Part::Links
+    }
 }
 
 /// Requirement for a check to apply.

@@ -69,6 +69,11 @@ impl Values {
         }
     }
 
+    /// A value by its path, which may be a map or a list.
+    pub fn value(&self, path: &str) -> Option<&Value> {
+        self.get(path)
+    }
+
     fn get(&self, path: &str) -> Option<&Value> {
         at(&self.0.root, path)
     }

@@ -6,6 +6,7 @@
 
 mod charts;
 mod guard;
+mod kept;
 
 use crate::checks::Context;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd};
@@ -20,6 +21,7 @@ pub(super) use charts::{
 };
 use charts::{by_helm, crds_by_helm};
 pub(super) use guard::{IssuerWritten, force};
+pub(super) use kept::{Unstored, unstored};
 
 /// The part of the installation to change.
 #[derive(Debug, Clone, Default)]
@@ -190,7 +192,10 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
                 Part::ControlPlane(options) => {
                     let now = if options.after_restarts { None } else { Some(options.issuer()) };
                     let force = now.and_then(|issuer| force(ctx, version.as_ref(), issuer));
-                    (version.as_ref(), by_cli(home, options, force), force.is_some())
+                    let base = linkerd().control_plane(home).words("upgrade");
+                    let set: Vec<&str> = options.values.iter().map(|(path, ..)| *path).collect();
+                    let base = kept::options(ctx, base, version.as_ref(), &set);
+                    (version.as_ref(), by_cli(base, options, force), force.is_some())
                 }
                 Part::Crds { release, first } => (Some(*release), crds_by_cli(home, *first), false),
             };
@@ -250,8 +255,8 @@ pub(super) fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
 /// Why a printed `linkerd upgrade` is forced.
 pub(super) const FORCED: &str = ", forced because some proxies have other trust anchors";
 
-fn by_cli(home: &str, options: &Options<'_>, force: Option<&'static str>) -> Line {
-    let upgrade = linkerd().control_plane(home).words("upgrade");
+/// `linkerd upgrade` with more options.
+fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>) -> Line {
     let upgrade = if options.ha { upgrade.words("--ha") } else { upgrade };
     let upgrade = options.settings(str::to_owned).fold(upgrade, |upgrade, set| upgrade.option("--set", set));
     let upgrade =
@@ -268,6 +273,7 @@ fn upgrade_by_cli(upgrade: Call, force: Option<&'static str>) -> Line {
 pub(super) fn to_release(ctx: &Context<'_>, to: &LinkerdVersion) -> (Line, &'static str) {
     let force = force(ctx, Some(to), IssuerWritten::Kept);
     let upgrade = linkerd().control_plane(&ctx.namespaces().control_plane).words("upgrade");
+    let upgrade = kept::options(ctx, upgrade, Some(to), &[]);
     (upgrade_by_cli(upgrade, force), if force.is_some() { FORCED } else { "" })
 }
 
@@ -322,7 +328,8 @@ mod tests {
 
     #[test]
     fn cli_upgrade_is_guarded_by_its_release() {
-        let line = by_cli("mesh", &Options::none().set("clusterNetworks", "10.0.0.0/8,fd00::/8"), None);
+        let upgrade = linkerd().control_plane("mesh").words("upgrade");
+        let line = by_cli(upgrade, &Options::none().set("clusterNetworks", "10.0.0.0/8,fd00::/8"), None);
         let said = guarded(Some(&edge()), line).to_string();
         assert_eq!(
             said,

@@ -81,6 +81,8 @@ pub struct ServiceMirror {
     pub role: String,
     /// Binding of the Role.
     pub role_binding: String,
+    /// The Service of its gateway probes, in the link's namespace.
+    pub probe_service: String,
 }
 
 impl Extensions {

@@ -71,7 +71,8 @@ pub use releases::{
 pub use signatures::{AddFailure, Signature, SignatureScope, Signatures};
 pub use unread::{UnreadKind, UnreadKinds};
 pub use upgrades::{
-    Between, DefaultMatters, Effect, GoneArchitecture, GoneExtension, LostValue, RenamedPort, Upgrades,
+    Between, DefaultMatters, Effect, GoneArchitecture, GoneExtension, LostValue, RenamedPort, RetypedValue,
+    UnstoredValue, Upgrades,
 };
 pub use value::ValueType;
 

@@ -28,6 +28,34 @@ pub struct Upgrades {
     heed: Vec<Heed>,
     architectures: Vec<GoneArchitecture>,
     extensions: Vec<GoneExtension>,
+    docker_guarded: EdgeTag,
+    unstored: Vec<UnstoredValue>,
+    retyped: Vec<RetypedValue>,
+}
+
+/// A chart value that the CLI's stored values do not have: `linkerd upgrade` resets it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnstoredValue {
+    /// Its path.
+    pub value: String,
+    /// Its default.
+    #[serde(default)]
+    pub default: serde_yaml::Value,
+    from: Option<EdgeTag>,
+}
+
+/// A stored value that the CLI of a release writes as a text, and older ones cannot read.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetypedValue {
+    /// The path of its map.
+    pub within: String,
+    /// Its key.
+    pub key: String,
+    /// Its default.
+    pub default: i64,
+    from: EdgeTag,
 }
 
 /// A chart value that is no longer used.
@@ -168,6 +196,30 @@ impl Upgrades {
     /// Whether `linkerd upgrade` of a release rejects an issuer that some proxy does not trust, unless forced.
     pub fn guards_issuer(&self, version: &LinkerdVersion, minors: &MinorTable) -> bool {
         version.contains(&Introduced::at_edge(self.issuer_guarded), minors) != Contains::No
+    }
+
+    /// Whether `linkerd upgrade` of a release rejects nodes that run Docker, unless told otherwise on its command line. `None`:
+    /// unknown, presumed to.
+    pub fn guards_docker(&self, version: Option<&LinkerdVersion>, minors: &MinorTable) -> bool {
+        let since = Introduced::at_edge(self.docker_guarded);
+        version.is_none_or(|version| version.contains(&since, minors) != Contains::No)
+    }
+
+    /// Values that `linkerd upgrade` of a release resets. `None`: unknown, presumed to.
+    pub fn unstored<'k>(
+        &'k self,
+        version: Option<&LinkerdVersion>,
+        minors: &MinorTable,
+    ) -> impl Iterator<Item = &'k UnstoredValue> {
+        self.unstored.iter().filter(move |row| {
+            let Some((from, version)) = row.from.zip(version) else { return true };
+            version.contains(&Introduced::at_edge(from), minors) != Contains::No
+        })
+    }
+
+    /// Values that the CLI of the newer release stores in a type that the CLI of the older one cannot read.
+    pub fn retyped<'k>(&'k self, between: Between<'_>) -> impl Iterator<Item = &'k RetypedValue> {
+        self.retyped.iter().filter(move |row| between.begins(row.from))
     }
 
     /// Values that the target no longer uses.

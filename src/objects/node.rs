@@ -111,6 +111,11 @@ pub struct NodeInfo {
 }
 
 impl Node {
+    /// Whether its pods run in Docker.
+    pub fn runs_docker(&self) -> bool {
+        self.status.node_info.container_runtime_version.starts_with("docker:")
+    }
+
     /// Its internal addresses, without invalid ones.
     pub fn internal_addresses(&self) -> impl Iterator<Item = IpAddr> {
         let internal = self.status.addresses.iter().filter(|address| address.kind == "InternalIP");

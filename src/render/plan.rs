@@ -63,8 +63,12 @@ pub fn markdown(report: &Report) -> String {
     for (number, phase) in (1..).zip(&plan.phases) {
         _ = writeln!(text, "## {number}. {}\n", clean(&phase.title));
         let here: Vec<&Finding> = later().filter(|finding| plan.step_of(finding) == Some(number)).collect();
-        for line in reminders(&here) {
-            _ = writeln!(text, "- [ ] {line}");
+        let resolved_by_steps = phase.part.resolves_findings();
+        for line in reminders(&here).iter().filter(|_| !resolved_by_steps) {
+            _ = writeln!(text, "- [ ] Resolve {line}, as described above");
+        }
+        for line in reminders(&here).iter().filter(|_| resolved_by_steps) {
+            _ = writeln!(text, "These steps resolve {line}.\n");
         }
         steps(&mut text, &phase.remedy);
     }
@@ -75,7 +79,7 @@ pub fn markdown(report: &Report) -> String {
 /// and no line is repeated.
 fn reminders(findings: &[&Finding]) -> Vec<String> {
     let plain = |finding: &Finding| {
-        format!("Resolve **{}** of {}", finding.check, clean(&subject::brief(finding.subjects.iter())))
+        format!("**{}** of {}", finding.check, clean(&subject::brief(finding.subjects.iter())))
     };
     let mut lines: Vec<String> = Vec::new();
     for finding in findings {
@@ -87,7 +91,6 @@ fn reminders(findings: &[&Finding]) -> Vec<String> {
             true => format!("{line} ({})", clean(&own.join(", "))),
             false => line,
         };
-        let line = format!("{line}, as described above");
         if !lines.contains(&line) {
             lines.push(line);
         }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::recordings::{folder, memory, report_on};
 use crate::rehearsal::rehearsed;
+use crate::restarts::changed_of;
 
 #[test]
 fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
@@ -316,4 +317,51 @@ fn releases_that_are_skipped_are_steps_and_no_task() {
     let plan = render::plan::markdown(&report);
     assert!(plan.contains("The steps below go one minor at a time"), "{plan}");
     assert!(!plan.contains("as in the plan (-o plan)"), "{plan}");
+}
+
+/// The plan of a recording whose linkerd-config has more values, and nodes another container runtime.
+fn plan_with(recording: &str, to: &str, values: &str, runtime: Option<&str>) -> Option<String> {
+    let folder = folder()?;
+    let mut memory = memory(&folder.join(recording));
+    let config = |map: &mut Value| {
+        let text = map["data"]["values"].as_str().unwrap_or_default();
+        let mut tree: serde_yaml::Mapping = serde_yaml::from_str(text).unwrap();
+        let more: serde_yaml::Mapping = serde_yaml::from_str(values).unwrap();
+        tree.extend(more);
+        map["data"]["values"] = json!(serde_yaml::to_string(&tree).unwrap());
+    };
+    changed_of(&mut memory, ("ConfigMap", "linkerd-config"), &config);
+    if let Some(runtime) = runtime {
+        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "old"},
+                          "status": {"nodeInfo": {"containerRuntimeVersion": runtime}}});
+        memory.add(&node).unwrap();
+    }
+    let upgrade = Upgrade::new(to, None, None, Knowledge::embedded().releases()).unwrap();
+    let settings = Settings { mode: Mode::Upgrade, upgrade: Some(upgrade), ..Settings::default() };
+    Some(render::plan::markdown(&report_on(&memory, &settings)))
+}
+
+#[test]
+fn every_cli_upgrade_sets_values_that_the_cli_does_not_store() {
+    let values = "{commonLabels: {team: mesh}, enablePprof: true}";
+    let Some(plan) = plan_with("healthy-2.18", "2.20", values, Some("docker://20.10.7")) else { return };
+    let upgrades: Vec<&str> = plan
+        .lines()
+        .filter(|line| line.contains("linkerd upgrade") && line.contains("| kubectl apply"))
+        .collect();
+    let upgrades: Vec<&&str> = upgrades.iter().filter(|line| !line.contains("--crds")).collect();
+    assert!(upgrades.len() >= 4, "{plan}");
+    for set in ["--set commonLabels.team=mesh", "--set enablePprof=true", "--set proxyInit.runAsRoot=true"] {
+        assert!(upgrades.iter().all(|line| line.contains(set)), "{set} {plan}");
+    }
+}
+
+#[test]
+fn the_way_back_to_2_18_stores_a_number() {
+    let values = "{controller: {podDisruptionBudget: {maxUnavailable: 2}}}";
+    let Some(plan) = plan_with("healthy-2.18", "2.19", values, None) else { return };
+    assert!(plan.contains("Store controller.podDisruptionBudget.maxUnavailable as the number 2"), "{plan}");
+    assert!(plan.contains("kubectl -n linkerd get secret linkerd-config-overrides -o json"), "{plan}");
+    let Some(plan) = plan_with("healthy-2.18", "2.19", "{}", None) else { return };
+    assert!(!plan.contains("linkerd-config-overrides"), "{plan}");
 }

@@ -99,8 +99,13 @@ fn an_upgrade_that_its_guard_would_refuse_is_forced() {
 
 /// Changes a Deployment of a recording.
 fn changed(memory: &mut Memory, name: &str, change: &dyn Fn(&mut Value)) {
+    changed_of(memory, ("Deployment", name), change);
+}
+
+/// Changes an object of a recording, by kind and name.
+pub fn changed_of(memory: &mut Memory, (of, name): (&str, &str), change: &dyn Fn(&mut Value)) {
     for (kind, held) in &mut memory.objects {
-        for object in held.iter_mut().filter(|_| kind.info().kind == "Deployment") {
+        for object in held.iter_mut().filter(|_| kind.info().kind == of) {
             let mut value: Value = serde_json::from_slice(&object.json).unwrap();
             if value["metadata"]["name"] == name {
                 change(&mut value);
@@ -181,6 +186,26 @@ fn the_plan_follows_link_controllers_to_the_chart() {
         "{plan}"
     );
     assert!(!plan.contains("rollout restart deployment/linkerd-service-mirror-east"), "{plan}");
+    // Mirroring continues: the successor runs before the link is created again and the old controller is removed.
+    let at = |text: &str| plan.find(text).unwrap_or_else(|| panic!("{text} is missing in {plan}"));
+    let order = [
+        "linkerd multicluster install --set",
+        "rollout status deployment/controller-east",
+        "multicluster link-gen --cluster-name east | kubectl apply -f -",
+        "linkerd multicluster unlink --only-controller --cluster-name east | kubectl delete --ignore-not-found -f -",
+        "meshdoctor check --only multicluster --fail-on warning",
+    ];
+    assert!(order.map(at).is_sorted(), "{plan}");
+    assert!(!plan.contains("Resolve **service-mirror-legacy**"), "{plan}");
+}
+
+#[test]
+fn the_plan_upgrades_controllers_of_the_chart() {
+    let Some(folder) = folder() else { return };
+    let plan = plan_of(&memory(&folder.join("healthy-2.18-multicluster")), "2.19");
+    assert!(plan.contains("linkerd multicluster install --set 'controllers[0].link.ref.name="), "{plan}");
+    assert!(plan.contains("multicluster link-gen --cluster-name"), "{plan}");
+    assert!(!plan.contains("unlink --only-controller"), "{plan}");
 }
 
 #[test]

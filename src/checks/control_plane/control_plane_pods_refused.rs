@@ -24,9 +24,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             )
             .step(
                 StepKind::Note,
-                "Remove the cause: a quota, a limit range, pod security or an admission webhook. The \
-                ReplicaSet retries automatically",
+                "Remove the cause: a quota, a limit range, pod security, an admission policy or an admission \
+                 webhook",
             );
+        let remedy = match kind {
+            "Deployment" => remedy.run(
+                StepKind::Command,
+                "Then restart the rollout: after several failures the ReplicaSet waits up to 17 minutes until it \
+                 retries",
+                kubectl().namespace(namespace).words("rollout restart").operand(format!("deployment/{name}")),
+            ),
+            _ => remedy.step(StepKind::Note, "The ReplicaSet retries automatically, within 17 minutes"),
+        };
         let object = format!("ReplicaSet {namespace}/{}", set.metadata.name);
         let said = format!("{}: {}", condition.reason, condition.message);
         let finding = ctx

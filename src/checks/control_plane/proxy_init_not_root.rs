@@ -16,9 +16,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     // With linkerd-cni no pod has linkerd-init, and Linkerd does not run on Windows.
     let by_cni = values.bool("cniEnabled") == Some(true);
     let harmless = |node: &Node| by_cni || node.status.node_info.operating_system == "windows";
-    let on_docker = |node: &&Node| node.status.node_info.container_runtime_version.starts_with("docker:");
     let namespace = &ctx.namespaces().control_plane;
-    let findings = nodes?.iter().filter(on_docker).map(|node| {
+    let findings = nodes?.iter().filter(|node| node.runs_docker()).map(|node| {
         let remedy = Remedy::new();
         let act = match harmless(node) {
             true => "To make linkerd check pass, run linkerd-init as root",

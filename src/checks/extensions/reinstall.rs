@@ -3,6 +3,7 @@
 //! for the CLI is warned of.
 
 use crate::checks::Context;
+use crate::checks::upgrades::mirrors;
 use crate::command::{Arg, Command, Line, helm, kubectl, linkerd, program};
 use crate::finding::{Remedy, StepKind};
 use crate::item::{EXTENSION_LABEL, Extension};
@@ -20,8 +21,7 @@ pub(in crate::checks) fn reinstall(
 ) -> Remedy {
     let deployment = deployment(ctx, extension);
     let managed = deployment.map(|d| ManagedBy::of(&d.metadata)).unwrap_or_default();
-    let created_by = deployment.and_then(|d| d.metadata.annotation(CREATED_BY));
-    let version = created_by.and_then(|text| LinkerdVersion::from_created_by(text).ok());
+    let version = created_by(ctx, extension);
     let act = format!("Reinstall {extension}{why}");
     if let Some(owner) = managed.gitops {
         return remedy.step(
@@ -70,10 +70,20 @@ pub(in crate::checks) fn reinstall(
     }
 }
 
+/// The release that created an extension. Reads `deployments.apps`, if available.
+pub(in crate::checks) fn created_by(ctx: &Context<'_>, extension: Extension) -> Option<LinkerdVersion> {
+    let mut stated = own(ctx, extension).filter_map(|one| one.metadata.annotation(CREATED_BY));
+    stated.find_map(|text| LinkerdVersion::from_created_by(text).ok())
+}
+
 /// The first Deployment of an extension.
 fn deployment<'a>(ctx: &Context<'a>, extension: Extension) -> Option<&'a Workload> {
+    own(ctx, extension).next()
+}
+
+fn own<'a>(ctx: &Context<'a>, extension: Extension) -> impl Iterator<Item = &'a Workload> {
     let namespace = ctx.namespaces().extensions.get(&extension);
-    ctx.hints::<Deployment>().iter().find(|deployment| {
+    ctx.hints::<Deployment>().iter().filter(move |deployment| {
         let meta = &deployment.metadata;
         meta.label(EXTENSION_LABEL) == Some(extension.name())
             && namespace.is_some_and(|namespace| *namespace == meta.namespace)
@@ -86,10 +96,13 @@ fn by_cli(ctx: &Context<'_>, extension: Extension, version: Option<&LinkerdVersi
         Extension::Multicluster => "multicluster install",
         Extension::Jaeger => "jaeger install",
     };
-    let install = linkerd()
-        .control_plane(&ctx.namespaces().control_plane)
-        .words(verb)
-        .pipe(kubectl().words("apply -f -"));
+    let install = linkerd().control_plane(&ctx.namespaces().control_plane).words(verb);
+    let controllers = match (extension, version) {
+        (Extension::Multicluster, Some(version)) => mirrors::chart_controllers(ctx, version),
+        _ => Vec::new(),
+    };
+    let install = mirrors::settings(&controllers).fold(install, |install, set| install.option("--set", set));
+    let install = install.pipe(kubectl().words("apply -f -"));
     match version {
         Some(version) => Line::only_with_cli(version.to_string(), install).into(),
         None => install.into(),

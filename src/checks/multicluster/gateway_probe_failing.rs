@@ -1,7 +1,8 @@
 //! `gateway-probe-failing`: the gateway of a linked cluster has no mirror, no address, or does not answer its probes.
 
 use super::links::{
-    CLUSTER, ask_controller, gateways, links, mirrors_of, other_cluster, subject, with_endpoints,
+    CLUSTER, ask_controller, chart_makes_controllers, gateways, links, mirrors_of, other_cluster, subject,
+    with_endpoints, with_single_controller,
 };
 use crate::checks::grace::spared;
 use crate::checks::{Context, Judgement, Unjudged};
@@ -9,7 +10,9 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::Program;
 use crate::item::answer::runs;
+use crate::knowledge::MirrorKind;
 use crate::objects::{EndpointSlice, Link, Pod, Service};
+use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let services = ctx.seen::<Service>()?;
@@ -68,18 +71,42 @@ fn finding(ctx: &Context<'_>, link: &Link, message: &str, parameter: &str, evide
 
 fn no_mirror(ctx: &Context<'_>, link: &Link, mirrors: &[&Service]) -> Finding {
     let cluster = &link.spec.target_cluster_name;
+    let selected = format!("Services with mirror.linkerd.io/mirrored-gateway and {CLUSTER}={cluster}");
+    if mirrors.is_empty() {
+        return finding(
+            ctx,
+            link,
+            "the gateway of the linked cluster has no mirror service here: its state is unknown",
+            "mirrors",
+            Evidence::other(selected, "none"),
+        );
+    }
     let names: Vec<&str> = mirrors.iter().map(|service| service.metadata.name.as_str()).collect();
-    let found = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    finding(
-        ctx,
-        link,
-        "the gateway of the linked cluster has no mirror service here, or several: its state is unknown",
-        "mirrors",
-        Evidence::other(
-            format!("Services with mirror.linkerd.io/mirrored-gateway and {CLUSTER}={cluster}"),
-            found,
+    let known = ctx.knowledge.extensions().service_mirrors().iter();
+    let mut legacy = known.filter(|mirror| mirror.kind == MirrorKind::Legacy);
+    let created_by_cli = legacy.find_map(|kind| {
+        let name = kind.probe_service.replace("{cluster}", cluster);
+        mirrors.iter().find(|service| service.metadata.name.as_str() == name)
+    });
+    let remedy = match created_by_cli.filter(|_| chart_makes_controllers(ctx) != Contains::No) {
+        Some(service) => with_single_controller(ctx, Remedy::new(), &service.metadata.namespace, cluster),
+        None => Remedy::new().run(
+            StepKind::Command,
+            "List them, and delete those that do not belong to the link's controller",
+            kubectl()
+                .words("get services --all-namespaces")
+                .option("-l", format!("mirror.linkerd.io/mirrored-gateway,{CLUSTER}={cluster}")),
         ),
+    };
+    ctx.finding(
+        subject(link),
+        "the gateway of the linked cluster has several mirror services here, such as one of a removed \
+         controller: its state is unknown",
     )
+    .parameter("several")
+    .tie(mirrors_of(cluster))
+    .evidence(Evidence::other(selected, names.join(", ")))
+    .remedy(remedy)
 }
 
 fn no_address(ctx: &Context<'_>, link: &Link, (namespace, name): (&str, &str)) -> Finding {

@@ -1,8 +1,9 @@
 //! `link-crd-missing`: the CRD of links is missing, or of another release.
 
 use super::links::LINK_CRD;
-use crate::checks::extensions::{installed_in, label_or_install, reinstall};
+use crate::checks::extensions::{created_by, installed_in, label_or_install, reinstall};
 use crate::checks::grace::spared;
+use crate::checks::upgrades::release;
 use crate::checks::{Context, Judgement, Verdict};
 use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::{EXTENSION_LABEL, Extension, Kind};
@@ -24,7 +25,6 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         // Whether the extension is installed at all takes its Deployments.
         ctx.noted(ctx.every::<Deployment>());
     }
-    let again = reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which installs the CRD");
     let Some(definition) = known else {
         let finding = ctx
             .finding(
@@ -33,10 +33,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                  no longer mirror anything",
             )
             .evidence(Evidence::other(object, "missing"))
-            .remedy(again);
+            .remedy(with_definition(ctx));
         return Ok(vec![finding].into());
     };
-    let Some((release, seen)) = release(ctx)? else { return Ok(Verdict::fine()) };
+    let Some((release, seen)) = needed_release(ctx)? else { return Ok(Verdict::fine()) };
     let Some(wanted) = ctx.knowledge.extensions().link_version(&release, ctx.knowledge.minors()) else {
         return Ok(Verdict::fine());
     };
@@ -58,8 +58,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             format!("{}; needed: {wanted}", served.join(", ")),
         ))
         .evidence(seen)
-        .remedy(again);
+        .remedy(upgraded_extension(ctx, &release));
     Ok(vec![finding].into())
+}
+
+/// The remedy if there is no definition: the extension at the release that needs links of a version, which may be newer than the
+/// extension's own.
+fn with_definition(ctx: &Context<'_>) -> Remedy {
+    let minors = ctx.knowledge.minors();
+    let version = |release: &LinkerdVersion| ctx.knowledge.extensions().link_version(release, minors);
+    let needed = needed_release(ctx).ok().flatten().map(|(release, _)| release);
+    match (needed, created_by(ctx, Extension::Multicluster)) {
+        (Some(needed), Some(own)) if version(&needed) != version(&own) => upgraded_extension(ctx, &needed),
+        _ => reinstall(ctx, Remedy::new(), Extension::Multicluster, ", which installs the CRD"),
+    }
+}
+
+/// The step that brings the extension to a release.
+fn upgraded_extension(ctx: &Context<'_>, to: &LinkerdVersion) -> Remedy {
+    let own = created_by(ctx, Extension::Multicluster);
+    let from = own.as_ref().unwrap_or(to);
+    release::extension(ctx, Remedy::new(), Extension::Multicluster.name(), (from, to))
 }
 
 /// The namespace of an extension that is not installed: nothing depends on its CRD.
@@ -84,7 +103,7 @@ fn not_installed(ctx: &Context<'_>, namespace: &Namespace) -> Finding {
 }
 
 /// The release that asks for links: the linkerd CLI's, or else the one that is installed; `None` when none is.
-fn release(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
+fn needed_release(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
     if let Ok(version) = ctx.cli_version() {
         return Ok(Some((version.clone(), Evidence::other("linkerd CLI", version.as_str()))));
     }

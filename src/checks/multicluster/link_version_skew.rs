@@ -62,11 +62,9 @@ fn before_upgrade(ctx: &Context<'_>, upgrade: &Upgrade, link: &Link) -> Option<F
     if made_by.minor(minors)? == upgrade.to.minor(minors)? {
         return None;
     }
-    let remedy = Remedy::new().step(
-        StepKind::Note,
-        "Once the extension multicluster is upgraded, on both sides: create the link again with the \
-         linkerd CLI of the target, or with the multicluster chart",
-    );
+    let remedy =
+        Remedy::new().step(StepKind::Note, "Upgrade the extension multicluster first, in both clusters");
+    let remedy = link_again(ctx, remedy, link);
     Some(
         ctx.finding(
             subject(link),

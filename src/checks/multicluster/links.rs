@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::checks::upgrade::guarded;
 use crate::checks::{Context, Unjudged};
-use crate::command::{Arg, kubectl, linkerd};
+use crate::command::{Arg, Call, Line, kubectl, linkerd};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind, Subject, Tie};
 use crate::item::Kind;
@@ -156,12 +157,16 @@ const CHART_ROW: (&str, &str) = ("linkerd-multicluster", "extension is managing 
 /// Whether the chart of the installed release makes the controllers of links; before, the CLI's `link` did. Reads
 /// `deployments.apps`, where they are there.
 pub(super) fn chart_makes_controllers(ctx: &Context<'_>) -> Contains {
+    release(ctx).map_or(Contains::Unknown, |release| made_by_chart(ctx, &release))
+}
+
+/// The target of the upgrade, or else the installed release.
+fn release(ctx: &Context<'_>) -> Option<LinkerdVersion> {
     let installed = || {
         let deployments = ctx.hints::<Deployment>();
         installed(deployments, None, &ctx.namespaces().control_plane).map(|(release, _)| release)
     };
-    let release = ctx.upgraded().map(|upgrade| upgrade.to.clone()).or_else(installed);
-    release.map_or(Contains::Unknown, |release| made_by_chart(ctx, &release))
+    ctx.upgraded().map(|upgrade| upgrade.to.clone()).or_else(installed)
 }
 
 /// Whether the chart of a release makes the controllers of links.
@@ -191,26 +196,78 @@ pub(super) fn other_cluster() -> Arg {
 
 /// Adds the step that makes a link again, by the one command that writes link and credentials alike.
 pub(super) fn link_again(ctx: &Context<'_>, remedy: Remedy, link: &Link) -> Remedy {
+    let target = ctx.upgraded().map(|upgrade| &upgrade.to);
+    link_again_with(remedy, link, chart_makes_controllers(ctx), target)
+}
+
+/// [`link_again`], with the CLI of this release (`None`: the installed one).
+pub(in crate::checks) fn link_again_with(
+    remedy: Remedy,
+    link: &Link,
+    chart_makes_controllers: Contains,
+    release: Option<&LinkerdVersion>,
+) -> Remedy {
     let meta = &link.metadata;
-    let (verb, before) = match chart_makes_controllers(ctx) {
+    let (verb, before) = match chart_makes_controllers {
         Contains::Yes => ("multicluster link-gen", ""),
         Contains::No => ("multicluster link", ""),
         Contains::Unknown => ("multicluster link-gen", " (before 2.18 the command is link, not link-gen)"),
     };
     let git = ManagedBy::of(meta).in_git().map(|git| format!("; {git}")).unwrap_or_default();
-    let call = linkerd().in_context(other_cluster()).words(verb);
-    let call = match meta.namespace.as_str() {
-        DEFAULT_NAMESPACE => call,
-        other => call.option("--namespace", other),
+    let call = in_namespace(linkerd().in_context(other_cluster()).words(verb), &meta.namespace);
+    let line = call
+        .option("--cluster-name", &link.spec.target_cluster_name)
+        // What it prints goes into two namespaces, and says into which.
+        .pipe(kubectl().words("apply -f -"));
+    let cli = match release {
+        Some(release) => format!("CLI of {release}"),
+        None => "CLI of the installed release".to_owned(),
     };
     remedy.run(
         StepKind::Command,
         format!(
-            "Create the link again with the linkerd CLI of the installed release, the context of the other \
+            "Create the link again with the linkerd {cli}, the context of the other \
              cluster, and the options that it was created with{before}{git}"
         ),
-        call.option("--cluster-name", &link.spec.target_cluster_name)
-            // What it prints goes into two namespaces, and says into which.
-            .pipe(kubectl().words("apply -f -")),
+        match release {
+            Some(_) => guarded(release, line),
+            None => line.into(),
+        },
     )
+}
+
+/// A `linkerd multicluster` command about a link in a namespace.
+fn in_namespace(call: Call, namespace: &str) -> Call {
+    match namespace {
+        DEFAULT_NAMESPACE => call,
+        other => call.option("--namespace", other),
+    }
+}
+
+/// The command that deletes the controller that `linkerd multicluster link` created, with its Service, account and roles. The
+/// CLI has it from the release on whose chart creates controllers; it reads the Link at that release's version.
+pub(in crate::checks) fn unlink_controller(namespace: &str, cluster: &str) -> Line {
+    in_namespace(linkerd().words("multicluster unlink --only-controller"), namespace)
+        .option("--cluster-name", cluster)
+        .pipe(kubectl().words("delete --ignore-not-found -f -"))
+}
+
+/// The text of the step with [`unlink_controller`].
+pub(in crate::checks) fn single_controller(cluster: &str) -> String {
+    format!(
+        "Once the chart's controller for {cluster} is ready, delete the one that `linkerd multicluster link` \
+         created, with its gateway Service, account and roles"
+    )
+}
+
+/// Adds the step that leaves a link with the controller of the chart. Reads `deployments.apps`.
+pub(super) fn with_single_controller(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    namespace: &str,
+    cluster: &str,
+) -> Remedy {
+    let release = release(ctx);
+    let command = guarded(release.as_ref(), unlink_controller(namespace, cluster));
+    remedy.run(StepKind::Command, single_controller(cluster), command)
 }

@@ -6,10 +6,15 @@ use crate::card::Part;
 use crate::checks::Context;
 use crate::checks::upgrade::{guarded, managed_by, to_release};
 use crate::checks::versions::cli_install::install;
-use crate::command::{Arg, Command, helm};
+use crate::command::{Arg, Command, helm, kubectl, program};
 use crate::finding::{Remedy, StepKind};
+use crate::knowledge::{Between, RetypedValue};
 use crate::model::managed_by::{Installer, Release};
+use crate::objects::ConfigMap;
 use crate::version::LinkerdVersion;
+
+/// The Secret in which the CLI stores the values, and its key.
+const OVERRIDES: &str = "linkerd-config-overrides";
 
 /// The phase: `from` is what is installed, `hops` the releases that are gone to. Reads `deployments.apps`.
 pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVersion]) -> Phase {
@@ -42,6 +47,7 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
         (None, Some(Installer::Cli)) => {
             let before = std::iter::once(from).chain(hops);
             before.zip(hops).fold(remedy, |remedy, (before, at)| {
+                let remedy = with_readable_values(ctx, remedy, before, at);
                 let text = format!("From {at} to {before}, with its own CLI");
                 remedy.run(StepKind::Command, text, by_cli(ctx, before))
             })
@@ -59,6 +65,51 @@ pub(super) fn phase(ctx: &Context<'_>, from: &LinkerdVersion, hops: &[LinkerdVer
          newer than its control plane. Repair the installed release, or upgrade to one with the fix",
     );
     Phase { title: "The way back".to_owned(), part: Part::WayBack, release: None, remedy }
+}
+
+/// Adds the steps that make stored values of a release readable for the CLI of the one before it, which fails otherwise before it
+/// reads any option. Reads `linkerd-config`.
+fn with_readable_values(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    before: &LinkerdVersion,
+    at: &LinkerdVersion,
+) -> Remedy {
+    let Some(values) = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)
+    else {
+        return remedy;
+    };
+    let between = Between { from: before, to: at, minors: ctx.knowledge.minors() };
+    ctx.knowledge.upgrades().retyped(between).fold(remedy, |remedy, row| {
+        let path = format!("{}.{}", row.within, row.key);
+        let Some(written) = values.written(&path).filter(|written| *written != row.default.to_string())
+        else {
+            return remedy;
+        };
+        let number = written.parse().unwrap_or(row.default);
+        remedy.run(
+            StepKind::Command,
+            format!(
+                "Store {path} as the number {number}: the CLI of {before} fails on the text that the CLI of \
+                 {at} stores"
+            ),
+            stored_as_number(ctx, row, number),
+        )
+    })
+}
+
+/// Rewrites one stored value of the CLI. The Secret also holds the issuer's key, so it is not printed.
+fn stored_as_number(ctx: &Context<'_>, row: &RetypedValue, number: i64) -> Command {
+    let home = ctx.namespaces().control_plane.as_str();
+    let parent = row.within.rsplit('.').next().unwrap_or(&row.within);
+    let edit = format!(
+        ".data.\"{OVERRIDES}\" |= (@base64d | sub(\"(?<start>{parent}:\\\\s+{key}: )\\\\S+\"; .start + \"{number}\") | \
+         @base64)",
+        key = row.key
+    );
+    let read = kubectl().namespace(home).words("get secret").operand(OVERRIDES).words("-o json");
+    let written = read.pipe(program("jq").arg(edit)).pipe(kubectl().words("replace -f -"));
+    Command::lines([written])
 }
 
 fn rolled_back(release: Release<'_>) -> Command {

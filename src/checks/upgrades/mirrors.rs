@@ -1,38 +1,62 @@
-//! The controllers of links on the way to a release: which of them the release replaces, and by what.
+//! Link controllers on the way to a release: the controllers that the extension's chart creates, and the ones of the CLI that
+//! they replace.
 
+use std::collections::BTreeMap;
+
+use super::phases::Phase;
+use crate::card::Part;
 use crate::checks::Context;
-use crate::checks::multicluster::links::made_by_chart;
-use crate::command::{Line, helm_set, kubectl};
-use crate::item::EXTENSION_LABEL;
+use crate::checks::multicluster::links::{
+    link_again_with, made_by_chart, single_controller, unlink_controller,
+};
+use crate::checks::upgrade::guarded;
+use crate::command::{Call, Command, Line, helm_set, kubectl, meshdoctor};
+use crate::finding::{Remedy, StepKind};
+use crate::item::{EXTENSION_LABEL, Extension};
 use crate::knowledge::MirrorKind;
 use crate::model::owners::Owner;
 use crate::objects::service::MIRRORS_CLUSTER;
-use crate::objects::{Deployment, Namespace};
+use crate::objects::{Deployment, Link, Namespace};
 use crate::version::{Contains, LinkerdVersion};
 
-/// A controller that the CLI made, and the one that the chart makes in its place.
-pub(super) struct Successor<'a> {
+/// A controller of a Link as the chart creates it.
+pub(in crate::checks) struct ChartController<'a> {
     namespace: &'a str,
-    before: &'a str,
-    name: String,
     link: &'a str,
+    name: String,
+    /// The Deployment that `linkerd multicluster link` created for the same Link.
+    legacy: Option<&'a str>,
 }
 
-impl Successor<'_> {
-    /// Whether a workload is the one that goes.
+impl<'a> ChartController<'a> {
+    /// The Deployment of the CLI that it replaces, if any.
+    pub(super) fn legacy(&self) -> Option<&'a str> {
+        self.legacy
+    }
+
+    /// Whether a workload is the controller of the CLI that it replaces.
     pub(super) fn replaces(&self, owner: &Owner) -> bool {
-        owner.kind == "Deployment" && owner.namespace == self.namespace && owner.name == self.before
+        owner.kind == "Deployment"
+            && owner.namespace == self.namespace
+            && Some(owner.name.as_str()) == self.legacy
     }
 
-    /// The line that restarts the one that comes.
+    fn rollout(&self, verb: &'static str) -> Call {
+        kubectl().namespace(self.namespace).words(verb).operand(format!("deployment/{}", self.name))
+    }
+
+    /// The line that restarts it.
     pub(super) fn restart(&self) -> Line {
-        let target = format!("deployment/{}", self.name);
-        kubectl().namespace(self.namespace).words("rollout restart").operand(target).into()
+        self.rollout("rollout restart").into()
     }
 }
 
-/// The controllers that the CLI made and that the chart of a release makes. Reads `deployments.apps`.
-pub(super) fn successors<'a>(ctx: &Context<'a>, release: &LinkerdVersion) -> Vec<Successor<'a>> {
+/// The controllers that the chart of a release creates: one for each Link, and for each existing controller. Empty if the CLI
+/// creates them in that release. Reads `deployments.apps`.
+pub(in crate::checks) fn chart_controllers<'a>(
+    ctx: &Context<'a>,
+    release: &LinkerdVersion,
+) -> Vec<ChartController<'a>> {
     if made_by_chart(ctx, release) != Contains::Yes {
         return Vec::new();
     }
@@ -41,33 +65,96 @@ pub(super) fn successors<'a>(ctx: &Context<'a>, release: &LinkerdVersion) -> Vec
     let Some((legacy, managed)) = kind(MirrorKind::Legacy).zip(kind(MirrorKind::Managed)) else {
         return Vec::new();
     };
-    let deployments = ctx.hints::<Deployment>().iter();
-    let found = deployments.filter_map(|one| {
-        let meta = &one.metadata;
-        let cluster = meta.label(MIRRORS_CLUSTER)?;
-        let is_legacy = meta.label("component") == Some(&legacy.component);
-        // A controller of the chart is called like its account.
-        is_legacy.then(|| Successor {
-            namespace: &meta.namespace,
-            before: &meta.name,
-            name: managed.service_account.replace("{cluster}", cluster),
-            link: cluster,
-        })
-    });
-    found.collect()
+    let mut found: BTreeMap<&str, ChartController<'a>> = BTreeMap::new();
+    // The chart names a controller like its ServiceAccount.
+    let new = |namespace: &'a str, link: &'a str| ChartController {
+        namespace,
+        link,
+        name: managed.service_account.replace("{cluster}", link),
+        legacy: None,
+    };
+    for deployment in ctx.hints::<Deployment>() {
+        let meta = &deployment.metadata;
+        let Some(link) = meta.label(MIRRORS_CLUSTER) else { continue };
+        let component = meta.label("component");
+        let is_legacy = component == Some(&legacy.component);
+        if is_legacy || component == Some(&managed.component) {
+            let controller = found.entry(link).or_insert_with(|| new(&meta.namespace, link));
+            if is_legacy {
+                controller.legacy = Some(&meta.name);
+            }
+        }
+    }
+    for link in ctx.for_steps::<Link>() {
+        let cluster = link.spec.target_cluster_name.as_str();
+        found.entry(cluster).or_insert_with(|| new(&link.metadata.namespace, cluster));
+    }
+    found.into_values().collect()
 }
 
-/// The settings with which the chart makes these controllers.
-pub(super) fn settings<'s>(successors: &'s [Successor<'_>]) -> impl Iterator<Item = String> + 's {
-    let set =
-        |(at, one): (usize, &Successor<'_>)| helm_set(&format!("controllers[{at}].link.ref.name"), one.link);
-    successors.iter().enumerate().map(set)
+/// The chart values that create these controllers, as arguments of `--set`.
+pub(in crate::checks) fn settings<'s>(
+    controllers: &'s [ChartController<'_>],
+) -> impl Iterator<Item = String> + 's {
+    let set = |(at, one): (usize, &ChartController<'_>)| {
+        helm_set(&format!("controllers[{at}].link.ref.name"), one.link)
+    };
+    controllers.iter().enumerate().map(set)
+}
+
+/// Whether the multicluster extension is installed. Reads `namespaces`.
+fn is_installed(ctx: &Context<'_>) -> bool {
+    let name = Some(Extension::Multicluster.name());
+    ctx.hints::<Namespace>().iter().any(|one| one.metadata.label(EXTENSION_LABEL) == name)
 }
 
 /// Whether the multicluster extension is installed and a release expects another version of links. Reads `namespaces`.
 pub(super) fn link_version_changes(ctx: &Context<'_>, from: &LinkerdVersion, to: &LinkerdVersion) -> bool {
-    let namespaces = ctx.hints::<Namespace>().iter();
-    let mut named = namespaces.filter(|one| one.metadata.label(EXTENSION_LABEL) == Some("multicluster"));
     let version = |release| ctx.knowledge.extensions().link_version(release, ctx.knowledge.minors());
-    named.next().is_some() && version(from) != version(to)
+    is_installed(ctx) && version(from) != version(to)
+}
+
+/// Adds the step that waits for the controllers of the chart.
+pub(super) fn awaited(remedy: Remedy, controllers: &[ChartController<'_>]) -> Remedy {
+    if controllers.is_empty() {
+        return remedy;
+    }
+    let wait = |one: &ChartController<'_>| Line::from(one.rollout("rollout status").words("--timeout=10m"));
+    remedy.run(
+        StepKind::Command,
+        "Wait for the controllers of the links",
+        Command::lines(controllers.iter().map(wait)),
+    )
+}
+
+/// The phase that follows the upgrade of the multicluster extension: the Links of the release, then the removal of controllers
+/// that the CLI created. `None` without that extension. Reads `namespaces` and `deployments.apps`.
+pub(super) fn phase(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<Phase> {
+    if !is_installed(ctx) {
+        return None;
+    }
+    let makes = made_by_chart(ctx, to);
+    let links = ctx.for_steps::<Link>();
+    let remedy = match links {
+        [] => Remedy::new().step(
+            StepKind::Note,
+            "Create each Link again, with the CLI of this release and the existing link names: \
+             https://linkerd.io/2/tasks/upgrading-multicluster/",
+        ),
+        _ => links.iter().fold(Remedy::new(), |remedy, link| link_again_with(remedy, link, makes, Some(to))),
+    };
+    let controllers = chart_controllers(ctx, to);
+    let replaced: Vec<&ChartController<'_>> =
+        controllers.iter().filter(|one| one.legacy().is_some()).collect();
+    let remedy = replaced.iter().fold(remedy, |remedy, one| {
+        remedy.run(
+            StepKind::Command,
+            single_controller(one.link),
+            guarded(Some(to), unlink_controller(one.namespace, one.link)),
+        )
+    });
+    let remedy = remedy.shown_by(
+        meshdoctor().words("check --only").arg(Extension::Multicluster.name()).words("--fail-on warning"),
+    );
+    Some(Phase { title: format!("Links of {to}"), part: Part::Links, release: Some(to.clone()), remedy })
 }

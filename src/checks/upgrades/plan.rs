@@ -32,7 +32,10 @@ const BEFORE: &str = "before-upgrade.tar.gz";
 /// What is asked after the data plane has followed.
 const DATA_PLANE: &str = "data-plane-skew,proxy-not-ready,pod-missing-proxy";
 /// What is asked once the control plane has come up: whether all of it is of the release.
-const CONTROL_PLANE: &str = "control-plane-outdated,control-plane-mixed-versions,control-plane-not-ready";
+const CONTROL_PLANE: &str = "control-plane-outdated,control-plane-mixed-versions,control-plane-not-ready,\
+                             control-plane-pods-refused";
+/// The check of the multicluster extension before its Links are created again.
+const LINK_DEFINITION: &str = "link-crd-missing";
 
 /// The extensions that have checks of their own, which are called like them.
 const EXTENSIONS: [&str; 3] = ["jaeger", "multicluster", "viz"];
@@ -203,7 +206,10 @@ fn hop(
         let remedy = names
             .iter()
             .fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, (from, to)));
-        let checked = names.iter().filter(|name| EXTENSIONS.contains(name)).copied().collect::<Vec<_>>();
+        // The links follow in a phase of their own.
+        let checked = names.iter().filter(|name| EXTENSIONS.contains(name));
+        let checked: Vec<&str> =
+            checked.map(|name| if *name == "multicluster" { LINK_DEFINITION } else { *name }).collect();
         let remedy = match checked.is_empty() {
             true => remedy,
             false => remedy.shown_by(
@@ -211,6 +217,7 @@ fn hop(
             ),
         };
         phases.push(phase(format!("Extensions to {to}"), Part::Extensions, remedy));
+        phases.extend(mirrors::phase(ctx, to));
     }
 }
 
@@ -246,7 +253,8 @@ fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion) -> Remedy {
     let act = "Restart meshed workloads, one namespace at a time: each pod gets the new proxy when it is \
      created";
     let remedy = Remedy::new().step(StepKind::Note, no_return(release));
-    let successors = mirrors::successors(ctx, release);
+    let controllers = mirrors::chart_controllers(ctx, release);
+    let successors: Vec<_> = controllers.iter().filter(|one| one.legacy().is_some()).collect();
     let is_gone = |owner: &Owner| successors.iter().any(|one| one.replaces(owner));
     let remedy = restart::meshed_after(ctx, remedy, act, &is_gone, release);
     let remedy = match successors.is_empty() {
@@ -254,7 +262,7 @@ fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion) -> Remedy {
         false => remedy.run(
             StepKind::Command,
             "Restart the chart's controllers, which replaced those that `linkerd multicluster link` created",
-            Command::lines(successors.iter().map(mirrors::Successor::restart)),
+            Command::lines(successors.iter().map(|one| one.restart())),
         ),
     };
     remedy

@@ -54,7 +54,7 @@ pub(super) fn control_plane(
 
 /// Adds the step that brings an extension to a release, by who manages its Deployments, or else by the tool that installed the
 /// control plane. Reads `deployments.apps` and `namespaces`.
-pub(super) fn extension(
+pub(in crate::checks) fn extension(
     ctx: &Context<'_>,
     remedy: Remedy,
     name: &str,
@@ -69,13 +69,25 @@ pub(super) fn extension(
     };
     let own = managed_extension(ctx, name);
     let by = managed_by(ctx);
+    let controllers = if name == "multicluster" { mirrors::chart_controllers(ctx, to) } else { Vec::new() };
+    let in_values = |remedy: Remedy| match controllers.iter().any(|one| one.legacy().is_some()) {
+        true => remedy.step(
+            StepKind::ChartValue,
+            format!(
+                "In the values of linkerd-multicluster, list every link under controllers: {}",
+                mirrors::settings(&controllers).collect::<Vec<_>>().join(", ")
+            ),
+        ),
+        false => remedy,
+    };
     match (own.gitops, own.release(), chart) {
         (Some(owner), _, Some((chart, _))) => {
-            return linked_again(in_git(ctx, remedy, owner, &act, chart, to), name);
+            let remedy = in_git(ctx, in_values(remedy), owner, &act, chart, to);
+            return mirrors::awaited(remedy, &controllers);
         }
         (None, Some(release), Some(chart)) => {
-            let remedy = run_helm(ctx, remedy, &act, release, (from, to), chart);
-            return linked_again(remedy, name);
+            let remedy = run_helm(ctx, in_values(remedy), &act, release, (from, to), chart);
+            return mirrors::awaited(remedy, &controllers);
         }
         _ => {}
     }
@@ -91,9 +103,8 @@ pub(super) fn extension(
             let call =
                 linkerd().control_plane(&ctx.namespaces().control_plane).words(command).words("install");
             let text = format!("{act}, with the values that it was installed with");
-            let successors = if name == "multicluster" { mirrors::successors(ctx, to) } else { Vec::new() };
-            let call = mirrors::settings(&successors).fold(call, |call, set| call.option("--set", set));
-            let text = match successors.is_empty() {
+            let call = mirrors::settings(&controllers).fold(call, |call, set| call.option("--set", set));
+            let text = match controllers.is_empty() {
                 true => text,
                 false => format!("{text}, with a controller of the chart for each link"),
             };
@@ -101,19 +112,7 @@ pub(super) fn extension(
         }
         (None, _) => remedy.step(StepKind::Upgrade, format!("{act}, with the tool that installed it")),
     };
-    linked_again(remedy, name)
-}
-
-/// Adds what follows an upgrade of the multicluster extension: links of an older release lack what the newer one writes.
-fn linked_again(remedy: Remedy, name: &str) -> Remedy {
-    if name != "multicluster" {
-        return remedy;
-    }
-    remedy.step(
-        StepKind::Note,
-        "Then link the clusters again, with the CLI of this release and the existing link names: \
-         https://linkerd.io/2/tasks/upgrading-multicluster/",
-    )
+    mirrors::awaited(remedy, &controllers)
 }
 
 /// Who manages an extension, as its Deployments say it.

@@ -2,10 +2,12 @@
 
 use super::Way;
 use crate::checks::control_plane::installation::{CONFIG, values};
+use crate::checks::upgrade::{Unstored, managed_by, unstored};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::knowledge::{Effect, LostValue};
+use crate::model::managed_by::Installer;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;
@@ -18,8 +20,33 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let by_cni = row.effect == Effect::Refused && values.bool("cniEnabled") == Some(true);
         (!taken && !by_cni).then_some((row, written))
     });
-    let findings: Vec<Finding> = set.map(|(row, written)| finding(ctx, &way, home, row, written)).collect();
+    let mut findings: Vec<Finding> =
+        set.map(|(row, written)| finding(ctx, &way, home, row, written)).collect();
+    let by = managed_by(ctx);
+    if by.gitops.is_none() && by.installer == Some(Installer::Cli) {
+        let unstored = unstored(ctx, &values, Some(way.to));
+        findings.extend(unstored.iter().map(|one| reset(ctx, &way, home, one)));
+    }
     Ok(findings.into())
+}
+
+/// A value that the CLI does not take from its stored values.
+fn reset(ctx: &Context<'_>, way: &Way<'_>, home: &str, one: &Unstored<'_>) -> Finding {
+    let value = &one.row.value;
+    let message = format!("`linkerd upgrade` resets the chart value {value}: the CLI does not store it");
+    ctx.finding(Subject::object(Kind::ConfigMap, home, CONFIG), message)
+        .severity(Severity::Warning)
+        .parameter(value.clone())
+        .evidence(Evidence::field(
+            format!("ConfigMap {home}/{CONFIG}"),
+            format!("data.values: {value}"),
+            one.written(),
+        ))
+        .evidence(way.target.clone())
+        .remedy(Remedy::new().step(
+            StepKind::ChartValue,
+            format!("Set it in every `linkerd upgrade`, as the plan's commands do: {}", one.options()),
+        ))
 }
 
 fn finding(ctx: &Context<'_>, way: &Way<'_>, home: &str, row: &LostValue, written: String) -> Finding {
