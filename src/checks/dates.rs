@@ -56,13 +56,21 @@ impl Soon {
         ctx.span_of(DAYS).max(OF_THE_ROW)
     }
 
-    /// The message: the text for an expiry within this window, or that `what` is not due yet.
-    pub(super) fn message(self, ctx: &Context<'_>, what: &str, words: impl Fn(&str) -> String) -> String {
+    /// The message: the text for an expiry within this window, or that `what` is not due yet. `words` gets the time of the
+    /// first expiry, as [`expiry`] states it.
+    pub(super) fn message<'a>(
+        self,
+        ctx: &Context<'_>,
+        what: &str,
+        certificates: impl IntoIterator<Item = &'a Certificate>,
+        words: impl Fn(&str) -> String,
+    ) -> String {
+        let when = expiry(ctx, certificates);
         match self {
-            Soon::ForBoth | Soon::AsSet => words(&ctx.said_of(DAYS)),
+            Soon::ForBoth | Soon::AsSet => words(&when),
             Soon::ForTheRow => format!(
-                "{what} expires within 60 days, but not within the configured {}: nothing is urgent, but \
-                 linkerd check warns",
+                "{what} expires {when}, not within the configured {}: nothing is urgent, but linkerd check \
+                 warns",
                 ctx.said_of(DAYS)
             ),
         }
@@ -80,6 +88,21 @@ impl Soon {
                 .explains_nothing(),
         }
     }
+}
+
+/// The first expiry of certificates that have not expired: `in 14 days (2026-12-06)`.
+pub(super) fn expiry<'a>(
+    ctx: &Context<'_>,
+    certificates: impl IntoIterator<Item = &'a Certificate>,
+) -> String {
+    let now = ctx.now();
+    let all = certificates.into_iter();
+    let ends = all.filter(|one| one.validity(now) != Validity::Over).map(Certificate::not_after).min();
+    let when = |end: Timestamp| {
+        let date = end.to_zoned(jiff::tz::TimeZone::UTC).date();
+        format!("in {} ({date})", span(end.duration_since(now)))
+    };
+    ends.map_or_else(|| "now".to_owned(), when)
 }
 
 /// Whether an automatic renewal is late: cert-manager renews after two thirds of the lifetime, unless

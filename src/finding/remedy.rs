@@ -22,6 +22,20 @@ pub enum StepKind {
     Note,
 }
 
+/// The pods that a step creates again. Equal restarts of several findings are done once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Restarts {
+    /// None, or it is unknown which.
+    #[default]
+    Nothing,
+    /// The control plane's, without any other change.
+    ControlPlane,
+    /// The control plane's, because the step changes their template.
+    ControlPlaneByUpgrade,
+    /// All pods of the workloads in its command, without any other change.
+    Workloads,
+}
+
 /// One step of a remedy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Step {
@@ -31,6 +45,8 @@ pub struct Step {
     pub text: String,
     /// The command, if any.
     pub command: Option<Command>,
+    /// The pods that it creates again.
+    pub restarts: Restarts,
 }
 
 impl Step {
@@ -73,7 +89,7 @@ impl Remedy {
 
     /// Adds a step without a command.
     pub fn step(mut self, kind: StepKind, text: impl Into<String>) -> Remedy {
-        self.steps.push(Step { kind, text: text.into(), command: None });
+        self.steps.push(Step { kind, text: text.into(), command: None, restarts: Restarts::default() });
         self
     }
 
@@ -83,7 +99,15 @@ impl Remedy {
         if let Some(release) = command.required_cli() {
             text.push_str(&requirement(release));
         }
-        self.steps.push(Step { kind, text, command: Some(command) });
+        self.steps.push(Step { kind, text, command: Some(command), restarts: Restarts::default() });
+        self
+    }
+
+    /// States which pods the last step creates again.
+    pub fn restarting(mut self, restarts: Restarts) -> Remedy {
+        if let Some(last) = self.steps.last_mut() {
+            last.restarts = restarts;
+        }
         self
     }
 

@@ -1,7 +1,7 @@
 //! The repair plan of a report for people: the findings in the order of their repair, the merged steps under them, and the
 //! next step at the end.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::named;
 use super::look::Look;
@@ -9,7 +9,7 @@ use super::subject;
 use super::text::{clean, count, pad, some_of, thousands, width, wrap, wrap_from};
 use crate::command::Command;
 use crate::finding::{Finding, Severity, Step};
-use crate::report::{PlanStep, PlannedFinding, Report};
+use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
 
 /// How many lines of the command of one step are shown.
 const COMMAND_LINES: usize = 8;
@@ -36,7 +36,10 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     if plan.findings.is_empty() {
         return Vec::new();
     }
-    let printer = PlanPrinter { report, extent, look, digits: plan.steps.len().to_string().len() };
+    let steps = steps_of(plan);
+    let shared = shared(plan, &steps);
+    let digits = plan.steps.len().to_string().len();
+    let printer = PlanPrinter { report, extent, look, digits, steps, shared };
     let mut lines = if plan.findings.len() > 1 { vec![verdict(report, look)] } else { Vec::new() };
     let mut stated: Option<&str> = None;
     let mut current: BTreeSet<usize> = BTreeSet::new();
@@ -44,9 +47,13 @@ pub fn plan(report: &Report, extent: Extent, look: Look) -> Vec<String> {
     for (number, step) in (1..).zip(&plan.steps) {
         let new: BTreeSet<usize> = step.repairs.difference(&introduced).copied().collect();
         if !new.is_empty() {
-            lines.extend(new.iter().flat_map(|&finding| printer.heading(finding)));
-            introduced.extend(&new);
-            current = new;
+            let shared = printer.shared.iter().filter(|(_, others)| !others.is_disjoint(&new));
+            let shared: BTreeSet<usize> = shared.map(|(&finding, _)| finding).collect();
+            let headings: BTreeSet<usize> =
+                new.union(&shared).copied().filter(|one| !introduced.contains(one)).collect();
+            lines.extend(headings.iter().flat_map(|&finding| printer.heading(finding)));
+            introduced.extend(&headings);
+            current = new.difference(&shared).copied().collect();
         }
         let repairs = if step.repairs == current { None } else { Some(&step.repairs) };
         let required = step.step.command.as_ref().and_then(Command::required_cli);
@@ -82,6 +89,38 @@ struct PlanPrinter<'a> {
     look: Look,
     /// How wide the numbers of steps are.
     digits: usize,
+    /// The steps of each finding, by their numbers.
+    steps: BTreeMap<usize, BTreeSet<usize>>,
+    /// The findings without a step of their own: others have all their steps and more.
+    shared: BTreeMap<usize, BTreeSet<usize>>,
+}
+
+/// The steps of each finding, by their numbers.
+fn steps_of(plan: &RepairPlan) -> BTreeMap<usize, BTreeSet<usize>> {
+    let mut steps: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (number, step) in (1..).zip(&plan.steps) {
+        for finding in &step.repairs {
+            steps.entry(*finding).or_default().insert(number);
+        }
+    }
+    steps
+}
+
+/// The findings without a step of their own, each with the findings that have all its steps and more.
+fn shared(plan: &RepairPlan, steps: &BTreeMap<usize, BTreeSet<usize>>) -> BTreeMap<usize, BTreeSet<usize>> {
+    let mut shared = BTreeMap::new();
+    for (&finding, own) in steps {
+        let first = own.first().and_then(|number| plan.steps.get(number - 1));
+        let includes = |other: &&usize| {
+            steps.get(*other).is_some_and(|all| all.len() > own.len() && all.is_superset(own))
+        };
+        let others: BTreeSet<usize> =
+            first.into_iter().flat_map(|step| &step.repairs).filter(includes).copied().collect();
+        if !others.is_empty() {
+            shared.insert(finding, others);
+        }
+    }
+    shared
 }
 
 impl PlanPrinter<'_> {
@@ -96,9 +135,11 @@ impl PlanPrinter<'_> {
         let number = if is_single { String::new() } else { format!(" {number}") };
         let word = finding.severity.word();
         let word = if is_single { word.to_uppercase() } else { word.to_owned() };
-        let after = match planned.after.is_empty() {
-            true => String::new(),
-            false => format!("  after {}", in_numbers(&planned.after)),
+        let own = self.steps.get(&planned.number).filter(|_| self.shared.contains_key(&planned.number));
+        let after = match (own.and_then(BTreeSet::last), planned.after.is_empty()) {
+            (Some(step), _) => format!("  repaired by step {step}"),
+            (None, true) => String::new(),
+            (None, false) => format!("  after {}", in_numbers(&planned.after)),
         };
         let name = named(finding);
         let taken = width(&word) + width(&number) + 2 + width(&name) + 2;

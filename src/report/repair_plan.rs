@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::command::Command;
-use crate::finding::{Finding, Fingerprint, Severity, Standing, Step};
+use crate::finding::{Finding, Fingerprint, Restarts, Severity, Standing, Step};
 
 /// The steps that repair everything that the report calls an error or a warning.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,15 +41,24 @@ impl RepairPlan {
         let planned = number(findings);
         let mut graph = Graph::default();
         let mut last_steps: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut earlier: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for (&at, finding) in &planned {
+            let nearest = || finding.after.iter().map(|(number, _)| number);
+            let further = nearest().filter_map(|number| earlier.get(number)).flatten();
+            let all: BTreeSet<usize> = nearest().chain(further).copied().collect();
             let mut before: BTreeSet<usize> =
-                finding.after.iter().filter_map(|(number, _)| last_steps.get(number).copied()).collect();
+                nearest().filter_map(|number| last_steps.get(number).copied()).collect();
+            let mut is_first = true;
             for step in &findings[at].remedy.steps {
                 let node = PlanStep { step: step.clone(), repairs: BTreeSet::from([finding.number]) };
-                let node = graph.add(node, &before);
+                // A restart at the end of an earlier repair is also the first step of this one.
+                let restarted = if is_first { graph.restarted(&node, &all) } else { None };
+                is_first = restarted.is_some();
+                let node = restarted.unwrap_or_else(|| graph.add(node, &before));
                 last_steps.insert(finding.number, node);
                 before = BTreeSet::from([node]);
             }
+            earlier.insert(finding.number, all);
         }
         let mut verify: Vec<Command> = Vec::new();
         for command in planned.keys().filter_map(|&at| findings[at].remedy.verify.as_ref()) {
@@ -93,24 +102,29 @@ struct Graph {
 impl Graph {
     /// Adds a step that comes after others, or merges it into an equal one if no order is broken by that. Returns its place.
     fn add(&mut self, step: PlanStep, before: &BTreeSet<usize>) -> usize {
-        let mergeable = (0..self.steps.len()).find(|&other| {
-            merges(&self.steps[other].step, &step.step)
-                && before.iter().all(|&one| one == other || !self.comes_after(one, other))
-        });
-        let Some(at) = mergeable else {
+        let in_order = |other: usize| before.iter().all(|&one| one == other || !self.comes_after(one, other));
+        let mergeable = (0..self.steps.len())
+            .filter_map(|other| Some((other, merge(&self.steps[other].step, &step.step)?)))
+            .find(|(other, _)| in_order(*other));
+        let Some((at, merged)) = mergeable else {
             self.steps.push(step);
             self.before.push(before.clone());
             return self.steps.len() - 1;
         };
-        let merged = &mut self.steps[at];
-        merged.repairs.extend(&step.repairs);
-        if let (Some(command), Some(other)) = (&mut merged.step.command, &step.step.command)
-            && command != other
-        {
-            command.join([other]);
-        }
+        self.steps[at].step = merged;
+        self.steps[at].repairs.extend(&step.repairs);
         self.before[at].extend(before.iter().filter(|&&one| one != at));
         at
+    }
+
+    /// The last step of earlier findings that restarts everything that `step` restarts, which then repairs its finding too.
+    fn restarted(&mut self, step: &PlanStep, earlier: &BTreeSet<usize>) -> Option<usize> {
+        let restarts = |other: &PlanStep| {
+            !other.repairs.is_disjoint(earlier) && includes_restart(&other.step, &step.step)
+        };
+        let at = self.steps.iter().rposition(restarts)?;
+        self.steps[at].repairs.extend(&step.repairs);
+        Some(at)
     }
 
     /// Whether `later` must wait for `earlier`, directly or through other steps.
@@ -146,17 +160,55 @@ impl Graph {
     }
 }
 
-/// Whether two steps are one: the same command, the same words without a command, or the same words with commands whose lines
-/// can be carried out together.
-fn merges(one: &Step, other: &Step) -> bool {
+/// One step for two: the same command, the same words without a command, the same words with commands whose lines can be
+/// carried out together, or a restart that includes the other.
+fn merge(one: &Step, other: &Step) -> Option<Step> {
+    if includes_restart(one, other) {
+        return Some(one.clone());
+    }
+    if includes_restart(other, one) {
+        return Some(other.clone());
+    }
     match (&one.command, &other.command) {
-        (None, None) => one.text == other.text,
+        (None, None) => (one.text == other.text).then(|| one.clone()),
+        (Some(a), Some(b)) if a == b => Some(one.clone()),
         (Some(a), Some(b)) => {
             let separable = |command: &Command| !command.is_whole() && command.node().is_none();
-            a == b || (one.text == other.text && separable(a) && separable(b))
+            let together = one.text == other.text && separable(a) && separable(b);
+            together.then(|| {
+                let mut joined = a.clone();
+                joined.join([b]);
+                Step { command: Some(joined), ..one.clone() }
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a step creates all pods again that another one only restarts.
+fn includes_restart(one: &Step, other: &Step) -> bool {
+    match (one.restarts, other.restarts) {
+        (Restarts::ControlPlane | Restarts::ControlPlaneByUpgrade, Restarts::ControlPlane) => true,
+        (Restarts::Workloads, Restarts::Workloads) => {
+            let of = |step: &Step| step.command.as_ref().map(restarted).unwrap_or_default();
+            of(one).is_superset(&of(other))
         }
         _ => false,
     }
+}
+
+/// The lines of a command, those that restart several workloads once for each of them.
+fn restarted(command: &Command) -> BTreeSet<String> {
+    const RESTART: &str = " rollout restart ";
+    let each = |line: &String| -> Vec<String> {
+        match line.split_once(RESTART) {
+            Some((kubectl, workloads)) => {
+                workloads.split(' ').map(|workload| format!("{kubectl}{RESTART}{workload}")).collect()
+            }
+            None => vec![line.clone()],
+        }
+    };
+    command.rendered().iter().flat_map(each).collect()
 }
 
 #[cfg(test)]
@@ -216,6 +268,49 @@ mod tests {
         assert_eq!(
             steps,
             ["Upgrade [1] kubectl apply x", "Restart [1] kubectl rollout a", "Upgrade [2] kubectl apply x"]
+        );
+    }
+
+    fn restarting(mut finding: Finding, step: usize, restarts: Restarts) -> Finding {
+        finding.remedy.steps[step].restarts = restarts;
+        finding
+    }
+
+    #[test]
+    fn restart_of_an_earlier_repair_is_not_repeated() {
+        let all = "-n shop rollout restart deployment/api deployment/web";
+        let first = finding("a", &[("Upgrade", "apply x"), ("Restart all", all)]);
+        let first = restarting(first, 1, Restarts::Workloads);
+        let second =
+            finding("b", &[("Restart api", "-n shop rollout restart deployment/api"), ("Look", "get b")]);
+        let mut second = restarting(second, 0, Restarts::Workloads);
+        second.after = vec![first.fingerprint()];
+        assert_eq!(
+            texts(&[first, second]),
+            [
+                "Upgrade [1] kubectl apply x",
+                "Restart all [1,2] kubectl -n shop rollout restart deployment/api deployment/web",
+                "Look [2] kubectl get b"
+            ]
+        );
+    }
+
+    #[test]
+    fn restarts_wait_for_the_upgrade_that_includes_them() {
+        let first =
+            finding("a", &[("Restart control plane", "rollout restart x"), ("Restart", "rollout restart y")]);
+        let first = restarting(restarting(first, 0, Restarts::ControlPlane), 1, Restarts::Workloads);
+        let second =
+            finding("b", &[("Read", "get b"), ("Apply", "apply b"), ("Restart", "rollout restart y")]);
+        let second =
+            restarting(restarting(second, 1, Restarts::ControlPlaneByUpgrade), 2, Restarts::Workloads);
+        assert_eq!(
+            texts(&[first, second]),
+            [
+                "Read [2] kubectl get b",
+                "Apply [1,2] kubectl apply b",
+                "Restart [1,2] kubectl rollout restart y"
+            ]
         );
     }
 

@@ -85,6 +85,31 @@ fn a_missing_role_is_put_back_before_workloads_are_restarted() {
     assert!(met > 0 && wrong.is_empty(), "{met}: {}", wrong.join("\n"));
 }
 
+/// Both findings need new proxies. `anchor-expiring` restarts them twice, because the old anchor is removed a day later. The
+/// upgrade of the anchors restarts the control plane.
+#[test]
+fn plans_of_new_anchors_restart_workloads_once() {
+    let Some(folder) = folder() else { return };
+    for (name, restarts) in [("anchor-expired", 1), ("anchor-bundle-one-expired", 1), ("anchor-expiring", 2)]
+    {
+        let recording = folder.join(name);
+        if !recording.is_dir() {
+            skipped(Need::Recordings, &format!("{} is not there", recording.display()));
+            continue;
+        }
+        let listed = Memory { completeness: Completeness::All, ..memory(&recording) };
+        let report = report_on(&listed, &Settings::default());
+        let text = table::report(&report, Look::plain(100));
+        let count = |words: &str| {
+            let commands = report.repair.steps.iter().filter_map(|step| step.step.command.as_ref());
+            commands.filter(|command| command.to_string().contains(words)).count()
+        };
+        assert_eq!(count("linkerd inject --manual"), restarts, "{name}:\n{text}");
+        assert_eq!(count("rollout restart deployment"), 0, "{name}:\n{text}");
+        assert!(text.contains("  repaired by step "), "{name}:\n{text}");
+    }
+}
+
 /// On a terminal of 80 columns, reports are short, their first command is on the first screen, and they end with the next step.
 #[test]
 fn reports_lead_to_the_next_step() {

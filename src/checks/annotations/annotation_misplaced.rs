@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             wording::places(row),
             wording::place(found)
         );
-        let remedy = wording::move_to(wording::remedy(), row);
+        let remedy = wording::move_to(ctx, wording::remedy(), found, row, found.value);
         Some((message, wording::remove(remedy, "Remove it", found)))
     })
 }

@@ -1,5 +1,7 @@
 //! Texts and steps that the checks of this category share.
 
+use std::collections::BTreeSet;
+
 use super::fault::{Found, Survey};
 use super::guess::guess;
 use crate::checks::rewrite::{self, Act, Change, is_label_value};
@@ -7,8 +9,11 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
 use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope};
+use crate::model::annotated::Annotated;
+use crate::model::endpoints::selected;
 use crate::model::installed::CONTROL_PLANE_NS;
-use crate::objects::Pod;
+use crate::model::owners::{Owner, Owners};
+use crate::objects::{Meta, Pod, Service};
 
 /// One check's part of the survey: `say` returns message and remedy for the faults that the check
 /// reports.
@@ -165,7 +170,7 @@ pub(super) fn replace(
         {
             rewrite::template(remedy, act, &found.object, &changes)
         }
-        _ => return self::remove(move_to(remedy, row), "Remove it", found),
+        _ => return self::remove(move_to(ctx, remedy, found, row, value), "Remove it", found),
     };
     // A key in another place or of another form still exists.
     if found.scope == KeyScope::Workload
@@ -177,8 +182,60 @@ pub(super) fn replace(
     if row.kind == knowledge::KeyKind::Label { remedy } else { rewrite::restart(ctx, remedy, &found.object) }
 }
 
-/// Adds the text for a key that belongs on other objects.
-pub(super) fn move_to(remedy: Remedy, row: &Key) -> Remedy {
+/// Adds the steps that set an annotation in the pod templates of the workloads that a Service selects.
+///
+/// # Errors
+/// The remedy as it was: no such workload is known.
+fn on_selected(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    found: &Found<'_>,
+    (key, value): (&str, &str),
+) -> Result<Remedy, Remedy> {
+    let (namespace, name) = found.object.meta.key();
+    let Some(service) = ctx.for_steps::<Service>().iter().find(|one| one.metadata.key() == (namespace, name))
+    else {
+        return Err(remedy);
+    };
+    let owners = Owners::default();
+    let workloads: BTreeSet<Owner> =
+        selected(service, ctx.for_steps::<Pod>()).map(|pod| owners.of(pod)).collect();
+    let of_kind = |owner: &Owner| match owner.kind.as_str() {
+        "Deployment" => Some(Kind::Deployment),
+        "StatefulSet" => Some(Kind::StatefulSet),
+        "DaemonSet" => Some(Kind::DaemonSet),
+        _ => None,
+    };
+    let known: Vec<(Kind, &Owner)> =
+        workloads.iter().filter_map(|owner| Some((of_kind(owner)?, owner))).collect();
+    if known.is_empty() {
+        return Err(remedy);
+    }
+    let act = format!("For the workload that the Service selects, set {key} as an annotation");
+    Ok(known.into_iter().fold(remedy, |remedy, (kind, owner)| {
+        let meta =
+            Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
+        let object = Annotated { kind, meta: &meta, sites: vec![] };
+        rewrite::template(remedy, Act::Put(&act), &object, &[(key, Some(value))])
+    }))
+}
+
+/// Adds the step that sets a key on the objects that it belongs on: the workloads that a Service selects, if they are known.
+pub(super) fn move_to(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    found: &Found<'_>,
+    row: &Key,
+    value: &str,
+) -> Remedy {
+    let is_of_pods = row.kind == knowledge::KeyKind::Annotation && row.is_read_on(KeyScope::PodTemplate);
+    let remedy = match found.scope {
+        KeyScope::Service if is_of_pods => match on_selected(ctx, remedy, found, (row.key.as_str(), value)) {
+            Ok(moved) => return moved,
+            Err(remedy) => remedy,
+        },
+        _ => remedy,
+    };
     let kind = match row.kind {
         knowledge::KeyKind::Annotation => "an annotation",
         knowledge::KeyKind::Label => "a label",

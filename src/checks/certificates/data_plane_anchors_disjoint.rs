@@ -7,7 +7,7 @@ use crate::certificates::{Certificate, reach};
 use crate::checks::restart::{Needs, renew};
 use crate::checks::trust_roots::{TRUST_ROOT_HASH, is_hash_of};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Finding, Moment, Remedy, StepKind};
+use crate::finding::{Finding, Moment, Remedy};
 use crate::item::Scope;
 use crate::model::installed::COMPONENT;
 use crate::objects::{ConfigMap, Pod};
@@ -65,17 +65,12 @@ fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certif
     }
 }
 
-/// Adds the steps before the restart of any workload.
+/// The steps before the restart of any workload. Findings about the issuer or the trust anchors come before this one, as
+/// their cards declare.
 fn first_steps(ctx: &Context<'_>) -> Remedy {
-    let remedy = Remedy::new().step(
-        StepKind::Note,
-        "First repair the other findings about the issuer, the trust anchors and the control \
-            plane: until then a restarted proxy gets no certificate. If you still have the old anchor, \
-            keep it in the bundle until every workload is restarted",
-    );
     match control_plane_is_current(ctx) {
-        true => remedy,
-        false => remedy::restart_control_plane(ctx, remedy),
+        true => Remedy::new(),
+        false => remedy::restart_control_plane(ctx, Remedy::new()),
     }
 }
 

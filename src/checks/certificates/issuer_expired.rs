@@ -15,8 +15,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "the issuer's certificate is not valid yet: until then identity issues no certificates, so no proxy becomes ready"
         }
         Validity::Over => {
-            "the issuer's certificate has expired: identity issues no certificates, so no new proxy \
-                becomes ready, and the certificates of all proxies expired at the same time"
+            "the issuer's certificate has expired, and the certificates of all proxies with it: connections \
+                between meshed pods fail, identity issues no certificates, and no new proxy becomes ready"
         }
     };
     let said =

@@ -27,9 +27,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
 fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
     let steps = remedy::new_issuer(ctx, Remedy::new());
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
-    let message = soon.message(ctx, "the issuer's certificate", |days| {
+    let message = soon.message(ctx, "the issuer's certificate", [issuer.certificate()], |when| {
         format!(
-            "the issuer's certificate expires within {days} and is not known to be renewed: after that, \
+            "the issuer's certificate expires {when} and is not known to be renewed: after that, \
                 identity issues no certificates, and the mesh stops within a day"
         )
     });

@@ -39,24 +39,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let events = last(UPDATED).into_iter().chain([skipped]).flat_map(moments::of_event);
     let starts = older.iter().flat_map(|pod| moments::of_pod(pod, "created", |name| name == "identity"));
     let names: Vec<String> = older.iter().map(|pod| format!("{namespace}/{}", pod.metadata.name)).collect();
-    let remedy = Remedy::new()
-        .step(
-            StepKind::Note,
-            "First repair the other findings about the issuer and the trust anchors: they must belong \
-                together",
-        )
-        .run(
-            StepKind::Command,
-            "If they belong together, identity still has the old trust anchors: restart it, so that it \
-                reads both again. A pod that rejects them again does not become ready, and the old one \
-                keeps running",
-            Command::lines([
-                kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
-                kubectl()
-                    .namespace(namespace)
-                    .words("rollout status deployment/linkerd-identity --timeout=120s"),
-            ]),
-        );
+    let remedy = Remedy::new().run(
+        StepKind::Command,
+        "Restart identity, so that it reads the issuer and the trust anchors again. A pod that rejects \
+                them does not become ready, and the old one keeps running",
+        Command::lines([
+            kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
+            kubectl().namespace(namespace).words("rollout status deployment/linkerd-identity --timeout=120s"),
+        ]),
+    );
     let finding = ctx
         .finding(
             Subject::object("Secret", namespace, ISSUER),

@@ -65,10 +65,6 @@ fn finding(ctx: &Context<'_>, pod: &Pod, metrics: &ProxyMetrics, message: &str) 
                     "Read the proxy's log lines about identity",
                     logs.option("-c", PROXY_CONTAINER).words("--tail=50"),
                 )
-                .step(
-                    StepKind::Note,
-                    "Repair the other findings about identity, the issuer and the trust anchors; then \
-                        restart the workload",
-                ),
+                .step(StepKind::Note, "Restart the workload once identity issues certificates"),
         )
 }

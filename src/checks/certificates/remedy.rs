@@ -5,14 +5,15 @@
 
 use super::identity::{DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, trust_domain};
 use crate::certificates::BundlePrint;
-use crate::checks::trust_roots::{in_force, written};
+use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force, written};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Call, Command, Line, kubectl, program};
-use crate::finding::{Remedy, StepKind};
-use crate::model::installed::CONTROL_PLANE_NS;
+use crate::finding::{Remedy, Restarts, StepKind};
+use crate::model::control_plane::components;
+use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::owners::Owner;
-use crate::objects::Pod;
+use crate::objects::{ConfigMap, Deployment, Pod};
 
 const NEW_ISSUER: &str =
     "Put the new issuer in place (if cert-manager or another tool writes its Secret, in that tool)";
@@ -56,7 +57,7 @@ pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     remedy.run(
         StepKind::Command,
         "Make a new issuer under the current trust anchor (ca.crt and ca.key are its certificate and key; if the key is lost, \
-         replace the anchor too)",
+         follow the steps of: meshdoctor explain trust-anchor-expired)",
         insecurely(issuer.words("--not-after 8760h --ca ca.crt --ca-key ca.key")),
     )
 }
@@ -151,17 +152,49 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let act = "Put both in place (if trust-manager or cert-manager writes the bundle and the Secret, in \
         that tool)";
     let options = pair(anchors(NEW_ROOT), "issuer-new.crt", "issuer-new.key").forced();
-    upgrade::step(ctx, remedy, StepKind::Command, act, options)
+    rolled_by_chart(ctx, upgrade::step(ctx, remedy, StepKind::Command, act, options))
 }
 
-/// Adds the restart of the control plane, which reads the trust anchors only when it starts.
+/// Marks the last step, which changes the trust anchors, if the chart then restarts the control plane: its pod templates have
+/// the hash of the chart's trust anchors. Anchors that another tool writes are not part of the chart.
+fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    let home = ctx.namespaces().control_plane.as_str();
+    let values = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values);
+    let in_chart = values.is_some_and(|values| values.bool("identity.externalCA") != Some(true));
+    let mut own = ctx.for_steps::<Pod>().iter().map(|pod| &pod.metadata);
+    let hashed = own.any(|meta| {
+        meta.namespace == home
+            && meta.label(COMPONENT) == Some("identity")
+            && meta.annotation(TRUST_ROOT_HASH).is_some()
+    });
+    if in_chart && hashed { remedy.restarting(Restarts::ControlPlaneByUpgrade) } else { remedy }
+}
+
+/// Adds the restart of the control plane, which reads the trust anchors only when it starts; if the step before restarts it,
+/// the commands that wait until it runs.
 pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
-    remedy.run(
-        StepKind::Command,
-        "Restart the control plane, which reads the trust anchors only at startup",
-        kubectl().namespace(namespace).words("rollout restart deployment"),
-    )
+    let is_rolled = remedy.steps.last().is_some_and(|last| last.restarts == Restarts::ControlPlaneByUpgrade);
+    if is_rolled {
+        let wait = |name: &String| {
+            kubectl()
+                .namespace(namespace)
+                .words("rollout status")
+                .operand(format!("deployment/{name}"))
+                .words("--timeout=5m")
+        };
+        let deployments = components(ctx.hints::<Deployment>(), namespace);
+        let names: Vec<String> =
+            deployments.iter().map(|one| one.deployment.metadata.name.to_string()).collect();
+        return remedy.run(
+            StepKind::Command,
+            "Wait until the control plane runs with the new trust anchors: the change restarts it",
+            Command::lines(names.iter().map(wait)),
+        );
+    }
+    let act = "Restart the control plane, which reads the trust anchors only at startup";
+    let restart = kubectl().namespace(namespace).words("rollout restart deployment");
+    remedy.run(StepKind::Command, act, restart).restarting(Restarts::ControlPlane)
 }
 
 /// Adds the restart of the meshed workloads: proxies keep the bundle they were created with.
@@ -214,13 +247,14 @@ pub(in crate::checks) fn put_bundle(
     file: &'static str,
 ) -> Remedy {
     let act = format!("{act} (if trust-manager writes it, in that tool)");
-    upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file))
+    rolled_by_chart(ctx, upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file)))
 }
 
 /// As [`put_bundle`], once every proxy has the anchor that the issuer chains to.
 pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
     let act = format!("{act} (if trust-manager writes it, in that tool)");
-    upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file).after_restarts())
+    let remedy = upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file).after_restarts());
+    rolled_by_chart(ctx, remedy)
 }
 
 /// Adds the step that puts an issuer in place where the chart does not write the Secret. Only certificates and files are

@@ -30,7 +30,8 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: Soon) -> Fi
             remedy::restart_meshed(ctx, remedy::take_out(ctx, steps)),
         ),
     };
-    let message = soon.message(ctx, what, |days| format!("{what} expires within {days}: {comes}"));
+    let message =
+        soon.message(ctx, what, [anchor.certificate], |when| format!("{what} expires {when}: {comes}"));
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
     let finding = ctx
         .finding(anchor.subject(), message)
@@ -56,7 +57,7 @@ fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
         remedy::WITH_NEW,
         remedy::NEW_ROOT,
     );
-    let steps = remedy::put_known_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
+    let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
     let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
     let steps = remedy::put_new_issuer(ctx, steps);
     let steps = remedy::read_bundle(

@@ -2,7 +2,7 @@
 
 use super::webhooks::{SERVERS, Serving, serving};
 use crate::certificates::{Certificate, Validity};
-use crate::checks::dates::{Soon, dates, ends_within, is_overdue, renewed_by};
+use crate::checks::dates::{Soon, dates, ends_within, expiry, is_overdue, renewed_by};
 use crate::checks::serving::bring_together;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -49,9 +49,9 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
     let (severity, message, remedy) = match tool {
         None => (
             Severity::Warning,
-            soon.message(ctx, "the certificate of a webhook", |days| {
+            soon.message(ctx, "the certificate of a webhook", &pair.served, |when| {
                 format!(
-                    "the certificate of a webhook expires within {days} and is not known to be renewed: \
+                    "the certificate of a webhook expires {when} and is not known to be renewed: \
                         after that, the API server does not connect to the webhook"
                 )
             }),
@@ -71,8 +71,9 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
         Some((tool, false)) => (
             Severity::Info,
             format!(
-                "the certificate of a webhook expires within 60 days and {tool} renews it: nothing is overdue, but linkerd \
-                 check warns of it"
+                "the certificate of a webhook expires {} and {tool} renews it: nothing is overdue, but linkerd check warns \
+                 of it",
+                expiry(ctx, &pair.served)
             ),
             see_renewal(ctx, pair, remedy),
         ),

@@ -172,21 +172,21 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -
     )
 }
 
-/// Adds the alternative without linkerd-cni. Reads `deployments.apps`, `pods`, `replicasets.apps` and
+/// Adds the restart of the meshed workloads, and the alternative without linkerd-cni. Reads `deployments.apps`, `pods`, `replicasets.apps` and
 /// `jobs.batch`.
 pub(super) fn without_plugin(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let remedy = upgrade::step(
-        ctx,
-        remedy,
-        StepKind::ChartValue,
-        "Or use linkerd-init instead: set cniEnabled of the control plane to false",
-        Options::none().set("cniEnabled", "false"),
-    );
-    restart::all_meshed(
+    let remedy = restart::all_meshed(
         ctx,
         remedy,
         restart::Needs::NewProxy,
         "Restart the meshed workloads, so that their pods get the rules",
+    );
+    upgrade::step(
+        ctx,
+        remedy,
+        StepKind::ChartValue,
+        "Alternatively, use linkerd-init: instead of the first steps, set cniEnabled of the control plane to false",
+        Options::none().set("cniEnabled", "false"),
     )
 }
 

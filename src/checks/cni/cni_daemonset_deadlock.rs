@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::add_failures::{refused, reported_add_failures};
 use super::remedy;
 use crate::checks::{Context, Judgement};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Tie};
 use crate::missing::Missing;
 use crate::model::cni;
@@ -99,27 +100,44 @@ impl<'a> Silence<'a> {
         let finding = ctx
             .finding(
                 Owners::default().of(pod).subject(vec![meta.name.clone()]),
-                "linkerd-cni's pod does not start on the node. If the node's configuration already has its \
-                 entry, the pod waits for the plugin that it would install",
+                "linkerd-cni's pod does not start on its node, for an unknown reason. If the node's configuration \
+                 already has its entry, the pod waits for the plugin that it would install",
             )
             .severity(Severity::Warning)
             .likely()
             .evidence(Evidence::field(
                 format!("Pod {}/{}", meta.namespace, meta.name),
                 "status",
-                format!("nothing in it has started since {since}{silence}"),
+                format!("on node {node}, nothing in it has started since {since}{silence}"),
             ))
-            .remedy(way_out(ctx))
+            .remedy(cause_first(ctx, pod))
             .tie(Tie::Node(node.to_string()));
         Some(finding)
     }
+}
+
+/// The cause is unknown: the host network helps only if the plugin fails.
+fn cause_first(ctx: &Context<'_>, pod: &Pod) -> Remedy {
+    let meta = &pod.metadata;
+    Remedy::verified_by(remedy::rolled_out(ctx))
+        .run(
+            StepKind::Command,
+            "Show the state and the events of the pod",
+            kubectl().namespace(&meta.namespace).words("describe pod").operand(&meta.name),
+        )
+        .step(
+            StepKind::Note,
+            "If an event reports that plugin linkerd-cni failed, run meshdoctor check again: with that event, \
+             the finding has the steps that run the installer on the host network. Repair any other cause \
+             that the events report",
+        )
 }
 
 fn way_out(ctx: &Context<'_>) -> Remedy {
     let remedy = Remedy::verified_by(remedy::rolled_out(ctx));
     remedy::through_host_network(ctx, remedy).step(
         StepKind::Note,
-        "If the DaemonSet cannot be changed, remove the linkerd-cni entry by hand instead, one cordoned node \
-         at a time",
+        "Alternatively, if the DaemonSet cannot be changed, remove the linkerd-cni entry by hand, one cordoned \
+         node at a time",
     )
 }

@@ -1,6 +1,6 @@
 //! `cluster-networks-incomplete`: pods or Services have addresses outside of clusterNetworks.
 
-use super::networks::{Add, ClusterNetworks, cluster_networks, finding, misspelled};
+use super::networks::{Add, ClusterNetworks, cluster_networks, finding, incomplete, misspelled};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Severity};
 use crate::objects::{Pod, Service};
@@ -42,10 +42,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if rows.is_empty() {
         return Ok(others.collect::<Vec<_>>().into());
     }
-    let message = "clusterNetworks does not contain the addresses of some pods or Services: proxies do not \
-        discover them, so traffic to them bypasses mTLS, policy and load balancing";
     let addresses = addresses(ctx, &networks);
-    let outside = finding(ctx, &networks, message, evidence, Add::Addresses(&addresses)).fails_rows(rows);
+    let what = "the addresses of some pods or Services";
+    let missing = (Add::Addresses(&addresses), Add::Addresses(&addresses));
+    let outside = incomplete(ctx, &networks, what, evidence, missing).fails_rows(rows);
     Ok(others.chain([outside]).collect::<Vec<_>>().into())
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::networks::{Add, cluster_networks, finding, misspelled};
+use super::networks::{Add, cluster_networks, incomplete, misspelled};
 use crate::checks::{Context, Judgement, Unjudged};
 use crate::finding::Evidence;
 use crate::model::networks::Network;
@@ -42,9 +42,10 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let more = format!("{} more outside", outside.len() - NAMED);
         evidence.push(Evidence::other("Nodes", more));
     }
-    let message = "clusterNetworks does not contain the pod networks of some nodes: proxies do not discover \
-        pods there, so traffic to them bypasses mTLS, policy and load balancing";
+    let all: Vec<&str> = outside.iter().map(|node| node.spec.pod_cidr.as_str()).collect();
     let add: Vec<&str> = named.into_iter().collect();
-    let outside = finding(ctx, &networks, message, evidence, Add::These(&add));
+    let what = "the pod networks of some nodes";
+    let missing = (Add::These(&all), Add::These(&add));
+    let outside = incomplete(ctx, &networks, what, evidence, missing);
     Ok(misspelled.into_iter().chain([outside]).collect::<Vec<_>>().into())
 }

@@ -312,23 +312,46 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
         ),
         _ => remedy,
     };
-    let spread = reason.is_some_and(|reason| reason.evidence.said.contains("anti-affinity"));
-    let remedy = match spread {
-        true => remedy.step(
-            StepKind::ChartValue,
+    let unplaced = reason.map(|reason| unplaced(&reason.evidence.said)).unwrap_or_default();
+    let is_unplaced = !unplaced.is_empty();
+    let remedy = unplaced.into_iter().fold(remedy, |remedy, act| remedy.step(StepKind::ChartValue, act));
+    let remedy = remedy.run(
+        StepKind::Command,
+        "Show the state and the events of its pods",
+        kubectl().namespace(namespace).words("describe pods").option("-l", selector),
+    );
+    match is_unplaced {
+        true => remedy,
+        false => {
+            remedy.step(StepKind::Note, "Repair the cause that the status or the events of the pods report")
+        }
+    }
+}
+
+/// The steps for each reason why the scheduler finds no node.
+fn unplaced(said: &str) -> Vec<&'static str> {
+    const STEPS: [(&str, &str); 5] = [
+        (
+            "anti-affinity",
             "Its pods must run on different nodes: add a node that they tolerate, remove a taint, or lower \
-            controllerReplicas",
+             controllerReplicas",
         ),
-        false => remedy,
-    };
-    remedy
-        .run(
-            StepKind::Command,
-            "Show the state and the events of its pods",
-            kubectl().namespace(namespace).words("describe pods").option("-l", selector),
-        )
-        .step(
-            StepKind::Note,
-            "Fix the reported cause: an image, a node, a quota, a certificate, a missing object",
-        )
+        (
+            "node affinity/selector",
+            "No node has the labels that the pods require: correct nodeSelector and nodeAffinity of the chart, or \
+             label a node accordingly",
+        ),
+        (
+            "untolerated taint",
+            "Remove the taint from a node, or add a toleration to the chart value tolerations",
+        ),
+        (
+            "Insufficient ",
+            "Add a node, or free CPU or memory: no node has enough for the requests of the pods",
+        ),
+        ("were unschedulable", "End the maintenance of a node: kubectl uncordon NODE"),
+    ];
+    let is_scheduling = said.contains("nodes are available");
+    let named = STEPS.iter().filter(|(words, _)| is_scheduling && said.contains(words));
+    named.map(|(_, step)| *step).collect()
 }

@@ -154,8 +154,9 @@ fn finding(ctx: &Context<'_>, role: &NamespacedRole, wrong: Wrong<'_>) -> Findin
         .severity(severity)
         .evidence(Evidence::other(format!("{} {namespace}/{}", wrong.kind, wrong.name), wrong.state))
         .remedy(remedy);
+    // No other component depends on it, so it does not precede errors.
     if role.account.as_deref() != Some(DESTINATION) {
-        return finding;
+        return finding.explains_nothing();
     }
     finding.tie(Tie::Fact("component-refused:destination".to_owned())).tie(Tie::Workload(
         "Deployment".to_owned(),

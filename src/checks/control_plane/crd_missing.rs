@@ -6,12 +6,13 @@ use crate::checks::control_plane::installation::{
 };
 use crate::checks::upgrade::crds;
 use crate::checks::{Context, Judgement, Unjudged};
+use crate::command::meshdoctor;
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject, Tie};
 use crate::item::{Kind, Scope};
 use crate::knowledge::Definition;
 use crate::missing::Missing;
 use crate::objects::CustomResourceDefinition;
-use crate::version::LinkerdVersion;
+use crate::version::{LinkerdVersion, Minor};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let present = installed(ctx)?.is_some();
@@ -82,12 +83,31 @@ fn before_the_control_plane(
     let (first, _) = to_bring.first()?;
     let message = "the target needs CRDs that are missing or do not serve its versions. Apply them before \
         its control plane: without them, linkerd-destination does not become ready";
-    let remedy = crds(ctx, Remedy::new(), "Apply the CRDs of the target first", version, false);
+    let remedy = match next_minor(ctx, version) {
+        Some(next) => Remedy::new().run(
+            StepKind::Upgrade,
+            format!(
+                "Upgrade to {next} first, with its CRDs before its control plane. Each further minor brings its own"
+            ),
+            meshdoctor().words("check --to").arg(next.to_string()),
+        ),
+        None => crds(ctx, Remedy::new(), "Apply the CRDs of the target first", version, false),
+    };
     let finding = ctx.finding(subject(first), message).severity(Severity::Warning).parameter("before");
     let finding =
         to_bring.iter().skip(1).fold(finding, |finding, (wanted, _)| finding.subject(subject(wanted)));
     let evidence = to_bring.into_iter().map(|(_, evidence)| evidence);
     Some(finding.evidences(evidence).evidence(seen).explains_nothing().remedy(remedy))
+}
+
+/// The first minor on the way to a target that is more than one minor ahead.
+fn next_minor(ctx: &Context<'_>, target: &LinkerdVersion) -> Option<Minor> {
+    let table = ctx.knowledge.minors();
+    let from = before_upgrade(ctx).ok()?.minor(table)?;
+    if target.minor(table)?.ahead_of(from)? < 2 {
+        return None;
+    }
+    ctx.knowledge.releases().rows().iter().map(|row| row.minor).filter(|minor| *minor > from).min()
 }
 
 /// A CRD that does not meet the needs of a release.

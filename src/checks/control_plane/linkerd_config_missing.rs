@@ -1,9 +1,11 @@
 //! `linkerd-config-missing`: the ConfigMap in which the charts store their values is missing or empty.
 
 use crate::checks::control_plane::installation::{CONFIG, config, none_installed, present};
-use crate::checks::upgrade::{self, Options};
+use crate::checks::upgrade::{self, Options, managed_by};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::helm;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::model::managed_by::Installer;
 use crate::objects::ConfigMap;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -28,19 +30,42 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Evidence::field(object, "data.values", held(config.data.get("values"))),
         ),
     };
-    let remedy = Remedy::new();
-    let remedy = remedy.step(
-        StepKind::Note,
-        "Get the values that the control plane was installed with: the next step writes linkerd-config from \
-        the given values, not from the running objects",
-    );
-    let again = "Apply the manifests of the control plane again with those values";
-    let remedy = upgrade::step(ctx, remedy, StepKind::Command, again, Options::none());
     let finding = ctx
         .finding(Subject::object("ConfigMap", namespace, CONFIG), message)
         .evidence(evidence)
-        .remedy(remedy);
+        .remedy(remedy(ctx));
     Ok(vec![finding].into())
+}
+
+/// Applies the manifests again, with the values that the tool of the installation keeps.
+fn remedy(ctx: &Context<'_>) -> Remedy {
+    let by = managed_by(ctx);
+    let (remedy, again) = match by.installer {
+        _ if by.gitops.is_some() => {
+            (Remedy::new(), "Apply the manifests of the control plane again with the values in Git")
+        }
+        Some(Installer::Cli) => (
+            Remedy::new(),
+            "Apply the manifests of the control plane again with the values in Secret linkerd-config-overrides",
+        ),
+        Some(Installer::Release(release)) => (
+            Remedy::new().run(
+                StepKind::Command,
+                "Check the values that Helm keeps: the next step writes them to linkerd-config",
+                helm().namespace(release.namespace).words("get values").operand(release.name),
+            ),
+            "Apply the manifests of the control plane again with those values",
+        ),
+        Some(Installer::Chart) | None => (
+            Remedy::new().step(
+                StepKind::Note,
+                "Get the values that the control plane was installed with: the next step writes linkerd-config \
+                 from the given values, not from the running objects",
+            ),
+            "Apply the manifests of the control plane again with those values",
+        ),
+    };
+    upgrade::step(ctx, remedy, StepKind::Command, again, Options::none())
 }
 
 /// The content found instead of the values.

@@ -1,6 +1,7 @@
 //! `clusterNetworks`, the networks in which proxies discover destinations: parsing them, and the remedy if
 //! they are incomplete.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use crate::checks::control_plane::installation::{CONFIG, values};
@@ -8,8 +9,13 @@ use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Unjudged, restart};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::installed;
+use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::networks::Network;
-use crate::objects::Deployment;
+use crate::objects::container::PROFILE_NETWORKS;
+use crate::objects::{Deployment, Pod};
+
+/// The last step.
+const RESTART: &str = "Restart the meshed workloads: a proxy gets the networks when its pod is created";
 
 /// The value in linkerd-config and its readable parts.
 pub(super) struct ClusterNetworks {
@@ -92,6 +98,67 @@ pub(super) enum Add<'a> {
     Nothing,
 }
 
+/// Whether there are running proxies, and all of them have networks that contain the missing ones.
+pub(super) fn proxies_have(ctx: &Context<'_>, missing: Add<'_>) -> bool {
+    let home = ctx.namespaces().control_plane.as_str();
+    let Some(pods) = ctx.noted(ctx.every::<Pod>()) else { return false };
+    let meshed =
+        pods.iter().filter(|pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(home) && !pod.is_finished());
+    let mut written = meshed.filter_map(|pod| pod.spec.proxy()).map(|proxy| {
+        let variable = proxy.env.iter().find(|variable| variable.name == PROFILE_NETWORKS);
+        variable.and_then(|variable| variable.value.as_deref())
+    });
+    let has = |written: &str| {
+        let networks: Vec<Network> =
+            written.split(',').filter_map(|network| network.trim().parse().ok()).collect();
+        let covers = |network: &Network| networks.iter().any(|known| known.covers(network));
+        match missing {
+            Add::These(these) => {
+                these.iter().all(|one| one.parse::<Network>().is_ok_and(|network| covers(&network)))
+            }
+            Add::Addresses(all) => {
+                all.iter().all(|one| networks.iter().any(|network| network.contains(*one)))
+            }
+            Add::Unknown | Add::Nothing => false,
+        }
+    };
+    let mut checked = BTreeSet::new();
+    let mut is_any = false;
+    let all = written.all(|written| {
+        is_any = true;
+        written.is_some_and(|written| !checked.insert(written) || has(written))
+    });
+    is_any && all
+}
+
+/// A finding about missing networks. If all running proxies have them, only new pods are affected, and no restart is
+/// needed.
+pub(super) fn incomplete(
+    ctx: &Context<'_>,
+    networks: &ClusterNetworks,
+    what: &str,
+    proof: Vec<Evidence>,
+    (all, add): (Add<'_>, Add<'_>),
+) -> Finding {
+    if !proxies_have(ctx, all) {
+        let message = format!(
+            "clusterNetworks does not contain {what}: proxies do not discover them, so traffic to them \
+             bypasses mTLS, policy and load balancing"
+        );
+        return finding(ctx, networks, &message, proof, add);
+    }
+    let message = format!(
+        "clusterNetworks does not contain {what}. Running proxies have complete networks, but proxies of new \
+         pods get this list: their traffic bypasses mTLS, policy and load balancing"
+    );
+    let mut found = finding(ctx, networks, &message, proof, add);
+    found.remedy.steps.retain(|step| !step.text.starts_with(RESTART));
+    found
+        .severity(Severity::Warning)
+        .rows_as(Severity::Error)
+        .evidence(Evidence::other(format!("{PROFILE_NETWORKS} of all running proxies"), "contains them"))
+}
+
 /// A finding about the networks, with the value as evidence.
 pub(super) fn finding(
     ctx: &Context<'_>,
@@ -129,12 +196,7 @@ pub(super) fn finding(
         true => Options::none().set("clusterNetworks", wanted.join(",")),
     };
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
-    let remedy = restart::all_meshed(
-        ctx,
-        remedy,
-        restart::Needs::NewProxy,
-        "Restart the meshed workloads: a proxy gets the networks when its pod is created",
-    );
+    let remedy = restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, RESTART);
     ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message)
         .evidence(Evidence::field(object, "data.values: clusterNetworks", &networks.written))
         .evidences(proof)

@@ -49,7 +49,7 @@ impl<'a> Selected<'a> {
     }
 
     /// The pods that a Service selects.
-    pub(super) fn by(&self, service: &'a Service) -> impl Iterator<Item = &'a Pod> {
+    pub(in crate::checks) fn by(&self, service: &'a Service) -> impl Iterator<Item = &'a Pod> {
         let selector = &service.spec.selector;
         let namespace = &service.metadata.namespace;
         let lists = selector.iter().map(|(key, value)| {
@@ -72,7 +72,7 @@ impl<'a> Selected<'a> {
 
 impl<'a> Context<'a> {
     /// The index of pods by label, for Services. Reads `pods`; missing pods are left out.
-    pub(super) fn selected(&self) -> &'a Selected<'a> {
+    pub(in crate::checks) fn selected(&self) -> &'a Selected<'a> {
         self.once(&self.joins.selected, |ctx| Selected::of(ctx.hints::<Pod>()))
     }
 }

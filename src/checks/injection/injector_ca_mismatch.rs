@@ -35,24 +35,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .map_err(|algorithm| wrong(item(), "its certificate", algorithm))?;
     let message = match refusal {
         None => return Ok(Verdict::fine()),
-        Some(Refusal::WrongName) => {
-            "the injector's certificate is not valid for the name of its Service, so the API server refuses \
-             to connect to it"
-        }
+        Some(Refusal::WrongName) => "the injector's certificate is not valid for the name of its Service",
         Some(Refusal::WrongPurpose) => {
-            "the extended key usage of the injector's certificate does not include server authentication, \
-             so the API server refuses to connect to it"
+            "the extended key usage of the injector's certificate does not include server authentication"
         }
         Some(Refusal::NoBundle) => {
-            "the injector's webhook has no caBundle, so the API server does not trust its certificate and \
-             refuses to connect to it"
+            "the injector's webhook has no caBundle, so the API server does not trust its certificate"
         }
         Some(Refusal::NotTrusted) => {
-            "the injector's certificate does not chain to the caBundle of its webhook, so the API server \
-             refuses to connect to it"
+            "the injector's certificate does not chain to the caBundle of its webhook"
         }
     };
-    Ok(vec![finding(ctx, configuration, webhook, message, &served, &trusted)].into())
+    let effect = match webhook.failure_policy.as_str() {
+        "Ignore" => "new pods start without a proxy",
+        _ => "new pods are rejected in the namespaces that the webhook covers",
+    };
+    let message = format!("{message}: the API server cannot call the injector, so {effect}");
+    Ok(vec![finding(ctx, configuration, webhook, &message, &served, &trusted)].into())
 }
 
 fn item() -> Item {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::unmeshed::{Asked, Unmeshed, injector_webhook, renewals, unmeshed};
 use crate::checks::serving::silent_injector;
 use crate::checks::upgrade::{self, Options};
+use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
 use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind, Subject};
@@ -15,6 +16,9 @@ use crate::model::injection::WEBHOOKS_LABEL;
 use crate::model::installed::COMPONENT;
 use crate::model::moments;
 use crate::objects::{Deployment, Event, Namespace, Node, Pod, ReplicaSet, Webhook, WebhookConfiguration};
+
+/// The number of workloads that the message names.
+const NAMED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some((configuration, webhook)) = injector_webhook(ctx)? else {
@@ -48,24 +52,25 @@ fn finding(
     let policy = Evidence::field(&object, format!("webhooks[{at}].failurePolicy"), &webhook.failure_policy);
     let windows = windows(ctx, victims);
     let asked_at_creation = victims.iter().all(|victim| victim.asked == Asked::AtCreation);
+    let who = affected(ctx, victims);
     let message = match (victims.is_empty(), windows.is_empty()) {
         (true, _) => {
-            "the injector's webhook has failurePolicy Ignore: pods created while the injector is down start \
-             unmeshed, without any error"
+            "the injector's webhook has failurePolicy Ignore: pods created while the injector is down \
+             start unmeshed, without any error"
+                .to_owned()
         }
-        (false, true) if asked_at_creation => {
-            "pods that request a proxy run without one, because the injector's webhook has failurePolicy \
-             Ignore. Most likely the injector did not answer when they were created"
-        }
-        (false, true) => {
-            "the injector's webhook has failurePolicy Ignore, and pods that request a proxy run without \
-             one. Either the injector did not answer when they were created, or they are older than their \
-             annotation"
-        }
-        (false, false) => {
-            "pods that request a proxy run without one: they were created while the injector was not ready, \
-             and its webhook has failurePolicy Ignore"
-        }
+        (false, true) if asked_at_creation => format!(
+            "{who} without the requested proxy: most likely the injector did not answer at creation, and its \
+             webhook has failurePolicy Ignore"
+        ),
+        (false, true) => format!(
+            "{who} without the requested proxy: the injector did not answer at creation (its webhook has \
+             failurePolicy Ignore), or the annotation is newer than the pod"
+        ),
+        (false, false) => format!(
+            "{who} without the requested proxy: the injector was not ready at creation, and its webhook has \
+             failurePolicy Ignore"
+        ),
     };
     let finding = ctx
         .finding(Subject::object("MutatingWebhookConfiguration", "", name), message)
@@ -81,6 +86,21 @@ fn finding(
     let finding = if victims.is_empty() || !windows.is_empty() { finding } else { finding.likely() };
     let finding = if victims.is_empty() { finding } else { finding.tie(silent_injector()) };
     victims.iter().fold(finding, |finding, victim| finding.tie(victim.tie()))
+}
+
+/// The number of pods without a proxy, and their workloads: `2 pods of shop/late run`.
+fn affected(ctx: &Context<'_>, victims: &[Unmeshed<'_>]) -> String {
+    let owners = ctx.owners();
+    let name = |victim: &Unmeshed<'_>| {
+        let owner = owners.of(victim.pod);
+        format!("{}/{}", owner.namespace, owner.name)
+    };
+    let workloads: BTreeSet<String> = victims.iter().map(name).collect();
+    let workloads = some(&workloads, NAMED);
+    match victims.len() {
+        1 => format!("1 pod of {workloads} runs"),
+        count => format!("{count} pods of {workloads} run"),
+    }
 }
 
 /// The lifetimes of the injector's pods and their nodes, and the creation times of pods without a proxy.
@@ -161,13 +181,20 @@ fn remedy(ctx: &Context<'_>, victims: &[Unmeshed<'_>], no_gap: bool) -> Remedy {
              injector's pods (private clusters need a firewall rule for that)",
         );
     }
+    if !victims.is_empty() {
+        return remedy.step(
+            StepKind::Note,
+            "To prevent this, run three injectors on different nodes and set webhookFailurePolicy: Fail; \
+             meshdoctor explain injector-fails-open has the steps",
+        );
+    }
     let replicas = components(ctx.hints::<Deployment>(), &ctx.namespaces().control_plane)
         .iter()
         .find(|component| component.name == "proxy-injector")
         .map(Component::wanted);
     let remedy = remedy.step(
         StepKind::Note,
-        "Decide whether pods may start unmeshed while no injector is ready. With webhookFailurePolicy Fail \
+        "To prevent this, decide whether pods may start unmeshed while no injector is ready. With webhookFailurePolicy Fail \
          no pod starts then in any namespace that the webhook covers, meshed or not",
     );
     let remedy = if replicas.is_some_and(|replicas| replicas >= 2) {

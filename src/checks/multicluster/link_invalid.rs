@@ -1,52 +1,104 @@
 //! `link-invalid`: a Link lacks what its controller needs, or has values that cannot be parsed.
 
-use super::links::{field, link_again, links, subject};
+use super::links::{chart_makes_controllers, field, link_again, links, subject};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy};
+use crate::command::kubectl;
+use crate::finding::{Evidence, Remedy, StepKind};
+use crate::model::managed_by::ManagedBy;
 use crate::objects::Link;
+use crate::version::Contains;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;
     let findings = links.iter().filter_map(|link| {
         let faults = faults(link);
         (!faults.is_empty()).then(|| {
-            ctx.finding(
-                subject(link),
-                "the link is incomplete, or has values that cannot be parsed: nothing is mirrored through it, or its gateway is never \
-                 probed",
-            )
-            .evidences(faults)
-            .remedy(link_again(ctx, Remedy::new(), link))
+            ctx.finding(subject(link), message(ctx, &faults))
+                .evidences(faults.iter().map(|fault| fault.evidence(link)))
+                .remedy(remedy(ctx, link, &faults))
         })
     });
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// What is wrong with a link, field by field.
-fn faults(link: &Link) -> Vec<Evidence> {
-    let spec = &link.spec;
-    let mut faults = Vec::new();
-    let mut must = |path: &str, value: &str, fits: bool| {
-        if !fits {
-            faults.push(field(link, path, if value.is_empty() { "missing" } else { value }));
-        }
+/// The path of the probe's period.
+const PERIOD: &str = "spec.probeSpec.period";
+
+/// A field of a Link that its controller cannot use.
+struct Fault<'a> {
+    path: &'static str,
+    value: &'a str,
+}
+
+impl Fault<'_> {
+    fn evidence(&self, link: &Link) -> Evidence {
+        let value = match (self.value, self.path) {
+            ("", _) => "missing".to_owned(),
+            (value, PERIOD) => format!("{value} (not a duration with a unit, such as 3s)"),
+            (value, _) => value.to_owned(),
+        };
+        field(link, self.path, value)
+    }
+}
+
+/// Since 2.18, settings of the probe do not stop the controller.
+fn message(ctx: &Context<'_>, faults: &[Fault<'_>]) -> String {
+    let of_probe = faults.iter().all(|fault| fault.path.starts_with("spec.probeSpec."));
+    let effect = match of_probe && chart_makes_controllers(ctx) == Contains::Yes {
+        true => "its controller never reaches the gateway with a probe",
+        false => "its controller mirrors no Service through it",
     };
+    let missing = faults.iter().filter(|fault| fault.value.is_empty()).count();
+    let fault = match (missing > 0, missing < faults.len()) {
+        (true, true) => "lacks values and has values that cannot be parsed",
+        (true, false) => "lacks required values",
+        (false, _) => "has values that cannot be parsed",
+    };
+    format!("the Link {fault}: {effect}")
+}
+
+/// Corrects the period of the probe alone; for other faults, the Link is created again.
+fn remedy(ctx: &Context<'_>, link: &Link, faults: &[Fault<'_>]) -> Remedy {
+    let [Fault { path: PERIOD, value }] = faults else { return link_again(ctx, Remedy::new(), link) };
+    let period = match value.parse::<u32>() {
+        Ok(seconds) => format!("{seconds}s"),
+        Err(_) => "3s".to_owned(),
+    };
+    let act = format!("Set {PERIOD} to a duration with a unit, such as {period}");
+    if let Some(git) = ManagedBy::of(&link.metadata).in_git() {
+        return Remedy::new().step(StepKind::Note, format!("{act}; {git}"));
+    }
+    let patch = serde_json::json!({"spec": {"probeSpec": {"period": period}}});
+    let patch = kubectl()
+        .namespace(&link.metadata.namespace)
+        .words("patch links.multicluster.linkerd.io")
+        .operand(&link.metadata.name)
+        .words("--type=merge -p")
+        .arg(patch.to_string());
+    Remedy::new().run(StepKind::Command, act, patch)
+}
+
+/// The faults of a Link, field by field.
+fn faults(link: &Link) -> Vec<Fault<'_>> {
+    let spec = &link.spec;
+    let mut fields: Vec<(&'static str, &str, bool)> = Vec::new();
     for (path, value) in [
         ("spec.targetClusterName", &spec.target_cluster_name),
         ("spec.targetClusterDomain", &spec.target_cluster_domain),
         ("spec.targetClusterLinkerdNamespace", &spec.target_cluster_linkerd_namespace),
         ("spec.clusterCredentialsSecret", &spec.cluster_credentials_secret),
     ] {
-        must(path, value, !value.is_empty());
+        fields.push((path, value, !value.is_empty()));
     }
     if link.has_gateway() {
         let probe = &spec.probe_spec;
-        must("spec.gatewayPort", &spec.gateway_port, is_port(&spec.gateway_port));
-        must("spec.gatewayIdentity", &spec.gateway_identity, !spec.gateway_identity.is_empty());
-        must("spec.probeSpec.port", &probe.port, is_port(&probe.port));
-        must("spec.probeSpec.period", &probe.period, is_duration(&probe.period));
+        fields.push(("spec.gatewayPort", &spec.gateway_port, is_port(&spec.gateway_port)));
+        fields.push(("spec.gatewayIdentity", &spec.gateway_identity, !spec.gateway_identity.is_empty()));
+        fields.push(("spec.probeSpec.port", &probe.port, is_port(&probe.port)));
+        fields.push((PERIOD, &probe.period, is_duration(&probe.period)));
     }
-    faults
+    let unfit = fields.into_iter().filter(|(_, _, fits)| !fits);
+    unfit.map(|(path, value, _)| Fault { path, value }).collect()
 }
 
 fn is_port(text: &str) -> bool {

@@ -1,5 +1,7 @@
 //! `service-not-mirrored`: a Link's controller says that it could not mirror a service.
 
+use std::collections::BTreeSet;
+
 use super::links::{ask_controller, field, links, mirrors_of, subject};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -64,8 +66,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.push(
             ctx.finding(
                 subject(link),
-                "the Link's controller could not mirror services of the other cluster: here they are \
-                 missing or outdated",
+                message(&failed.iter().map(|(.., condition)| &*condition.reason).collect()),
             )
             .evidences(
                 failed
@@ -79,6 +80,24 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         );
     }
     Ok(findings.into())
+}
+
+/// The reason, if all services have the same one.
+fn message(reasons: &BTreeSet<&str>) -> &'static str {
+    match reasons.iter().copied().collect::<Vec<_>>().as_slice() {
+        ["MissingNamespace"] => {
+            "the Link's controller cannot mirror services of the other cluster, because their namespaces do \
+             not exist here: clients cannot resolve them"
+        }
+        ["InvalidService"] => {
+            "the Link's controller rejects services of the other cluster as members of a federated service: \
+             clients do not reach them through it"
+        }
+        _ => {
+            "the Link's controller failed to mirror services of the other cluster: clients here do not get \
+             their current state"
+        }
+    }
 }
 
 fn quoted(link: &Link, path: &str, service: &LinkedService, condition: &Condition) -> Evidence {

@@ -115,23 +115,28 @@ fn asks(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
 }
 
 fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> Remedy {
-    let mut remedy = wording::remedy();
+    let mut remedy = released(wording::remedy(), pod);
     match switch.right_key(KeyScope::PodTemplate) {
         Some(key) => {
-            let act = format!("Make the proxy a native sidecar: set {key}: \"true\"");
+            let act = format!("To prevent this, make the proxy a native sidecar: set {key}: \"true\"");
             remedy = annotate(remedy, &act, owner, key);
             remedy = wording::floor(remedy, ctx.knowledge.native_sidecar());
-            remedy = wording::shutdown(ctx, switch, remedy, "If native sidecars are not available");
+            remedy =
+                wording::shutdown(ctx, switch, remedy, "Alternatively, if native sidecars are not available");
         }
         None => remedy = wording::without(ctx, switch, remedy),
     }
-    let remedy = remedy.step(
+    remedy.step(
         StepKind::Annotation,
         format!(
-            "If no service that its pods call requires a mesh identity, set {INJECT}: disabled in \
-            the pod template instead"
+            "Alternatively, if no service that its pods call requires a mesh identity, set {INJECT}: disabled \
+             in the pod template"
         ),
-    );
+    )
+}
+
+/// Adds the step that ends the hanging pod.
+fn released(remedy: Remedy, pod: &Pod) -> Remedy {
     let namespace = &pod.metadata.namespace;
     match pod.metadata.controller().filter(|controller| controller.kind == "Job") {
         Some(job) => remedy.run(

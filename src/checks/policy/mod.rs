@@ -37,6 +37,7 @@ mod skipped_port_bypasses_policy;
 mod skipped_port_hides_identity;
 mod survey;
 mod traffic_split_ignored;
+mod workload_without_authorization;
 mod would_be;
 
 pub(super) use survey::{Survey, defined, read_by, survey, unread};
@@ -73,4 +74,5 @@ pub(super) static TABLE: &[Check] = &[
     row!("policy", "skipped-port-bypasses-policy", skipped_port_bypasses_policy),
     row!("policy", "skipped-port-hides-identity", skipped_port_hides_identity),
     row!("policy", "traffic-split-ignored", traffic_split_ignored),
+    row!("policy", "workload-without-authorization", workload_without_authorization),
 ];

@@ -1,13 +1,14 @@
-//! `server-without-authorization`: a Server takes a port, and nobody is let in.
+//! `server-without-authorization`: a Server selects a port and authorizes no client.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::survey::{about, about_server, field, survey};
+use super::workload_without_authorization::{admits_any, authorizations};
 use crate::checks::words::and_more;
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
-use crate::model::policy::{Authorization, AuthorizedBy, Inbound, NetworkMatch, TakenBy};
+use crate::model::policy::{Authorization, NetworkMatch, TakenBy};
 use crate::model::skipped::{IN, skipped};
 use crate::objects::{Kind, Server};
 
@@ -34,27 +35,16 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             }
             let inbound = survey.index.inbound(workload, port);
             if let TakenBy::Server(server) = inbound.taken_by
-                && !admits_somebody(&inbound)
+                && !admits_any(&inbound)
             {
                 let new = || Closed { server, held: Vec::new(), unmet: BTreeSet::new() };
                 let closed = closed.entry(server.metadata.key()).or_insert_with(new);
                 closed.held.push((&workload.meta.name, port));
-                closed.unmet.extend(all(&inbound).filter_map(unmet));
+                closed.unmet.extend(authorizations(&inbound).filter_map(unmet));
             }
         }
     }
     Ok(closed.into_values().map(|closed| finding(ctx, &closed)).collect::<Vec<_>>().into())
-}
-
-/// The authorizations of a port and of its routes, the kubelet's probes aside.
-fn all<'i, 'a>(inbound: &'i Inbound<'a>) -> impl Iterator<Item = &'i Authorization<'a>> {
-    let by_route = inbound.routes.iter().flat_map(|route| &route.authorizations);
-    inbound.authorizations.iter().chain(by_route).filter(|one| one.by != AuthorizedBy::Probe)
-}
-
-/// Whether any client is authorized.
-fn admits_somebody(inbound: &Inbound<'_>) -> bool {
-    all(inbound).any(Authorization::admits_any)
 }
 
 /// The name of a policy, and why no client can meet it.

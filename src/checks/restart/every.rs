@@ -9,7 +9,7 @@ use crate::checks::Context;
 use crate::checks::upgrade::release_of_cli;
 use crate::checks::words::some;
 use crate::command::{Call, Command, Line, kubectl};
-use crate::finding::{Remedy, StepKind};
+use crate::finding::{Remedy, Restarts, StepKind};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::Owner;
 use crate::objects::Pod;
@@ -282,7 +282,9 @@ impl EveryStep {
         if lines.is_empty() {
             return remedy.step(StepKind::Note, text);
         }
-        remedy.run(StepKind::Command, text, Command::lines(lines.into_iter().take(LINES)))
+        let is_complete = lines.len() <= LINES && self.by_hand.is_empty() && self.in_git.is_empty();
+        let remedy = remedy.run(StepKind::Command, text, Command::lines(lines.into_iter().take(LINES)));
+        if is_complete { remedy.restarting(Restarts::Workloads) } else { remedy }
     }
 }
 

@@ -5,7 +5,7 @@ use super::rollouts::{Inject, Needs, Rollouts, Way};
 use crate::checks::Context;
 use crate::checks::upgrade::release_of_cli;
 use crate::command::{Command, Line, kubectl};
-use crate::finding::{Step, StepKind};
+use crate::finding::{Restarts, Step, StepKind};
 use crate::model::owners::Owner;
 use crate::objects::Pod;
 
@@ -42,7 +42,8 @@ pub(in crate::checks) fn renew(
         format!(". No room for the additional pod of a rollout: raise {full} first")
     });
     let command = (!lines.is_empty()).then(|| Command::lines(lines));
-    Step { kind, text: format!("{text}; {because}{full}"), command }
+    let restarts = if command.is_some() { Restarts::Workloads } else { Restarts::Nothing };
+    Step { kind, text: format!("{text}; {because}{full}"), command, restarts }
 }
 
 type Parts = (StepKind, String, Vec<Line>);

@@ -2,7 +2,7 @@
 
 use super::tap::{Tap, tap};
 use crate::certificates::{Certificate, Validity};
-use crate::checks::dates::{Soon, dates, is_overdue, renewed_by};
+use crate::checks::dates::{Soon, dates, expiry, is_overdue, renewed_by};
 use crate::checks::extensions::reinstall;
 use crate::checks::serving::{ending, served};
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
@@ -33,9 +33,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (severity, message, remedy) = match tool {
         None => (
             Severity::Warning,
-            soon.message(ctx, "the certificate of tap, or one of its chain,", |days| {
+            soon.message(ctx, "the certificate of tap, or one of its chain,", &served, |when| {
                 format!(
-                    "the certificate of tap, or one of its chain, expires within {days} and nothing is \
+                    "the certificate of tap, or one of its chain, expires {when} and nothing is \
                      known to renew it: after expiry the API server rejects tap"
                 )
             }),
@@ -55,8 +55,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Some((tool, false)) => (
             Severity::Info,
             format!(
-                "the certificate of tap expires within 60 days and {tool} renews it: nothing is overdue, \
-                 but linkerd check warns"
+                "the certificate of tap expires {} and {tool} renews it: nothing is overdue, but linkerd check \
+                 warns",
+                expiry(ctx, &served)
             ),
             see_renewal(&tap),
         ),

@@ -16,6 +16,9 @@ pub const LOCAL_NAME: &str = "LINKERD2_PROXY_IDENTITY_LOCAL_NAME";
 /// Variable with the identity of the trace collector.
 pub const COLLECTOR_NAME: &str = "LINKERD2_PROXY_TRACE_COLLECTOR_SVC_NAME";
 
+/// Variable with the networks in which the proxy discovers destinations.
+pub const PROFILE_NETWORKS: &str = "LINKERD2_PROXY_DESTINATION_PROFILE_NETWORKS";
+
 /// An environment variable.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
@@ -36,6 +39,7 @@ const KEPT: &[&str] = &[
     "LINKERD2_PROXY_SHUTDOWN_ENDPOINT_ENABLED",
     LOCAL_NAME,
     COLLECTOR_NAME,
+    PROFILE_NETWORKS,
     "DEST_CNI_NET_DIR",
     "DEST_CNI_BIN_DIR",
 ];

@@ -337,6 +337,7 @@ fn step(step: &Step) -> finding::Step {
         kind: step.kind,
         text: step.text.clone(),
         command: step.command.as_ref().map(|text| command(text, Some(step))),
+        restarts: finding::Restarts::default(),
     }
 }
 

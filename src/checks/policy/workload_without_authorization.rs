@@ -1,0 +1,168 @@
+//! `workload-without-authorization`: the default policy of a workload denies every client of its Services.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::survey::{Survey, survey};
+use crate::checks::{Context, Judgement};
+use crate::command::meshdoctor;
+use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
+use crate::model::owners::Owner;
+use crate::model::policy::{Authorization, AuthorizedBy, DefaultPolicy, Inbound, TakenBy, Workload};
+use crate::model::skipped::{IN, skipped};
+use crate::objects::{Kind, Pod, Service};
+
+const KEY: &str = "config.linkerd.io/default-inbound-policy";
+/// The number of Services that the evidence names.
+const QUOTED: usize = 3;
+
+/// A workload that accepts no client.
+#[derive(Default)]
+struct Closed<'a> {
+    pods: Vec<&'a Pod>,
+    /// Whether the policy is set by an annotation of the pods instead of the control plane's default.
+    is_annotated: bool,
+    /// The Services that select it, and their target ports.
+    targets: BTreeSet<(&'a str, u16)>,
+}
+
+pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
+    let services = ctx.every::<Service>()?;
+    let survey = survey(ctx)?;
+    let owners = ctx.owners();
+    let mut closed: BTreeMap<Owner, Closed<'_>> = BTreeMap::new();
+    for (place, targets) in targeted(ctx, survey, services) {
+        let (pod, workload) = &survey.pods[place];
+        if !denies_every_client(survey, pod, workload, &targets) {
+            continue;
+        }
+        let one = closed.entry(owners.of(pod)).or_default();
+        one.pods.push(pod);
+        one.is_annotated = workload.default_policy.is_some();
+        one.targets.extend(targets);
+    }
+    let findings = closed.iter().map(|(owner, closed)| finding(ctx, survey, owner, closed));
+    Ok(findings.collect::<Vec<_>>().into())
+}
+
+/// The meshed pods that Services select, by their place in the survey, with the Services and target ports.
+/// Linkerd's own namespaces are left out: their charts come with policies.
+fn targeted<'a>(
+    ctx: &Context<'a>,
+    survey: &Survey<'a>,
+    services: &'a [Service],
+) -> BTreeMap<usize, BTreeSet<(&'a str, u16)>> {
+    let namespaces = ctx.namespaces();
+    let is_own = |namespace: &str| {
+        namespace == namespaces.control_plane || namespaces.extensions.values().any(|own| own == namespace)
+    };
+    let mut targeted: BTreeMap<usize, BTreeSet<(&str, u16)>> = BTreeMap::new();
+    for service in services {
+        let namespace = service.metadata.namespace.as_str();
+        if is_own(namespace) || !ctx.judges(namespace) {
+            continue;
+        }
+        for pod in ctx.selected().by(service) {
+            let place = survey.pods.binary_search_by_key(&pod.metadata.key(), |(one, _)| one.metadata.key());
+            let Ok(place) = place else { continue };
+            let ports = service.spec.tcp_ports().filter_map(|port| port.leads_to(pod));
+            let name = service.metadata.name.as_str();
+            targeted.entry(place).or_default().extend(ports.map(|port| (name, port)));
+        }
+    }
+    targeted
+}
+
+/// Whether the default policy denies all connections to one of the ports, and none of them has an
+/// authorization.
+fn denies_every_client(
+    survey: &Survey<'_>,
+    pod: &Pod,
+    workload: &Workload<'_>,
+    targets: &BTreeSet<(&str, u16)>,
+) -> bool {
+    let skips = skipped(pod, IN);
+    let ports: BTreeSet<u16> = targets.iter().map(|(_, port)| *port).collect();
+    // A port that does not pass the proxy accepts every client.
+    if skips.is_some_and(|skips| ports.iter().any(|port| skips.holds(*port))) {
+        return false;
+    }
+    let policies: Vec<Inbound<'_>> = ports.iter().map(|port| survey.index.inbound(workload, *port)).collect();
+    policies.iter().any(|policy| matches!(policy.taken_by, TakenBy::Default(DefaultPolicy::Deny)))
+        && !policies.iter().any(admits_any)
+}
+
+/// Whether a client is authorized for a port or one of its routes, apart from the kubelet's probes.
+pub(super) fn admits_any(inbound: &Inbound<'_>) -> bool {
+    authorizations(inbound).any(Authorization::admits_any)
+}
+
+/// The authorizations of a port and of its routes, apart from those of the kubelet's probes.
+pub(super) fn authorizations<'i, 'a>(
+    inbound: &'i Inbound<'a>,
+) -> impl Iterator<Item = &'i Authorization<'a>> {
+    let by_route = inbound.routes.iter().flat_map(|route| &route.authorizations);
+    inbound.authorizations.iter().chain(by_route).filter(|one| one.by != AuthorizedBy::Probe)
+}
+
+fn finding(ctx: &Context<'_>, survey: &Survey<'_>, owner: &Owner, closed: &Closed<'_>) -> Finding {
+    let namespace = owner.namespace.as_str();
+    let names: Vec<String> = closed.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
+    let of_service = |(name, port): &(&str, u16)| {
+        let service = Subject::object(Kind::Service, namespace, *name);
+        Evidence::field(service, "spec.ports: target port", port.to_string())
+    };
+    ctx.finding(
+        owner.subject(names),
+        "the default policy is deny, and no Server authorizes a client: all connections to its Services are \
+         denied with status 403 or closed",
+    )
+    .evidence(default_policy(ctx, closed))
+    .evidences(closed.targets.iter().take(QUOTED).map(of_service))
+    .evidences(without_server(survey, namespace))
+    .remedy(remedy(namespace))
+}
+
+/// The setting of the default policy.
+fn default_policy(ctx: &Context<'_>, closed: &Closed<'_>) -> Evidence {
+    match closed.pods.first().filter(|_| closed.is_annotated) {
+        Some(pod) => Evidence::field(
+            Subject::object(Kind::Pod, &pod.metadata.namespace, &pod.metadata.name),
+            format!("metadata.annotations[{KEY}]"),
+            DefaultPolicy::Deny.as_str(),
+        ),
+        None => Evidence::field(
+            Subject::object(Kind::Deployment, &ctx.namespaces().control_plane, "linkerd-destination"),
+            "containers[policy].args",
+            format!("--default-policy={}", DefaultPolicy::Deny),
+        ),
+    }
+}
+
+/// The AuthorizationPolicies for the namespace, which apply only to ports with a Server.
+fn without_server<'e>(survey: &'e Survey<'_>, namespace: &'e str) -> impl Iterator<Item = Evidence> + 'e {
+    survey
+        .index
+        .policies(namespace)
+        .map(|(policy, _)| policy)
+        .filter(|policy| policy.spec.target_ref.is_a("", "Namespace"))
+        .map(|policy| {
+            let meta = &policy.metadata;
+            let object = Subject::object(Kind::AuthorizationPolicy, &meta.namespace, &meta.name);
+            Evidence::field(object, "spec.targetRef", "Namespace: covers only ports with a Server")
+        })
+}
+
+fn remedy(namespace: &str) -> Remedy {
+    Remedy::new()
+        .run(
+            StepKind::Command,
+            "Show the policy of each port and the authorized clients",
+            meshdoctor().words("policy").arg(namespace),
+        )
+        .step(
+            StepKind::Note,
+            "Create a Server for each port with clients, and an AuthorizationPolicy that targets the Server \
+             and requires the service accounts of its clients; meshdoctor explain \
+             workload-without-authorization has an example. Running proxies apply both within seconds",
+        )
+}
