@@ -54,11 +54,11 @@ const FAILURES: &[(&str, &[&str])] = &[
     (
         "networks-without-pods",
         &[
-            "error cluster-networks-without-nodes ConfigMap linkerd/linkerd-config",
-            "error cluster-networks-incomplete ConfigMap linkerd/linkerd-config <- cluster-networks-without-nodes",
+            "warning cluster-networks-without-nodes ConfigMap linkerd/linkerd-config",
+            "warning cluster-networks-incomplete ConfigMap linkerd/linkerd-config <- cluster-networks-without-nodes",
         ],
     ),
-    ("networks-without-services", &["error cluster-networks-incomplete ConfigMap linkerd/linkerd-config"]),
+    ("networks-without-services", &["warning cluster-networks-incomplete ConfigMap linkerd/linkerd-config"]),
     ("control-plane-mixed", &["warning control-plane-mixed-versions Deployment linkerd/linkerd-identity"]),
     ("cli-newer-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),
     ("cli-older-than-control-plane", &["warning cli-control-plane-skew linkerd CLI"]),
