@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use meshdoctor::checks::Outcome;
 use meshdoctor::command::{Command, kubectl};
 use meshdoctor::exit;
-use meshdoctor::finding::{Evidence, Step, StepKind, Subject};
+use meshdoctor::finding::{Evidence, Restarts, Step, StepKind, Subject};
 use meshdoctor::render::ci::{github, gitlab, junit, markdown, ndjson, prometheus, sarif};
 use meshdoctor::render::json::Failure;
 use meshdoctor::report::{RepairPlan, Report, Run};
@@ -319,6 +319,7 @@ fn with_subjects(n: usize) -> Report {
             kind: StepKind::Command,
             text: words.to_owned(),
             command: Some(Command::lines((0..n).map(restart))),
+            restarts: Restarts::default(),
         };
         finding.remedy.steps.push(step);
     }
