@@ -100,8 +100,8 @@ pub struct Expression {
     calls: BTreeSet<String>,
     /// Names of fields that it mentions.
     mentions: BTreeSet<Mention>,
-    /// Fields that it selects of objects, by name.
-    fields: BTreeSet<String>,
+    /// Fields that it selects of objects.
+    fields: BTreeSet<Mention>,
     /// Data that it reads without naming it.
     looked_at: BTreeSet<Looked>,
     /// Fields that it selects of variables, with the variable.
@@ -184,9 +184,9 @@ impl Expression {
         self.calls.contains(function)
     }
 
-    /// Names of the fields that it selects, except those of parameters.
-    pub fn fields(&self) -> impl Iterator<Item = &str> {
-        self.fields.iter().map(String::as_str)
+    /// The fields that it selects, except those of parameters, each with the name of the field above it if that is known.
+    pub fn fields(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
+        self.fields.iter().map(|(above, field)| (above.as_deref(), field.as_str()))
     }
 
     /// Fields that it selects directly of a variable.

@@ -77,8 +77,8 @@ pub(super) struct Shape {
     pub(super) counts: BTreeSet<(String, usize)>,
     /// Fields that it selects of variables, with the variable.
     pub(super) selected: BTreeSet<(String, String)>,
-    /// Fields that it selects of objects, by name.
-    pub(super) fields: BTreeSet<String>,
+    /// Fields that it selects of objects.
+    pub(super) fields: BTreeSet<Mention>,
     /// Field names that it mentions, with the parent's name if known.
     pub(super) mentions: BTreeSet<Mention>,
 }
@@ -98,8 +98,9 @@ impl Shape {
         if let Some((operand, field)) = selection(expression) {
             // Variables other than objects are never redacted.
             if !matches!(root(expression), Some("params" | "cluster" | "owner")) {
-                self.fields.insert(field.to_owned());
-                self.mentions.insert((self.above(operand), field.to_owned()));
+                let mention = (self.above(operand), field.to_owned());
+                self.fields.insert(mention.clone());
+                self.mentions.insert(mention);
             }
             if let Expr::Ident(name) = &operand.expr
                 && !self.bound.contains(name)

@@ -66,33 +66,36 @@ impl StoredValues {
     }
 }
 
-/// Records the state of the entry, if this is the Secret. `live`: it comes directly from a cluster; other sources may have
-/// redacted it. Returns whether the state is unknown because of that. Runs before the entries are dropped.
-pub(super) fn note_stored_values(value: &mut Value, live: bool) -> bool {
+/// Records the state of the entry, if this is the Secret and the state is known. `live`: it comes directly from a cluster; other
+/// sources may have redacted it. Runs before the entries are dropped.
+pub(super) fn note_stored_values(value: &mut Value, live: bool) {
     if value["kind"] != "Secret" || value["metadata"]["name"] != STORED_VALUES {
-        return false;
+        return;
     }
     let earlier = StoredValues::of(value["metadata"]["annotations"][STORED_VALUES_STATE].as_str());
     let data = value["data"].as_object();
     let state = match data.and_then(|data| data.get(STORED_VALUES)) {
         // A bundle contains only the state.
-        None if !live && earlier != StoredValues::Unknown => return false,
+        None if !live && earlier != StoredValues::Unknown => return,
         None if live || data.is_some_and(has_real_entries) => StoredValues::Absent,
         None => StoredValues::Unknown,
         Some(entry) => state_of_entry(entry, live),
     };
-    let Some(Value::Object(metadata)) = value.get_mut("metadata") else { return false };
+    let Some(Value::Object(metadata)) = value.get_mut("metadata") else { return };
+    if state == StoredValues::Unknown {
+        // The annotation is ours: a cluster's own objects cannot set it.
+        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+            annotations.remove(STORED_VALUES_STATE);
+        }
+        return;
+    }
     let annotations = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));
     if !annotations.is_object() {
         *annotations = Value::Object(Map::new());
     }
     if let Value::Object(annotations) = annotations {
-        match state {
-            StoredValues::Unknown => _ = annotations.remove(STORED_VALUES_STATE),
-            state => _ = annotations.insert(STORED_VALUES_STATE.to_owned(), state.as_str().into()),
-        }
+        annotations.insert(STORED_VALUES_STATE.to_owned(), state.as_str().into());
     }
-    !live && state == StoredValues::Unknown
 }
 
 /// Whether a Secret that was handed on still has its values: base64, and no placeholders.
@@ -186,8 +189,8 @@ mod tests {
     const ISSUER: &str =
         "identity:\n  issuer:\n    tls:\n      crtPEM: |\n        crt\n      keyPEM: |\n        hush\n";
 
-    /// The state, and the withheld entries, after the whole redaction; and once more, as from a bundle.
-    fn noted(data: Value, live: bool) -> (StoredValues, Option<String>) {
+    /// The state after the whole redaction, and once more, as from a bundle.
+    fn noted(data: Value, live: bool) -> StoredValues {
         let mut secret = json!({"kind": "Secret", "metadata": {"name": STORED_VALUES}, "data": data});
         let mut seen = Vec::new();
         for live in [live, false] {
@@ -195,8 +198,8 @@ mod tests {
             let _: Counts = sanitize(&mut secret);
             assert_eq!(secret["data"], json!({}), "no content is kept");
             assert!(!secret.to_string().contains("hush"), "{secret}");
-            let annotation = |name: &str| secret["metadata"]["annotations"][name].as_str().map(str::to_owned);
-            seen.push((StoredValues::of(annotation(STORED_VALUES_STATE).as_deref()), annotation(WITHHELD)));
+            assert!(secret["metadata"]["annotations"].get(WITHHELD).is_none());
+            seen.push(StoredValues::of(secret["metadata"]["annotations"][STORED_VALUES_STATE].as_str()));
         }
         assert_eq!(seen[0], seen[1], "a bundle gives the same state");
         seen.swap_remove(0)
@@ -230,13 +233,12 @@ mod tests {
             (entry("proxy:\n  cores: 2\n"), WithoutIssuer),
             (entry(&ISSUER.replace("keyPEM: |\n        hush", "keyPEM: \"\"")), WithoutIssuer),
         ] {
-            assert_eq!(noted(data.clone(), true), (state, None), "{data}");
+            assert_eq!(noted(data.clone(), true), state, "{data}");
         }
     }
 
     #[test]
     fn dump_shows_only_what_redaction_cannot_have_changed() {
-        let withheld = || (StoredValues::Unknown, Some(STORED_VALUES.to_owned()));
         for data in [
             json!({}),
             json!({"other": ""}),
@@ -248,12 +250,12 @@ mod tests {
             entry("gone"),
             entry("proxy:\n  cores: 2\n"),
         ] {
-            assert_eq!(noted(data.clone(), false), withheld(), "{data}");
+            assert_eq!(noted(data.clone(), false), StoredValues::Unknown, "{data}");
         }
-        assert_eq!(noted(entry(ISSUER), false), (StoredValues::Usable, None));
-        assert_eq!(noted(entry("a: [b\nc: d\n"), false), (StoredValues::NotYaml, None));
+        assert_eq!(noted(entry(ISSUER), false), StoredValues::Usable);
+        assert_eq!(noted(entry("a: [b\nc: d\n"), false), StoredValues::NotYaml);
         let renamed = json!({"values": STANDARD.encode(ISSUER)});
-        assert_eq!(noted(renamed, false), (StoredValues::Absent, None));
+        assert_eq!(noted(renamed, false), StoredValues::Absent);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use super::object::CERTIFICATES;
-use super::stored_values::{STORED_VALUES, note_stored_values};
+use super::stored_values::note_stored_values;
 
 /// Annotation of a redacted object: the entries that were redacted before meshdoctor read it, separated by commas.
 pub const WITHHELD: &str = "meshdoctor.io/withheld";
@@ -62,16 +62,14 @@ pub(super) fn note_withheld(value: &mut Value, live: bool) {
     if !is_secret && value["kind"] != "ConfigMap" {
         return;
     }
-    let mut names: Vec<String> = match value.get("data") {
+    let names: Vec<String> = match value.get("data") {
         Some(Value::Object(data)) if !live => match is_secret {
             true => withheld_certificates(data),
             false => withheld_settings(data),
         },
         _ => Vec::new(),
     };
-    if note_stored_values(value, live) {
-        names.push(STORED_VALUES.to_owned());
-    }
+    note_stored_values(value, live);
     let Value::Object(map) = value else { return };
     let metadata = map.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
     let Value::Object(metadata) = metadata else { return };

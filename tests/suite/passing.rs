@@ -49,11 +49,23 @@ const REASONS: &[(&str, &[&str])] = &[
             "authentication.mode",
             "notProtocol",
             "bpfConnectTimeLoadBalancing",
+            "operations[]",
+            "validationActions[]",
         ],
     ),
     (
         "A kind, a resource or an API group with its version: the names of Kubernetes' own vocabulary.",
-        &["apiVersion", "kind", "group", "apiGroup", "apiGroups[]", "resources[]", "plural", "version"],
+        &[
+            "apiVersion",
+            "kind",
+            "group",
+            "apiGroup",
+            "apiGroups[]",
+            "apiVersions[]",
+            "resources[]",
+            "plural",
+            "version",
+        ],
     ),
     (
         "When a CronJob runs, and in which time zone. A schedule is searched for the shapes of secrets.",
@@ -109,6 +121,7 @@ const REASONS: &[(&str, &[&str])] = &[
             "matchPattern",
             "spec.service",
             "backends[].service",
+            "policyName",
         ],
     ),
     (
@@ -168,6 +181,10 @@ const REASONS: &[(&str, &[&str])] = &[
         "An expression by which a policy of Calico's selects by labels: their names and values. It is searched for the shapes of \
          secrets.",
         &["selector", "Selector"],
+    ),
+    (
+        "An expression of an admission policy in CEL, which is code. It is searched for the shapes of secrets.",
+        &["expression"],
     ),
     (
         "A path, a host, a header or a method by which a policy or a route tells requests apart, or the path that a probe asks \

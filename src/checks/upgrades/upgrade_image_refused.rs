@@ -12,7 +12,7 @@ use crate::expression::{Known, Scope};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy, StepKind};
 use crate::item::{Item, Kind};
-use crate::objects::{Namespace, Pod, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding};
+use crate::objects::{Listed, Namespace, Pod, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding};
 use crate::version::K8sMinor;
 use policy::{Policy, selects};
 use request::Request;
@@ -22,11 +22,8 @@ const SINCE: K8sMinor = K8sMinor::new(1, 30);
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let way = Way::of(ctx)?;
-    if ctx.server_version().is_ok_and(|version| version.minor() < SINCE) {
-        return Err(Unjudged::not_applicable("the API server has no ValidatingAdmissionPolicies at v1"));
-    }
-    let policies = ctx.seen::<ValidatingAdmissionPolicy>()?;
-    let bindings = ctx.seen::<ValidatingAdmissionPolicyBinding>()?;
+    let policies = list::<ValidatingAdmissionPolicy>(ctx)?;
+    let bindings = list::<ValidatingAdmissionPolicyBinding>(ctx)?;
     let namespaces = ctx.seen::<Namespace>()?;
     let pods = ctx.seen::<Pod>()?;
     let policies: Vec<_> =
@@ -42,6 +39,18 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         findings.extend(of_policy(ctx, &way, policy, bindings, &requests, &by_name));
     }
     Ok(findings.into())
+}
+
+/// The policies or bindings.
+///
+/// # Errors
+/// They are not available, or the API server is too old to have any.
+fn list<'a, K: Listed>(ctx: &Context<'a>) -> Result<&'a [K::Object], Unjudged> {
+    let too_old = || ctx.server_version().is_ok_and(|version| version.minor() < SINCE);
+    ctx.seen::<K>().map_err(|missing| match too_old() {
+        true => Unjudged::not_applicable("the API server has no ValidatingAdmissionPolicies at v1"),
+        false => Unjudged::from(missing),
+    })
 }
 
 /// A policy with the bindings that deny; `None` without any.

@@ -39,8 +39,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     scope: Scope::ControlPlane,
                     name: STORED_VALUES.to_owned(),
                 };
-                let why = Why::Malformed { message: "its YAML cannot be read safely".to_owned() };
-                return Err(ctx.lacking(item, why, entry()).into());
+                let part = format!("{}, redacted or unreadable", entry());
+                return Err(ctx.lacking(item, Why::NotCaptured, part).into());
             }
         },
     };

@@ -239,8 +239,12 @@ fn parse(text: &str, variables: &[&str]) -> Result<Expression, String> {
     }
     let first = |error: String| error.split("; ").next().unwrap_or_default().to_owned();
     let expression = Expression::parse(text, &BOUND).map_err(first)?;
-    let is_known = |field: &&str| KNOWN_FIELDS.contains(field) || variables.contains(field);
-    let unknown = expression.fields().find(|field| !is_known(field)).map(str::to_owned);
+    // All labels are known.
+    let is_known = |above: Option<&str>, field: &str| {
+        above == Some("labels") || KNOWN_FIELDS.contains(&field) || variables.contains(&field)
+    };
+    let unknown = expression.fields().find(|(above, field)| !is_known(*above, *field));
+    let unknown = unknown.map(|(_, field)| field.to_owned());
     match unknown {
         Some(field) => Err(format!("the value of {field} in new pods is not known")),
         None => Ok(expression),
