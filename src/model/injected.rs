@@ -193,6 +193,9 @@ impl Said<'_> {
         if let Some(policy) = self.text("default-inbound-policy", "proxy.defaultInboundPolicy") {
             env.push(variable("LINKERD2_PROXY_INBOUND_DEFAULT_POLICY", policy));
         }
+        if let Some(networks) = values.written("clusterNetworks") {
+            env.push(variable(crate::objects::container::PROFILE_NETWORKS, networks));
+        }
         if let Some(log) = self.text("proxy-log-level", "proxy.logLevel") {
             env.push(variable("LINKERD2_PROXY_LOG", log));
         }

@@ -84,7 +84,9 @@ pub(super) fn note_stored_values(value: &mut Value, live: bool) {
     let Some(Value::Object(metadata)) = value.get_mut("metadata") else { return };
     if state == StoredValues::Unknown {
         // The annotation is ours: a cluster's own objects cannot set it.
-        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+        if earlier != StoredValues::Unknown
+            && let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
+        {
             annotations.remove(STORED_VALUES_STATE);
         }
         return;

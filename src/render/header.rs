@@ -17,10 +17,8 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
     if look.verbose {
         first.push(format!("release data as of {}", report.knowledge_date));
     }
-    let mut lines = segments(&first, look);
-    let judged = judged_as_of(report).map(|words| wrap(&words, look.prose() - 2)).unwrap_or_default();
-    lines.extend(judged.into_iter().map(|line| format!("  {line}")));
-    lines
+    first.extend(judged_as_of(report));
+    segments(&first, look)
 }
 
 /// The header, with all versions under it.
@@ -110,10 +108,10 @@ fn subject(report: &Report) -> String {
 fn judged_as_of(report: &Report) -> Option<String> {
     let (at, source) = report.at;
     match source {
-        TimeSource::Captured => Some(format!("checked as of {at}, when the evidence was collected")),
-        TimeSource::Flag => Some(format!("checked as of {at} (--at)")),
+        TimeSource::Captured => Some(format!("as of {at}, when collected")),
+        TimeSource::Flag => Some(format!("as of {at} (--at)")),
         TimeSource::Clock if ["live", "manifests"].contains(&report.origin.kind.as_str()) => None,
-        TimeSource::Clock => Some(format!("checked as of {at}, by this machine's clock; --at sets it")),
+        TimeSource::Clock => Some(format!("as of {at}, by this machine's clock (--at)")),
     }
 }
 

@@ -71,7 +71,7 @@ status:
 ---
 apiVersion: policy.linkerd.io/v1beta3
 kind: HTTPRoute
-metadata: {name: mistyped, namespace: shop, annotations: {retry.linkerd.io/http: sometimes}}
+metadata: {name: mistyped, namespace: shop, annotations: {retry.linkerd.io/http: 99x}}
 spec:
   parentRefs: [{group: core, kind: Service, name: api, port: 80}]
   rules: [{}]
@@ -108,8 +108,7 @@ Service shop/api, port 80, for clients of shop
       time limits: request 2s; retried once on 500-599
   requests that match none of these rules are answered with 404
   circuit breaking: an endpoint is excluded after 7 failures in a row, for 1s to 60s
-  has no effect: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"sometimes\" is not a status to
-    retry
+  has no effect: HTTPRoute shop/mistyped: retry.linkerd.io/http: \"99x\" is not a status to retry
 
 Service shop/api, port 5432, for clients of shop
   the port is opaque: no HTTP routes, limits or retries

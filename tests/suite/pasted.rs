@@ -23,7 +23,8 @@ const ARGUMENT: char = '\u{1f}';
 const CALL: char = '\u{1e}';
 
 /// What a command may run: each stands in for itself.
-const PROGRAMS: [&str; 41] = [
+const PROGRAMS: [&str; 42] = [
+    "base64",
     "kubectl",
     "linkerd",
     "helm",

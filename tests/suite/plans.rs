@@ -56,7 +56,7 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
         plan.contains("--only data-plane-skew,proxy-not-ready,pod-missing-proxy --fail-on info"),
         "{plan}"
     );
-    assert!(plan.contains("control-plane-not-ready --fail-on warning"), "{plan}");
+    assert!(plan.contains("control-plane-not-ready,control-plane-pods-refused --fail-on warning"), "{plan}");
     assert!(plan.contains("linkerd prune | kubectl delete -f -"), "{plan}");
 
     // With linkerd-cni there is no linkerd-init, and its own step is guarded as the others are.
@@ -363,5 +363,5 @@ fn the_way_back_to_2_18_stores_a_number() {
     assert!(plan.contains("Store controller.podDisruptionBudget.maxUnavailable as the number 2"), "{plan}");
     assert!(plan.contains("kubectl -n linkerd get secret linkerd-config-overrides -o json"), "{plan}");
     let Some(plan) = plan_with("healthy-2.18", "2.19", "{}", None) else { return };
-    assert!(!plan.contains("linkerd-config-overrides"), "{plan}");
+    assert!(!plan.contains("get secret linkerd-config-overrides"), "{plan}");
 }

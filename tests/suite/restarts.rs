@@ -202,8 +202,21 @@ fn the_plan_follows_link_controllers_to_the_chart() {
 #[test]
 fn the_plan_upgrades_controllers_of_the_chart() {
     let Some(folder) = folder() else { return };
-    let plan = plan_of(&memory(&folder.join("healthy-2.18-multicluster")), "2.19");
-    assert!(plan.contains("linkerd multicluster install --set 'controllers[0].link.ref.name="), "{plan}");
+    let mut memory = memory(&folder.join("healthy-2.18-multicluster"));
+    let controller = json!({"component": "controller", "mirror.linkerd.io/cluster-name": "east"});
+    memory
+        .add(&json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "controller-east", "namespace": "linkerd-multicluster", "labels": controller},
+            "spec": {"replicas": 1, "template": {"metadata": {"labels": controller},
+                     "spec": {"containers": [{"name": "controller", "image": "cr.l5d.io/linkerd/controller:edge-25.4.4"}]}}},
+        }))
+        .unwrap();
+    let plan = plan_of(&memory, "2.19");
+    assert!(
+        plan.contains("linkerd multicluster install --set 'controllers[0].link.ref.name=east'"),
+        "{plan}"
+    );
     assert!(plan.contains("multicluster link-gen --cluster-name"), "{plan}");
     assert!(!plan.contains("unlink --only-controller"), "{plan}");
 }

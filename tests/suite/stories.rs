@@ -238,11 +238,8 @@ const HELPS: &[(&str, &[&str])] = &[
         &[
             "rollout restart deployment/web",
             "rollout restart statefulset/redis",
-            "no pod starts then",
-            "in any namespace that the webhook covers",
-            "three replicas",
-            "config.linkerd.io/admission-webhooks=disabled",
-            "--set webhookFailurePolicy=Fail",
+            "run three injectors on different nodes",
+            "webhookFailurePolicy: Fail",
         ],
     ),
     (

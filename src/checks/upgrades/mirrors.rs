@@ -134,8 +134,18 @@ pub(super) fn phase(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<Phase> {
         return None;
     }
     let makes = made_by_chart(ctx, to);
-    let links = ctx.for_steps::<Link>();
-    let remedy = match links {
+    let controllers = chart_controllers(ctx, to);
+    let mut links = ctx.for_steps::<Link>().to_vec();
+    if links.is_empty() {
+        // Links that were not read, by their controllers.
+        links.extend(controllers.iter().map(|one| {
+            let mut link = Link::default();
+            link.metadata.namespace = one.namespace.into();
+            link.spec.target_cluster_name = one.link.into();
+            link
+        }));
+    }
+    let remedy = match links.as_slice() {
         [] => Remedy::new().step(
             StepKind::Note,
             "Create each Link again, with the CLI of this release and the existing link names: \
@@ -143,7 +153,6 @@ pub(super) fn phase(ctx: &Context<'_>, to: &LinkerdVersion) -> Option<Phase> {
         ),
         _ => links.iter().fold(Remedy::new(), |remedy, link| link_again_with(remedy, link, makes, Some(to))),
     };
-    let controllers = chart_controllers(ctx, to);
     let replaced: Vec<&ChartController<'_>> =
         controllers.iter().filter(|one| one.legacy().is_some()).collect();
     let remedy = replaced.iter().fold(remedy, |remedy, one| {

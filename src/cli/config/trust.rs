@@ -122,6 +122,7 @@ pub(super) const ROWS: &[(&[&str], &str, Allowed)] = &[
     (&[], "quiet", Nothing(HIDES)),
     (&["demo"], "cured", Any),
     (&["test"], "builtin", Any),
+    (&["list"], "defects", Any),
     (&["reach"], "matrix", Any),
     (&["reach"], "traffic", Any),
     // Writing.

@@ -353,6 +353,8 @@ impl<'a> Scan<'a> {
         let known = self.known;
         let numbers = match self.place {
             Place::Value(Announced::Number) => Numbers::Any,
+            // The port after an IPv6 address.
+            _ if self.place == Place::Prose && self.out.ends_with("]:") => Numbers::Usual,
             _ if self.near > 0 || self.place != Place::Prose => Numbers::Small,
             _ => Numbers::Usual,
         };

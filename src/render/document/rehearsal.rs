@@ -33,6 +33,9 @@ pub struct Phase {
     /// The findings that begin with the upgrade and are to be dealt with in it, by their fingerprints.
     #[serde(default)]
     pub deals_with: Vec<String>,
+    /// Whether the steps of this phase resolve these findings.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resolves_findings: bool,
     /// What is done, and what shows that it worked.
     pub remedy: Remedy,
 }
@@ -58,6 +61,7 @@ impl Rehearsal {
                 .map(|(step, phase)| Phase {
                     title: phase.title.clone(),
                     deals_with: dealt_with(step),
+                    resolves_findings: phase.part.resolves_findings(),
                     remedy: Remedy::from(&phase.remedy),
                 })
                 .collect(),

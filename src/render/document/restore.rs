@@ -378,7 +378,7 @@ fn rehearsal(saved: &super::Rehearsal) -> Option<report::Rehearsal> {
     });
     let phase = |phase: &super::Phase| Phase {
         title: phase.title.clone(),
-        part: Part::Before,
+        part: if phase.resolves_findings { Part::Links } else { Part::Before },
         release: None,
         remedy: remedy(&phase.remedy),
     };

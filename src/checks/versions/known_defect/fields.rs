@@ -62,11 +62,7 @@ pub(super) fn objects<'a>(ctx: &Context<'a>, kind: Kind) -> Result<Vec<ObjectFie
         Kind::StatefulSet => all!(StatefulSet, Workload),
         Kind::DaemonSet => all!(DaemonSet, Workload),
         Kind::Namespace => all!(Namespace, Namespace),
-        // They are optional evidence: they disappear after an hour.
-        Kind::Event => {
-            let events = ctx.hints::<Event>().iter();
-            events.map(|object| ObjectFields { kind, object: Object::Event(object) }).collect()
-        }
+        Kind::Event => all!(Event, Event),
         Kind::Pod => all!(Pod, Pod),
         Kind::ConfigMap => {
             let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;

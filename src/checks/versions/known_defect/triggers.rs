@@ -100,6 +100,12 @@ fn of_object<'c, 'r, 'a>(
     let may_hold =
         |row: &&'r Parsed<'a>| (!past.is_empty() || !row.reads_past()) && row.may_match(ctx, object);
     let candidates: Vec<&'r Parsed<'a>> = rows.iter().copied().filter(may_hold).collect();
+    // A container of an affected release ended, and its last words are unknown.
+    let needs_log =
+        |row: &&Parsed<'_>| row.trigger.expression.contains("reported") && row.may_match(ctx, object);
+    if past.has_crashed() && rows.iter().copied().any(|row| needs_log(&row)) {
+        ctx.noted(ctx.logs());
+    }
     if candidates.is_empty() {
         return Vec::new();
     }

@@ -28,7 +28,10 @@ impl Scan<'_> {
     pub(super) fn allows_typed(&self, token: &str) -> bool {
         match self.place {
             Place::Query => is_common(token),
-            Place::Prose if self.near > 0 && !self.out.ends_with('[') => is_common(token),
+            // In brackets or after them: an address and its port.
+            Place::Prose if self.near > 0 && !self.out.ends_with('[') && !self.out.ends_with("]:") => {
+                is_common(token)
+            }
             _ => true,
         }
     }
