@@ -42,6 +42,7 @@ pub struct Rule {
 }
 
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a rule has few of them")]
 enum Message {
     Fixed(String),
     Made(Expression),
@@ -49,6 +50,7 @@ enum Message {
 
 /// A piece of evidence: the value of an expression under a name, or the value at a field path.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a rule has few of them")]
 enum Quoted {
     Made(String, Expression),
     Field(FieldPath),

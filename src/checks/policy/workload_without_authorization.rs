@@ -108,7 +108,7 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, owner: &Owner, closed: &Close
     let namespace = owner.namespace.as_str();
     let names: Vec<String> = closed.pods.iter().map(|pod| pod.metadata.name.clone()).collect();
     let of_service = |(name, port): &(&str, u16)| {
-        let service = Subject::object(Kind::Service, namespace, *name);
+        let service = Subject::object(Kind::Service, namespace, name);
         Evidence::field(service, "spec.ports: target port", port.to_string())
     };
     ctx.finding(

@@ -199,7 +199,7 @@ fn quoted(name: &str) -> String {
 pub(super) fn server_version(definitions: &[CustomResourceDefinition]) -> String {
     let versions =
         definitions.iter().filter(|one| one.metadata.name == SERVERS).flat_map(|one| &one.spec.versions);
-    let stored = versions.filter(|version| version.served && version.storage).last();
+    let stored = versions.rev().find(|version| version.served && version.storage);
     stored.map_or_else(|| "v1beta1".to_owned(), |version| version.name.clone())
 }
 

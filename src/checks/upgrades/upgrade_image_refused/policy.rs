@@ -243,7 +243,7 @@ fn parse(text: &str, variables: &[&str]) -> Result<Expression, String> {
     let is_known = |above: Option<&str>, field: &str| {
         above == Some("labels") || KNOWN_FIELDS.contains(&field) || variables.contains(&field)
     };
-    let unknown = expression.fields().find(|(above, field)| !is_known(*above, *field));
+    let unknown = expression.fields().find(|(above, field)| !is_known(*above, field));
     let unknown = unknown.map(|(_, field)| field.to_owned());
     match unknown {
         Some(field) => Err(format!("the value of {field} in new pods is not known")),

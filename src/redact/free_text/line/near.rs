@@ -59,7 +59,7 @@ impl Scan<'_> {
     pub(super) fn is_parameter(&self) -> bool {
         let line = &self.line.as_bytes()[..self.at];
         let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'<');
-        let url = line.iter().rev().take(URL).take_while(|byte| !ends(*byte)).count();
+        let url = line.iter().rev().take(URL).take_while(|byte| !ends(byte)).count();
         let url = &line[line.len() - url..];
         let query = memchr::memmem::find(url, b"://").and_then(|scheme| memchr::memchr(b'?', &url[scheme..]));
         query.is_some()
