@@ -305,7 +305,7 @@ fn symptoms_name_their_cause_in_pipelines() {
     assert!(!case.contains("  1. "), "a symptom has no steps of its own: {case}");
 }
 
-/// A report whose first finding has so many subjects, each with a command.
+/// A report whose first finding has `n` subjects, each with a command.
 fn with_subjects(n: usize) -> Report {
     let mut report = samples::bad_night();
     let finding = &mut report.findings[0];

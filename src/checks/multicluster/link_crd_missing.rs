@@ -62,7 +62,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
-/// The remedy if there is no definition: the extension at the release that needs links of a version, which may be newer than the
+/// The remedy if the definition is missing: the extension at the release that needs links of a version, which may be newer than the
 /// extension's own.
 fn with_definition(ctx: &Context<'_>) -> Remedy {
     let minors = ctx.knowledge.minors();

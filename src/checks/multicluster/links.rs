@@ -217,7 +217,7 @@ pub(in crate::checks) fn link_again_with(
     let call = in_namespace(linkerd().in_context(other_cluster()).words(verb), &meta.namespace);
     let line = call
         .option("--cluster-name", &link.spec.target_cluster_name)
-        // What it prints goes into two namespaces, and says into which.
+        // Its objects are in two namespaces, and each names its own.
         .pipe(kubectl().words("apply -f -"));
     let cli = match release {
         Some(release) => format!("CLI of {release}"),

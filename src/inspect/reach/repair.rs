@@ -124,7 +124,7 @@ impl Mesh<'_> {
         format!("add the client's address to clusterNetworks of the control plane, or {set}")
     }
 
-    /// The manifest of a Server for a port of a pod and of those that are alike.
+    /// The manifest of a Server for a port of a pod and of the pods with the same labels.
     fn server(&self, pod: &Pod, port: u16, name: &str) -> Vec<String> {
         let labels = self.selecting_labels(pod);
         let labels: Vec<String> =

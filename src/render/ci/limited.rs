@@ -22,7 +22,7 @@ impl Part {
     }
 }
 
-/// The parts that fit into so many bytes, in their order. The last parts of the highest rank are left out first.
+/// The parts that fit into `most` bytes, in their order. The last parts of the highest rank are left out first.
 pub(super) fn join(parts: Vec<Part>, most: usize) -> String {
     let whole: usize = parts.iter().map(|part| part.text.len()).sum();
     if whole <= most {

@@ -19,7 +19,7 @@ const EVIDENCE: usize = 6;
 /// How many moments of a timeline are shown unfolded.
 const MOMENTS: usize = 12;
 
-/// What the cards are made of: the report, its document, and which finding explains which.
+/// The sources of the cards: the report, its document, and the causes of each finding.
 pub(super) struct Cards<'a> {
     pub report: &'a Report,
     pub document: &'a Document,

@@ -122,7 +122,7 @@ pub(super) fn remedy_steps(remedy: &Remedy, body: &mut String) {
     body.push_str("</ol>");
 }
 
-/// The plan of an upgrade, or the reason that there is none.
+/// The plan of an upgrade, or the reason that it is missing.
 pub(super) fn upgrade_plan(document: &Document, body: &mut String) {
     let Some(rehearsal) = &document.rehearsal else { return };
     _ = write!(body, "<section id=\"upgrade-plan\"><h2>Upgrade plan to {}</h2>", escaped(&rehearsal.target));
