@@ -13,6 +13,7 @@ use crate::fetched::{Fetched, Why};
 use crate::item::{Item, Kind, Probe, Program, Scope};
 use crate::model::cluster::{Answer, Cluster, TimeSource};
 use crate::model::node::NodeSnapshot;
+use crate::model::policy::POLICY_KINDS;
 use crate::node_files::NodeFiles;
 use crate::redact::Sanitized;
 use crate::request::Request;
@@ -29,25 +30,13 @@ use sanitizer::Border;
 /// Number of parallel requests. Connections to the API server use HTTP/1.1: each request needs its own.
 const AT_ONCE: usize = 6;
 
-/// Kinds whose objects are always kept completely (redacted): expressions of `defects.yaml` read any field of them. They
-/// are few in a cluster, unlike pods.
-pub const IN_FULL: [Kind; 15] = [
-    Kind::Server,
-    Kind::ServerAuthorization,
-    Kind::AuthorizationPolicy,
-    Kind::MeshTLSAuthentication,
-    Kind::NetworkAuthentication,
-    Kind::HTTPLocalRateLimitPolicy,
-    Kind::EgressNetwork,
-    Kind::ExternalWorkload,
-    Kind::ServiceProfile,
-    Kind::HTTPRoute,
-    Kind::LinkerdHTTPRoute,
-    Kind::GRPCRoute,
-    Kind::TLSRoute,
-    Kind::TCPRoute,
-    Kind::Link,
-];
+/// Whether objects of a kind are always kept completely (redacted): expressions of `defects.yaml` read any field of them.
+/// They are few in a cluster, unlike pods.
+pub fn is_kept_in_full(kind: Kind) -> bool {
+    const OTHERS: [Kind; 5] =
+        [Kind::EgressNetwork, Kind::ServiceProfile, Kind::TLSRoute, Kind::TCPRoute, Kind::Link];
+    POLICY_KINDS.contains(&kind) || OTHERS.contains(&kind)
+}
 
 /// Settings that affect requests.
 #[derive(Debug, Clone, Default)]
@@ -287,7 +276,7 @@ impl<S: Source> Run<'_, S> {
         self.observer.started(&request);
         let live = self.source.origin().kind == "live";
         let whole =
-            matches!(&request.item, Item::List(kind) if self.whole.contains(kind) || IN_FULL.contains(kind));
+            matches!(&request.item, Item::List(kind) if self.whole.contains(kind) || is_kept_in_full(*kind));
         let mut border = Border::new(&request, self.saver, self.observer, (live, whole));
         let mut fetched = self.source.fetch(&request, &mut border).await;
         let Border { store, mut malformed, raw, nodes, arrived, touched, whole, .. } = border;

@@ -1,11 +1,11 @@
 //! What missing evidence does to a walk: a step that was told from lists that are not there, or not whole, was not judged. "There
 //! is no policy about it" says nothing where nobody could see the policies.
 
-use super::evidence::{NETWORK_POLICIES, POLICY_KINDS};
+use super::evidence::NETWORK_POLICIES;
 use super::walk::{Outcome, Part, Walk};
 use crate::item::{Item, Kind};
 use crate::missing::Missing;
-use crate::model::policy::ROUTES;
+use crate::model::policy::{POLICY_KINDS, ROUTES};
 
 /// The lists that a step is told from, beside the pods and Services that it names.
 fn told_from(part: Part, outcome: Outcome) -> &'static [&'static [Kind]] {

@@ -11,8 +11,8 @@ use crate::missing::Missing;
 use crate::model::Cluster;
 use crate::model::control_plane;
 use crate::model::policy::{
-    Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, Quirks, ROUTES, RouteKind,
-    Workload,
+    Controller, Index, NotReadable, Objects, OutboundIndex, OutboundObjects, POLICY_KINDS, Quirks, ROUTES,
+    RouteKind, Workload,
 };
 use crate::model::transport;
 use crate::objects::{
@@ -33,20 +33,6 @@ pub(super) const NETWORK_POLICIES: [Kind; 7] = [
     Kind::CalicoGlobalNetworkPolicy,
     Kind::CalicoTier,
     Kind::Namespace,
-];
-
-/// The lists that inbound policy is read from, beside pods and the control plane.
-pub const POLICY_KINDS: [Kind; 10] = [
-    Kind::Server,
-    Kind::ServerAuthorization,
-    Kind::AuthorizationPolicy,
-    Kind::MeshTLSAuthentication,
-    Kind::NetworkAuthentication,
-    Kind::HTTPLocalRateLimitPolicy,
-    Kind::HTTPRoute,
-    Kind::LinkerdHTTPRoute,
-    Kind::GRPCRoute,
-    Kind::ExternalWorkload,
 ];
 
 /// What is asked for to tell inbound policy.

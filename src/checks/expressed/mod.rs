@@ -12,6 +12,7 @@ use super::{Check, Parsed, all};
 use crate::card::{Card, Case};
 use crate::item::{Item, Kind, Scope};
 use crate::markdown::MarkdownError;
+use crate::model::policy::POLICY_KINDS;
 use rule::Rule;
 
 /// The custom checks, in the order of category and id.
@@ -134,25 +135,9 @@ fn uses() -> BTreeSet<Item> {
 
 /// The evidence behind the policy of ports.
 fn policy_uses() -> impl Iterator<Item = Item> {
-    [
-        Kind::Pod,
-        Kind::StatefulSet,
-        Kind::DaemonSet,
-        Kind::CronJob,
-        Kind::Server,
-        Kind::ServerAuthorization,
-        Kind::AuthorizationPolicy,
-        Kind::MeshTLSAuthentication,
-        Kind::NetworkAuthentication,
-        Kind::HTTPLocalRateLimitPolicy,
-        Kind::HTTPRoute,
-        Kind::LinkerdHTTPRoute,
-        Kind::GRPCRoute,
-        Kind::ExternalWorkload,
-        Kind::CustomResourceDefinition,
-    ]
-    .into_iter()
-    .map(Item::List)
+    let others =
+        [Kind::Pod, Kind::StatefulSet, Kind::DaemonSet, Kind::CronJob, Kind::CustomResourceDefinition];
+    others.into_iter().chain(POLICY_KINDS).map(Item::List)
 }
 
 /// The front-matter line that a message refers to: `rule.where: ...`, `rule.evidence[1]: ...`.

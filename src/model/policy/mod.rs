@@ -36,3 +36,19 @@ pub use outbound::{
 pub use request::{Client, Entry};
 pub use routes::{InboundRoute, ROUTES, RouteKind, is_of_the_mesh};
 pub use workload::{Ports, Probed, Workload, listed_ports, probes_of};
+
+use crate::objects::Kind;
+
+/// The kinds that decide inbound policy, in addition to pods and the control plane.
+pub const POLICY_KINDS: [Kind; 10] = [
+    Kind::Server,
+    Kind::ServerAuthorization,
+    Kind::AuthorizationPolicy,
+    Kind::MeshTLSAuthentication,
+    Kind::NetworkAuthentication,
+    Kind::HTTPLocalRateLimitPolicy,
+    Kind::HTTPRoute,
+    Kind::LinkerdHTTPRoute,
+    Kind::GRPCRoute,
+    Kind::ExternalWorkload,
+];

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::checks::Context;
-use crate::collect::IN_FULL;
+use crate::collect::is_kept_in_full;
 use crate::finding::Subject;
 use crate::item::{Item, Kind, Scope};
 use crate::missing::Missing;
@@ -77,7 +77,7 @@ pub(super) fn objects<'a>(ctx: &Context<'a>, kind: Kind) -> Result<Vec<ObjectFie
 
 /// Whether expressions can read objects of a kind.
 pub(super) fn is_readable(kind: Kind) -> bool {
-    IN_PART.contains(&kind) || IN_FULL.contains(&kind)
+    IN_PART.contains(&kind) || is_kept_in_full(kind)
 }
 
 impl<'a> ObjectFields<'a> {
