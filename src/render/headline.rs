@@ -41,13 +41,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         };
         return said("NOT FULLY CHECKED", &words, look.doubtful("NOT FULLY CHECKED"), look);
     }
-    let is_healthy = report.asked.is_whole()
-        && report.verdict.waived == 0
-        && report.verdict.passed > 0
-        // Manifests are not all that a mesh consists of.
-        && report.origin.kind != "manifests"
-        && !report.subject.control_plane.is_empty();
-    if !is_healthy {
+    if !is_healthy(report) {
         return said("NO ERRORS OR WARNINGS", &passed_only(report), look.good("NO ERRORS OR WARNINGS"), look);
     }
     let held = coverage::held(&report.coverage.unread);
@@ -62,6 +56,17 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         _ => format!("         {line}"),
     }));
     lines
+}
+
+/// Whether a run without errors, warnings and missing evidence looked at a whole cluster with a control plane, and nothing
+/// is waived.
+pub(super) fn is_healthy(report: &Report) -> bool {
+    report.asked.is_whole()
+        && report.verdict.waived == 0
+        && report.verdict.passed > 0
+        // Manifests are not all that a mesh consists of.
+        && report.origin.kind != "manifests"
+        && !report.subject.control_plane.is_empty()
 }
 
 fn passed_only(report: &Report) -> String {

@@ -9,13 +9,13 @@ use super::{escaped, outcome};
 use crate::model::cluster::TimeSource;
 
 /// The verdict, what a change or an upgrade brings, versions, and what kept the run from more.
-pub(super) fn section(document: &Document, body: &mut String) {
+pub(super) fn section(document: &Document, headline: &Headline, body: &mut String) {
     _ = write!(body, "<header><h1>{}</h1>", escaped(&name(document)));
     if let Some(origin) = &document.origin {
         let words = format!("meshdoctor report of {} {}", origin.kind, origin.name);
         _ = write!(body, "<p class=\"faint\">{}</p>", escaped(&words));
     }
-    verdict(document, body);
+    verdict(document, headline, body);
     if let Some(change) = &document.change {
         _ = write!(
             body,
@@ -48,10 +48,9 @@ pub(super) fn section(document: &Document, body: &mut String) {
 }
 
 /// The result in a sentence, and the counts. The exit status is for scripts, so it is small.
-fn verdict(document: &Document, body: &mut String) {
-    let Headline { class, short, why } = outcome::headline(document);
-    let why = why.map(|why| format!(": {}", escaped(&why))).unwrap_or_default();
-    _ = write!(body, "<p class=\"headline\"><strong class=\"{class}\">{}</strong>{why}</p>", escaped(&short));
+fn verdict(document: &Document, Headline { class, short, why }: &Headline, body: &mut String) {
+    let why = why.as_ref().map(|why| format!(": {}", escaped(why))).unwrap_or_default();
+    _ = write!(body, "<p class=\"headline\"><strong class=\"{class}\">{}</strong>{why}</p>", escaped(short));
     let verdict = &document.verdict;
     let roots = verdict.roots;
     let has_findings = roots.error + roots.warning > 0;

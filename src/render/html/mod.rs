@@ -13,9 +13,11 @@ mod unchecked;
 use std::fmt::Write as _;
 
 use super::document::{Document, Failure, Outcome};
+use super::headline::is_healthy;
 use super::table::Folding;
 use super::text::{clean, count};
 use crate::report::Report;
+use outcome::Headline;
 
 pub use reach::calls;
 
@@ -26,7 +28,8 @@ const SCRIPT: &str = include_str!("page.js");
 pub fn report(report: &Report) -> String {
     let document = Document::from(report);
     let mut body = String::from("<a class=\"skip\" href=\"#findings\">Skip to the findings</a>\n");
-    head::section(&document, &mut body);
+    let headline = outcome::headline(&document, is_healthy(report));
+    head::section(&document, &headline, &mut body);
     plan::repair_plan(report, &mut body);
     plan::upgrade_plan(&document, &mut body);
     if let Some(picture) = picture::of(&document) {
@@ -41,19 +44,20 @@ pub fn report(report: &Report) -> String {
     nodes::section(&document, &mut body);
     unchecked::section(&document, &mut body);
     checks(&document, &mut body);
-    page(&document, &format!("{body}\n<script>\n{SCRIPT}</script>"))
+    page(&document, &headline, &format!("{body}\n<script>\n{SCRIPT}</script>"))
 }
 
 /// A run that never came to a report.
 pub fn failure(failure: &Failure) -> String {
     let document = Document::from(failure);
     let mut body = String::new();
-    head::section(&document, &mut body);
-    page(&document, &body)
+    let headline = outcome::headline(&document, false);
+    head::section(&document, &headline, &mut body);
+    page(&document, &headline, &body)
 }
 
-fn page(document: &Document, body: &str) -> String {
-    whole(&format!("{}: {}", head::name(document), outcome::headline(document).short), body)
+fn page(document: &Document, headline: &Headline, body: &str) -> String {
+    whole(&format!("{}: {}", head::name(document), headline.short), body)
 }
 
 /// A page that needs nothing else, around its body.

@@ -3,7 +3,6 @@
 use super::super::document::{Document, Outcome};
 use super::super::text::count;
 use super::unchecked;
-use crate::card::Mode;
 use crate::exit;
 use crate::finding::Severity;
 
@@ -17,8 +16,8 @@ pub(super) struct Headline {
     pub why: Option<String>,
 }
 
-/// The headline of a report, or of a run without one.
-pub(super) fn headline(document: &Document) -> Headline {
+/// The headline of a report, or of a run without one. `is_healthy`: see [`super::super::headline::is_healthy`].
+pub(super) fn headline(document: &Document, is_healthy: bool) -> Headline {
     let line = |class, short: &str, why| Headline { class, short: short.to_owned(), why };
     let roots = document.verdict.roots;
     if document.run.judged_at.is_none() {
@@ -39,7 +38,7 @@ pub(super) fn headline(document: &Document) -> Headline {
         return line("warning", "Not fully checked", Some(why));
     }
     let passed = format!("{} passed", count(document.verdict.checks.passed, "check", "checks"));
-    let short = if is_healthy(document) { "Healthy" } else { "No errors or warnings" };
+    let short = if is_healthy { "Healthy" } else { "No errors or warnings" };
     line("good", short, Some(passed))
 }
 
@@ -54,7 +53,7 @@ fn worst_message(document: &Document) -> Option<String> {
     Some(first.message[..end].to_owned())
 }
 
-/// What decides that a run was not complete; `None` if all requested evidence was read.
+/// The reason that a run was not complete; `None` if all requested evidence was read.
 pub(super) fn not_in_full(document: &Document) -> Option<String> {
     let crashed = document.checks.iter().find(|check| check.outcome == Outcome::Crashed);
     let reason = unchecked::deciding(document)
@@ -63,18 +62,4 @@ pub(super) fn not_in_full(document: &Document) -> Option<String> {
     let status = document.verdict.status;
     let is_incomplete = matches!(status, exit::COULD_NOT_RUN | exit::NOT_CHECKED);
     reason.or_else(|| is_incomplete.then(|| "no selected check could run".to_owned()))
-}
-
-/// Whether the run looked at a whole cluster with a control plane and accepted nothing.
-fn is_healthy(document: &Document) -> bool {
-    let asked = document.run.asked.clone().unwrap_or_default();
-    let is_whole = asked.only.is_empty()
-        && asked.skip.is_empty()
-        && asked.namespaces.is_empty()
-        && asked.mode == Mode::Installed.word();
-    let is_cluster = document.origin.as_ref().is_some_and(|origin| origin.kind != "manifests");
-    let has_control_plane =
-        document.subject.as_ref().is_some_and(|subject| !subject.versions.control_plane.is_empty());
-    let verdict = &document.verdict;
-    is_whole && is_cluster && has_control_plane && verdict.waived == 0 && verdict.checks.passed > 0
 }
