@@ -220,39 +220,42 @@ impl PlanPrinter<'_> {
 
 /// The commands that verify, each in lines. Those that differ only in the check that they repeat are one command.
 pub fn verify_lines(commands: &[Command]) -> Vec<Vec<String>> {
-    const ONLY: &str = " --only ";
-    let mut all: Vec<Vec<String>> = Vec::new();
-    let mut checks: Vec<Option<(String, Vec<String>, String)>> = Vec::new();
+    let mut runs: Vec<VerifyRun> = Vec::new();
     for command in commands {
-        let lines = lines_of(command);
-        let parts = match lines.as_slice() {
-            [line] => line.split_once(ONLY).map(|(before, rest)| match rest.split_once(' ') {
-                Some((check, after)) => (before.to_owned(), check.to_owned(), format!(" {after}")),
-                None => (before.to_owned(), rest.to_owned(), String::new()),
-            }),
+        let run = VerifyRun::from_lines(lines_of(command));
+        match runs.iter_mut().find(|known| !run.checks.is_empty() && known.frame == run.frame) {
+            Some(known) => known.checks.extend(run.checks),
+            None => runs.push(run),
+        }
+    }
+    runs.into_iter().map(VerifyRun::into_lines).collect()
+}
+
+/// A command that verifies: `FRAME[0] --only CHECKS FRAME[1]` if it repeats checks, else only its lines.
+struct VerifyRun {
+    frame: Vec<String>,
+    checks: Vec<String>,
+}
+
+impl VerifyRun {
+    const ONLY: &str = " --only ";
+
+    fn from_lines(lines: Vec<String>) -> VerifyRun {
+        let split = match lines.as_slice() {
+            [line] => line.split_once(Self::ONLY),
             _ => None,
         };
-        let Some((before, check, after)) = parts else {
-            all.push(lines);
-            checks.push(None);
-            continue;
-        };
-        let same = |known: &&mut Option<(String, Vec<String>, String)>| {
-            known.as_ref().is_some_and(|(first, _, last)| (first, last) == (&before, &after))
-        };
-        if let Some(Some((_, known, _))) = checks.iter_mut().find(same) {
-            known.push(check);
-            continue;
-        }
-        all.push(Vec::new());
-        checks.push(Some((before, vec![check], after)));
+        let Some((before, rest)) = split else { return VerifyRun { frame: lines, checks: Vec::new() } };
+        let (check, after) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
+        VerifyRun { frame: vec![before.to_owned(), after.to_owned()], checks: vec![check.to_owned()] }
     }
-    for (lines, merged) in all.iter_mut().zip(checks) {
-        if let Some((before, checks, after)) = merged {
-            *lines = vec![format!("{before}{ONLY}{}{after}", checks.join(","))];
+
+    fn into_lines(self) -> Vec<String> {
+        match self.checks.is_empty() {
+            true => self.frame,
+            false => vec![self.frame.join(&format!("{}{}", Self::ONLY, self.checks.join(",")))],
         }
     }
-    all
 }
 
 fn lines_of(command: &Command) -> Vec<String> {
