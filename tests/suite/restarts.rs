@@ -152,19 +152,25 @@ fn the_plan_resumes_paused_deployments_and_deletes_pods_that_stay() {
     assert!(plan.contains("with the linkerd CLI edge-25.10.7."), "{plan}");
 }
 
+/// Adds the Deployment that mirrors for the link east.
+fn add_controller(memory: &mut Memory, name: &str, component: &str) {
+    let labels = json!({"component": component, "mirror.linkerd.io/cluster-name": "east"});
+    let image = "cr.l5d.io/linkerd/controller:edge-25.4.4";
+    memory
+        .add(&json!({
+            "apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": name, "namespace": "linkerd-multicluster", "labels": labels},
+            "spec": {"replicas": 1, "template": {"metadata": {"labels": labels},
+                     "spec": {"containers": [{"name": component, "image": image}]}}},
+        }))
+        .unwrap();
+}
+
 #[test]
 fn the_plan_follows_link_controllers_to_the_chart() {
     let Some(folder) = folder() else { return };
     let mut memory = memory(&folder.join("healthy-2.18-multicluster"));
-    let mirror = json!({"component": "service-mirror", "mirror.linkerd.io/cluster-name": "east"});
-    memory
-        .add(&json!({
-            "apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "linkerd-service-mirror-east", "namespace": "linkerd-multicluster", "labels": mirror},
-            "spec": {"replicas": 1, "template": {"metadata": {"labels": mirror},
-                     "spec": {"containers": [{"name": "service-mirror", "image": "cr.l5d.io/linkerd/controller:edge-25.4.4"}]}}},
-        }))
-        .unwrap();
+    add_controller(&mut memory, "linkerd-service-mirror-east", "service-mirror");
     memory
         .add(&json!({
             "apiVersion": "v1", "kind": "Pod",
@@ -203,15 +209,7 @@ fn the_plan_follows_link_controllers_to_the_chart() {
 fn the_plan_upgrades_controllers_of_the_chart() {
     let Some(folder) = folder() else { return };
     let mut memory = memory(&folder.join("healthy-2.18-multicluster"));
-    let controller = json!({"component": "controller", "mirror.linkerd.io/cluster-name": "east"});
-    memory
-        .add(&json!({
-            "apiVersion": "apps/v1", "kind": "Deployment",
-            "metadata": {"name": "controller-east", "namespace": "linkerd-multicluster", "labels": controller},
-            "spec": {"replicas": 1, "template": {"metadata": {"labels": controller},
-                     "spec": {"containers": [{"name": "controller", "image": "cr.l5d.io/linkerd/controller:edge-25.4.4"}]}}},
-        }))
-        .unwrap();
+    add_controller(&mut memory, "controller-east", "controller");
     let plan = plan_of(&memory, "2.19");
     assert!(
         plan.contains("linkerd multicluster install --set 'controllers[0].link.ref.name=east'"),
