@@ -79,6 +79,10 @@ pub struct Front {
     /// Whether its findings may resolve themselves while pods start; `--wait` waits for them.
     #[serde(default)]
     pub heals: bool,
+    /// Whether its findings do harm only under a further condition, such as the failure of a pod. They come after findings
+    /// of the same severity that do harm now.
+    #[serde(default)]
+    pub conditional: bool,
     /// Ids of checks whose findings it explains.
     #[serde(default)]
     pub explains: Vec<String>,

@@ -20,6 +20,8 @@ pub struct Relations<'a> {
     pub explains: &'a Related<'a>,
     /// The checks whose findings are repaired after its own.
     pub before: &'a Related<'a>,
+    /// Whether findings of a check do harm only under a further condition.
+    pub is_conditional: &'a dyn Fn(&str) -> bool,
     /// Whether the whole mesh depends on a namespace.
     pub is_central: &'a dyn Fn(&str) -> bool,
 }
@@ -234,7 +236,10 @@ mod tests {
     }
 
     fn linked<'a>(findings: Vec<Finding>, explains: &'a Related<'a>) -> Vec<Finding> {
-        link(findings, &Relations { explains, before: &|_| &[], is_central: &|_| false })
+        link(
+            findings,
+            &Relations { explains, before: &|_| &[], is_conditional: &|_| false, is_central: &|_| false },
+        )
     }
 
     #[test]

@@ -277,6 +277,7 @@ fn assemble(question: &Question<'_>, collected: &Collected, mut results: Vec<Che
     let relations = Relations {
         explains: &|id| front(id).map_or(&[][..], |front| front.explains.as_slice()),
         before: &|id| front(id).map_or(&[][..], |front| front.before.as_slice()),
+        is_conditional: &|id| front(id).is_some_and(|front| front.conditional),
         is_central: &|namespace| {
             namespace == cluster.namespaces.control_plane || namespace == cluster.namespaces.cni
         },

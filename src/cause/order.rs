@@ -1,6 +1,6 @@
 //! The order of repair of findings, from the declarations of cards (`before`). A finding that must be
 //! repaired first comes first, whatever it explains. Without a declared order the worst comes first, then
-//! what affects the whole mesh. Infos need no repair, so they neither wait nor block.
+//! what does harm now, then what affects the whole mesh. Infos need no repair, so they neither wait nor block.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use crate::finding::{Finding, Fingerprint, Severity, Subject};
 pub(super) fn sorted(mut findings: Vec<Finding>, relations: &Relations<'_>) -> Vec<Finding> {
     let prints: Vec<Fingerprint> = findings.iter().map(Finding::fingerprint).collect();
     let earlier = earlier(&findings, relations);
-    let weights = weights(&findings, &prints, &earlier, relations.is_central);
+    let weights = weights(&findings, &prints, &earlier, relations);
     for (at, earlier_ones) in earlier.iter().enumerate() {
         // Findings that others in this list wait for are implied.
         let direct = earlier_ones
@@ -68,10 +68,15 @@ fn later_than(check: &str, relations: &Relations<'_>) -> BTreeSet<String> {
 }
 
 /// The sort key without a declared order: roots first, then severity (or that of the worst finding it
-/// blocks), the whole mesh, the number of explained findings, the extent, and cluster objects before
+/// blocks), harm without a further condition, the whole mesh, the number of explained findings, the extent, and cluster objects before
 /// others.
-type Weight =
-    ((bool, Reverse<Severity>, bool, Reverse<usize>, Reach), bool, &'static str, Vec<Subject>, Vec<String>);
+type Weight = (
+    (bool, Reverse<Severity>, bool, bool, Reverse<usize>, Reach),
+    bool,
+    &'static str,
+    Vec<Subject>,
+    Vec<String>,
+);
 
 /// The extent of a finding in the mesh. Ordered: the largest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,7 +113,7 @@ fn weights(
     findings: &[Finding],
     prints: &[Fingerprint],
     earlier: &[BTreeSet<usize>],
-    is_central: &dyn Fn(&str) -> bool,
+    relations: &Relations<'_>,
 ) -> Vec<Weight> {
     let mut explained: BTreeMap<&Fingerprint, usize> = BTreeMap::new();
     for cause in findings.iter().flat_map(|finding| &finding.caused_by) {
@@ -123,10 +128,18 @@ fn weights(
     let weight = |(at, finding): (usize, &Finding)| {
         let beside = finding.subjects.iter().all(|subject| matches!(subject, Subject::Thing { .. }));
         let explained = explained.get(&prints[at]).copied().unwrap_or_default();
-        let reach = Reach::of(finding, is_central);
+        let reach = Reach::of(finding, relations.is_central);
+        let is_conditional = (relations.is_conditional)(finding.check);
         let is_local = reach != Reach::Mesh;
         (
-            (!finding.caused_by.is_empty(), Reverse(severities[at]), is_local, Reverse(explained), reach),
+            (
+                !finding.caused_by.is_empty(),
+                Reverse(severities[at]),
+                is_conditional,
+                is_local,
+                Reverse(explained),
+                reach,
+            ),
             beside,
             finding.check,
             finding.subjects.clone(),
@@ -187,6 +200,7 @@ mod tests {
             &Relations {
                 explains: &|id| explains.get(id).map_or(&[], Vec::as_slice),
                 before: &|id| before.get(id).map_or(&[], Vec::as_slice),
+                is_conditional: &|id| id == "conditional",
                 is_central: &|namespace| namespace == "linkerd",
             },
         );
@@ -200,6 +214,21 @@ mod tests {
             }
         };
         sorted.iter().map(line).collect()
+    }
+
+    #[test]
+    fn harm_now_comes_before_harm_under_a_condition() {
+        let of = |check: &'static str, severity, namespace: &str| Finding {
+            subjects: vec![Subject::object("Deployment", namespace, "a")],
+            ..finding(check, severity)
+        };
+        let found = vec![
+            of("conditional", Severity::Error, "linkerd"),
+            of("now", Severity::Error, "shop"),
+            of("warning", Severity::Warning, "shop"),
+        ];
+        assert_eq!(said(found.clone(), &[], &[]), ["now", "conditional", "warning"]);
+        assert_eq!(said(found, &[], &["conditional: now"]), ["conditional", "now <- conditional", "warning"]);
     }
 
     #[test]

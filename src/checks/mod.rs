@@ -63,7 +63,6 @@ use joins::Joins;
 pub(crate) use rehearsal::AFTER;
 pub use rehearsal::{NoTarget, Plugin, Upgrade};
 #[cfg(feature = "live")]
-pub(crate) use rerun::NODE_IMAGE;
 pub use restart::Issuance;
 pub use settings::Settings;
 pub use unjudged::Unjudged;

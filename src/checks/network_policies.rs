@@ -61,8 +61,11 @@ pub(super) fn asks_only_whom(doubts: &[Doubt<'_>]) -> bool {
     doubts.iter().any(|doubt| doubt.why == WHOM)
 }
 
-/// Whether a policy existed before a pod.
+/// Whether a policy existed in its present form before a pod.
 pub(super) fn is_older(policy: Policy<'_>, pod: &Pod) -> bool {
+    if !policy.meta().is_unchanged() {
+        return false;
+    }
     match (policy.meta().creation_timestamp.get(), pod.metadata.creation_timestamp.get()) {
         (Some(policy), Some(pod)) => policy < pod,
         (None, _) | (_, None) => false,

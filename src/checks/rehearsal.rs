@@ -10,7 +10,7 @@ use super::{CheckResult, Context, Outcome};
 use crate::chart::values::Values;
 use crate::finding::{Evidence, FailedRows, Fingerprint, Severity, When};
 use crate::knowledge::{Knowledge, Releases};
-use crate::version::{CniVersion, K8sVersion, LinkerdVersion, Minor};
+use crate::version::{Channel, CniVersion, K8sVersion, LinkerdVersion, Minor};
 
 /// The chart of the control plane.
 pub(super) const CHART: &str = "linkerd-control-plane";
@@ -64,7 +64,7 @@ pub enum NoTarget {
     /// It is not a version.
     #[error("{0:?} is not a release of Linkerd")]
     NoVersion(String),
-    /// It is newer than the release data.
+    /// It is of a minor that is newer than the release data.
     #[error("the changes of {given} are not known: the newest known release is {newest}")]
     Beyond {
         /// As given.
@@ -99,7 +99,7 @@ impl Upgrade {
     }
 
     /// The release of the text of `--to`: a minor (`2.20`) resolves to the release that opened it, or to
-    /// its last stable one.
+    /// its last stable one. An edge may be newer than the release data.
     ///
     /// # Errors
     /// It is not a version, or of an unknown release.
@@ -117,7 +117,8 @@ impl Upgrade {
             };
         }
         let version: LinkerdVersion = given.parse().map_err(|_| NoTarget::NoVersion(given.to_owned()))?;
-        if releases.is_beyond(&version) {
+        // An edge belongs to the newest known minor until another one is opened.
+        if releases.is_beyond(&version) && version.channel() != Channel::Edge {
             return Err(beyond());
         }
         releases.for_version(&version).map(|_| version.clone()).ok_or_else(unknown)

@@ -5,12 +5,9 @@ use std::collections::BTreeSet;
 
 use super::Settings;
 use crate::card::{Card, Mode};
-use crate::command::{Arg, Call, Command, Line, meshdoctor};
+use crate::command::{Arg, Call, Command, Line, collect_from_nodes, meshdoctor};
 use crate::finding::{Finding, Place, Severity, Subject, When};
 use crate::item::{Asked, Item};
-
-/// The image of node pods that this build was made to go with.
-pub(crate) const NODE_IMAGE: Option<&str> = option_env!("MESHDOCTOR_NODE_IMAGE");
 
 /// The file that fresh evidence is collected into.
 const FRESH: &str = "after.tar.gz";
@@ -24,13 +21,7 @@ pub(super) fn command(card: &Card, finding: &Finding, beside: &[&str], settings:
         || finding.subjects.iter().any(|subject| matches!(subject, Subject::Node { file: Some(_), .. }))
         || finding.evidence.iter().any(|evidence| matches!(evidence.place, Place::File { .. }));
     if rests_on_nodes && rerun.provided.is_empty() {
-        let collect = meshdoctor().words("collect --node-pods");
-        // A build that knows no image refuses to go on without one.
-        let collect = match NODE_IMAGE {
-            Some(_) => collect,
-            None => collect.option("--node-image", Arg::placeholder("IMAGE")),
-        };
-        let collect = collect.words("--force --output").arg(FRESH);
+        let collect = collect_from_nodes().words("--force --output").arg(FRESH);
         let collect =
             in_mode(rerun.asked(collect, false), settings.mode).option("--only", only(finding, beside));
         let check = meshdoctor().words("check --bundle").arg(FRESH).offline();

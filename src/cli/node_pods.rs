@@ -11,7 +11,7 @@ use super::output::say;
 use super::progress::Progress;
 use super::signals::Signals;
 use super::stop::Stop;
-use crate::checks::NODE_IMAGE;
+use crate::command::NODE_IMAGE;
 use crate::fetched::Why;
 use crate::source::live::Live;
 use crate::source::live::node_pods::{

@@ -51,7 +51,8 @@ pub(super) fn run(args: &Policy) -> anyhow::Result<u8> {
         }
     };
     output::print(&text)?;
-    Ok(gaps(&policies.gaps))
+    let said = gaps(&policies.gaps);
+    Ok(if policies.index.void_later().next().is_some() { said.max(exit::NOT_CHECKED) } else { said })
 }
 
 /// The outbound policy of clients for a destination.

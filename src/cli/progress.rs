@@ -22,7 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct Progress {
     began: Instant,
     bar: Option<ProgressBar>,
-    verbose: bool,
+    /// Whether to print the time and the objects of each request.
+    traces: bool,
     state: Mutex<State>,
 }
 
@@ -41,13 +42,13 @@ impl Progress {
                 .unwrap_or_else(|_| ProgressStyle::default_spinner());
             ProgressBar::new_spinner().with_style(style)
         });
-        Progress { began: Instant::now(), bar, verbose: verbosity.verbose > 0, state: Mutex::default() }
+        Progress { began: Instant::now(), bar, traces: verbosity.verbose > 1, state: Mutex::default() }
     }
 
     /// Prints the cost of each request.
     #[cfg(feature = "live")]
     pub(super) fn traffic(&self, items: &[(Request, crate::source::live::Traffic)]) {
-        if !self.verbose {
+        if !self.traces {
             return;
         }
         let mut all = crate::source::live::Traffic::default();
@@ -126,7 +127,7 @@ impl Observer for Progress {
         self.change(|state| {
             let took = state.running.remove(&name).map(|since| since.elapsed()).unwrap_or_default();
             state.objects += objects;
-            if self.verbose {
+            if self.traces {
                 let end = match fetched {
                     Fetched::Complete => String::new(),
                     Fetched::Partial { reasons } => {

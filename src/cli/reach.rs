@@ -26,7 +26,13 @@ pub(super) fn run(args: &Reach) -> anyhow::Result<u8> {
     let mesh = Mesh::new(policies, outbound, cluster, Knowledge::embedded(), connection, traffic);
     let gaps: Vec<String> = mesh.gaps().iter().map(ToString::to_string).collect();
     let rows: Vec<(String, Vec<Walk>)> = match &asked {
-        Asked::One(from, to) => vec![(from.to_string(), vec![mesh.walk(from, to)])],
+        Asked::One(from, to) => {
+            if let Some((cause, example)) = mesh.port_missing(to) {
+                let next = meshdoctor().words("reach").arg(from.to_string()).arg(example);
+                return Err(Stop::usage(cause, format!("add one: {next}")).into());
+            }
+            vec![(from.to_string(), vec![mesh.walk(from, to)])]
+        }
         Asked::Matrix(namespace) => {
             let (clients, called) = mesh.of_namespace(namespace);
             if clients.is_empty() || called.is_empty() {

@@ -67,6 +67,18 @@ pub fn meshdoctor() -> Call {
     Call::new(Program::Meshdoctor)
 }
 
+/// Image of the pods that read nodes, with which this build was made; `None` if it was made without one.
+pub const NODE_IMAGE: Option<&str> = option_env!("MESHDOCTOR_NODE_IMAGE");
+
+/// `meshdoctor collect --node-pods`, with a placeholder for the image if this build has none.
+pub fn collect_from_nodes() -> Call {
+    let call = meshdoctor().words("collect --node-pods");
+    match NODE_IMAGE {
+        Some(_) => call,
+        None => call.option("--node-image", Arg::placeholder("IMAGE")),
+    }
+}
+
 /// Another program.
 pub fn program(name: &'static str) -> Call {
     Call::new(Program::Other(name))

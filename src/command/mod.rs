@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use arg::Arg;
 pub use asked::Asked;
-pub use call::{Call, Program, helm, kubectl, linkerd, meshdoctor, program};
+pub use call::{Call, NODE_IMAGE, Program, collect_from_nodes, helm, kubectl, linkerd, meshdoctor, program};
 pub use called::{Called, own};
 pub use connection::Connection;
 pub use line::Line;
@@ -67,6 +67,12 @@ pub struct Command {
 }
 
 impl Command {
+    /// Whether a text in it was redacted, so that it must not be run.
+    pub(crate) fn holds_redacted_value(&self) -> bool {
+        const MARKER: &str = "REDACTED(";
+        self.rendered().iter().any(|line| line.contains(MARKER))
+    }
+
     /// Lines for the operator's machine.
     pub fn lines(lines: impl IntoIterator<Item = impl Into<Line>>) -> Command {
         Command {

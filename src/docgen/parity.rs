@@ -63,7 +63,9 @@ pub fn page() -> String {
          Each row of `linkerd check` is covered by one or more checks of meshdoctor. `meshdoctor check -o linkerd` prints the rows\n\
          with meshdoctor's result in the JSON format of `linkerd check -o json`, `-o linkerd-table` in its table format.\n\
          Rows that the real command skips after a failure are included, because meshdoctor does not stop at a failure. A row that\n\
-         was not checked, or only in part, is a warning that begins with `not checked:`. Rows without any evidence are omitted.\n"
+         was not checked, or only in part, is a warning that begins with `not checked:`. Rows without any evidence are omitted.\n\
+         A row fails where the real command fails, even if meshdoctor rates the finding lower. The exit status follows\n\
+         `--fail-on`, not the rows.\n"
     );
     let (source, date) = known.source();
     _ = write!(page, "\nRows of {source}, on {date}.\n\n## Rows\n\n");

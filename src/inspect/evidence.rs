@@ -205,7 +205,8 @@ fn settings(
     let version =
         control_plane::installed(deployments, lists.config(), namespace).map(|(version, _)| version);
     let quirks = Quirks::of(version.as_ref(), knowledge);
-    (Controller::of(deployments, namespace, quirks), version)
+    let controller = Controller::of(deployments, namespace, quirks);
+    (controller.map(|controller| controller.running(lists.all::<Pod>())), version)
 }
 
 /// Outbound policy and what it is about.

@@ -183,6 +183,34 @@ impl<'a> Mesh<'a> {
         (clients, tcp.map(|(service, port)| end(&service.metadata.name, Some(port.port))).collect())
     }
 
+    /// The target, and an example, if it needs a port that was not given: a pod, or a Service without exactly one TCP port.
+    pub fn port_missing(&self, to: &End) -> Option<(String, String)> {
+        if to.port.is_some() {
+            return None;
+        }
+        let place = match &to.namespace {
+            Some(namespace) => Place::of((namespace.as_str(), to.name.as_str())),
+            None => self.of_host(&to.name)?,
+        };
+        let service = self.service(place.namespace, place.name).filter(|_| !place.is_pod);
+        let (said, example) = match service {
+            Some(service) if service.spec.only_tcp_port().is_some() => return None,
+            Some(service) => {
+                let ports: Vec<String> = service.spec.tcp_ports().map(|port| port.port.to_string()).collect();
+                let (namespace, name) = service.metadata.key();
+                let first = ports.first().cloned();
+                let said = match first {
+                    None => format!("Service {namespace}/{name} has no TCP port"),
+                    Some(_) => format!("Service {namespace}/{name} has the ports {}", ports.join(", ")),
+                };
+                (said, first)
+            }
+            None if self.pods_of(place.namespace, place.name).is_empty() => return None,
+            None => (format!("the port of {to} is missing"), None),
+        };
+        Some((said, format!("{to}:{}", example.as_deref().unwrap_or("PORT"))))
+    }
+
     /// What of this cluster a host or an address is.
     fn of_host<'h>(&'h self, host: &'h str) -> Option<Place<'h>> {
         if let Ok(address) = host.parse::<IpAddr>() {

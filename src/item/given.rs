@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use crate::close::Close;
-use crate::command::meshdoctor;
+use crate::command::collect_from_nodes;
 use crate::fetched::Why;
 
 /// Node evidence. Its files have their own redaction.
@@ -30,7 +30,7 @@ impl Asked for OfNodes {
         Some(match why {
             Why::NotOffered => Close::run(
                 "provide node evidence: --nodes with a snapshot of meshdoctor node-snapshot, or a bundle of",
-                meshdoctor().words("collect --node-pods --output bundle.tar.gz"),
+                collect_from_nodes().words("--output bundle.tar.gz"),
             ),
             _ => Close::say(
                 "collect the node's files again with read permission, and provide them with --nodes \

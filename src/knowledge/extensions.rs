@@ -15,6 +15,7 @@ pub struct Extensions {
     viz: Viz,
     jaeger: Jaeger,
     optional_accounts: Vec<OptionalAccount>,
+    exec_credentials: ReleaseRange,
     link_versions: Vec<LinkVersion>,
     service_mirror: Vec<ServiceMirror>,
 }
@@ -122,6 +123,11 @@ impl Extensions {
             one.named_by == named_by && one.namespace == namespace && one.name == name
         };
         self.optional_accounts.iter().find(is_it).map(|one| one.brought_by.as_str())
+    }
+
+    /// Whether a release accepts credentials of a Link that run a program.
+    pub fn accepts_exec_credentials(&self, release: &LinkerdVersion, minors: &MinorTable) -> Contains {
+        self.exec_credentials.covers(release, minors)
     }
 
     /// Version of the Link API that a release's CLI uses; `None` if unknown.

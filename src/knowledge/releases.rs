@@ -19,6 +19,9 @@ pub struct Releases {
     source: String,
     date: jiff::civil::Date,
     newest_edge: EdgeTag,
+    /// Later edges that exist, oldest first.
+    #[serde(default)]
+    later_edges: Vec<EdgeTag>,
     releases: Vec<ReleaseRow>,
     kubernetes_minimums: Vec<KubernetesMinimum>,
     cni_plugins: Vec<CniPluginOf>,
@@ -163,9 +166,14 @@ impl Releases {
         self.releases.last().expect("a releases file without rows is rejected when it is read")
     }
 
-    /// The newest edge when the table was made.
+    /// The newest edge whose contents the table has.
     pub fn newest_edge(&self) -> EdgeTag {
         self.newest_edge
+    }
+
+    /// The newest edge that is known to exist.
+    pub fn newest_released(&self) -> EdgeTag {
+        self.later_edges.iter().copied().max().map_or(self.newest_edge, |edge| edge.max(self.newest_edge))
     }
 
     /// The minor of `version`; `None` for dev and git builds and unknown minors.

@@ -100,7 +100,10 @@ impl Injecting<'_> {
         annotations.entry("linkerd.io/proxy-version").or_insert(json!(version));
         let labels = object(metadata.entry("labels").or_insert(Value::Null));
         labels.insert(CONTROL_PLANE_NS.to_owned(), json!(self.control_plane));
-        labels.insert(format!("linkerd.io/proxy-{}", made_by.kind), json!(made_by.name));
+        // The injector knows no label for pods without an owner.
+        if made_by.kind != "pod" {
+            labels.insert(format!("linkerd.io/proxy-{}", made_by.kind), json!(made_by.name));
+        }
         labels.insert("linkerd.io/workload-ns".to_owned(), json!(namespace.metadata.name));
     }
 }

@@ -94,6 +94,9 @@ pub struct Meta {
     /// Annotations whose key may be meant for Linkerd (see [`may_be_linkerds`]) or names the object's manager.
     #[serde(deserialize_with = "linkerd_annotations")]
     pub annotations: Shared<Texts>,
+    /// Number of the version of the spec, from 1 on; 0 if unknown. The API server raises it with each change of the spec.
+    #[serde(deserialize_with = "nullable")]
+    pub generation: i64,
     /// Creation time.
     pub creation_timestamp: Time,
     /// Set while it is being deleted.
@@ -120,6 +123,11 @@ pub struct OwnerReference {
 }
 
 impl Meta {
+    /// Whether the object certainly or possibly has the spec that it was created with: it was not seen to change.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        self.generation <= 1
+    }
+
     /// See [`super::Object::share`].
     pub(super) fn share(&mut self, before: &Meta) {
         self.labels.share(&before.labels);
@@ -206,6 +214,7 @@ schemas! {
         1 name: Text,
         3 namespace: Text,
         5 uid: Text,
+        7 generation: Number,
         8 creationTimestamp: Time,
         9 deletionTimestamp: Time,
         11 labels: Map,

@@ -246,7 +246,7 @@ fn problem_of(waiver: &Waiver, problem: &'static str, hint: &str) -> Finding {
             "Limit the waiver to namespaces, objects or nodes",
         ),
         "waiver-unreadable" => (
-            "the annotation holds no readable waiver, so it accepts nothing",
+            "the annotation or a part of it is no valid waiver, and that part accepts nothing",
             "Write a list of waivers, each with check or fingerprint, reason, owner and expires",
         ),
         "waiver-misplaced" => (

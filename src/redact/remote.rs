@@ -30,6 +30,9 @@ pub struct RemoteAccess {
     /// Scheme, host and port of the API server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
+    /// Whether its user runs a program for credentials (`exec`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub exec: bool,
     /// Expiry of its token, in seconds since 1970, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<i64>,
@@ -46,7 +49,13 @@ impl RemoteAccess {
                 let server = raw.cluster().and_then(|cluster| address(cluster.server.as_deref()?));
                 let token = raw.user().and_then(|user| user.token.as_deref());
                 let expires = token.and_then(|token| token::decode(token).ok()).and_then(|claims| claims.exp);
-                RemoteAccess { error: fault(&raw, server.as_deref()).map(str::to_owned), server, expires }
+                let exec = raw.user().is_some_and(|user| user.exec.is_some());
+                RemoteAccess {
+                    error: fault(&raw, server.as_deref()).map(str::to_owned),
+                    server,
+                    exec,
+                    expires,
+                }
             }
         }
     }

@@ -119,17 +119,6 @@ pub fn held(unread: &[Unread]) -> Vec<String> {
     counted.map(|(kind, objects)| count(objects, &kind.kind, &subject::plural(&kind.kind))).collect()
 }
 
-/// What the kinds that no check reads are about, each once.
-pub fn about(unread: &[Unread]) -> Vec<&str> {
-    let mut about: Vec<&str> = Vec::new();
-    for kind in unread {
-        if !about.contains(&kind.about.as_str()) {
-            about.push(&kind.about);
-        }
-    }
-    about
-}
-
 /// The section, label included.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = wrap(&summary(report), look.prose() - INDENT);

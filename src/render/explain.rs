@@ -14,8 +14,8 @@ use crate::finding::Severity;
 use crate::page;
 
 /// The card for the terminal.
-pub fn text(check: &'static Check, width: usize) -> String {
-    let columns = Look::plain(width).prose();
+pub fn text(check: &'static Check, terminal: usize) -> String {
+    let columns = Look::plain(terminal).prose();
     let card = check.card();
     let front = &card.front;
     let mut text = format!("{}  {}\n", check.id, front.severity);
@@ -32,9 +32,7 @@ pub fn text(check: &'static Check, width: usize) -> String {
         _ = writeln!(text, "\nExample: {}", case.title);
         write_prose(&case.reason, columns, &mut text);
         text.push('\n');
-        for line in case.expect.lines() {
-            write_example(line, columns, &mut text);
-        }
+        write_example(&case.expect, columns, &mut text);
     }
     if !front.references.is_empty() {
         _ = writeln!(text, "\nRead more");
@@ -77,19 +75,85 @@ fn write_details(front: &Front, columns: usize, text: &mut String) {
     }
 }
 
-/// A line of an example, wrapped below its own indentation.
-fn write_example(line: &str, columns: usize, text: &mut String) {
-    let indent = line.len() - line.trim_start().len() + 2;
-    let room = columns.saturating_sub(indent).max(20);
-    for (at, part) in wrap_from(line.trim_start(), room, room.saturating_sub(2)).iter().enumerate() {
-        let more = if at == 0 { 0 } else { 2 };
-        _ = writeln!(text, "{}{part}", " ".repeat(indent + more));
+/// A line of a report in a card, with the lines that continue it.
+struct Quoted<'a> {
+    indent: usize,
+    /// Column at which its text continues.
+    hang: usize,
+    /// Label of its row, such as `evidence`.
+    row: &'a str,
+    text: String,
+}
+
+impl<'a> Quoted<'a> {
+    fn new(line: &str, row: &'a str) -> Quoted<'a> {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        let label = label(text).map_or(0, |(_, columns)| columns);
+        let hang = indent + label + list_marker(&text[label..]);
+        Quoted { indent, hang, row, text: text.to_owned() }
+    }
+
+    /// Column of its further lines. Those of evidence are indented more.
+    fn continues_at(&self) -> usize {
+        if self.row == "evidence" { self.hang + 2 } else { self.hang }
+    }
+
+    /// Whether a line continues this one. A row of commands has one command in each line.
+    fn is_continued_by(&self, line: &str) -> bool {
+        let text = line.trim_start();
+        let is_below = line.len() - text.len() == self.continues_at();
+        is_below && self.row != "verify" && label(text).is_none() && !self.is_whole()
+    }
+
+    /// Whether nothing continues it: a command, which has no text to hang below.
+    fn is_whole(&self) -> bool {
+        self.row == "fix" && self.hang == self.indent
+    }
+
+    /// Whether it is a command, which stays whole: it is there to be copied.
+    fn is_command(&self) -> bool {
+        self.row == "verify" || self.is_whole()
+    }
+}
+
+/// The label at the beginning of a row, and the columns up to its text.
+fn label(text: &str) -> Option<(&str, usize)> {
+    let (label, rest) = text.split_once("  ")?;
+    (!label.contains(' ')).then(|| (label, text.len() - rest.trim_start().len()))
+}
+
+/// The report of an example, filled to the width.
+fn write_example(report: &str, columns: usize, text: &mut String) {
+    let mut quoted: Vec<Quoted<'_>> = Vec::new();
+    let mut row = "";
+    for line in report.lines() {
+        if let Some(last) = quoted.last_mut().filter(|last| last.is_continued_by(line)) {
+            last.text.push(' ');
+            last.text.push_str(line.trim_start());
+            continue;
+        }
+        row = label(line.trim_start()).map_or(row, |(label, _)| label);
+        quoted.push(Quoted::new(line, row));
+    }
+    for one in &quoted {
+        let (indent, hang) = (one.indent + 2, one.continues_at() + 2);
+        let lines = match one.is_command() {
+            true => vec![one.text.clone()],
+            false => {
+                let room = |indent: usize| columns.saturating_sub(indent).max(20);
+                wrap_from(&one.text, room(indent), room(hang))
+            }
+        };
+        for (at, line) in lines.iter().enumerate() {
+            _ = writeln!(text, "{}{line}", " ".repeat(if at == 0 { indent } else { hang }));
+        }
     }
 }
 
 /// A page of the documentation for the terminal.
-pub fn page(id: &str, title: &str, prose: &str, width: usize) -> String {
-    let columns = Look::plain(width).prose();
+pub fn page(id: &str, title: &str, prose: &str, terminal: usize) -> String {
+    let columns = Look::plain(terminal).prose();
     let mut text = format!("{id}\n");
     for line in wrap(title, columns - 2) {
         _ = writeln!(text, "  {line}");
@@ -282,6 +346,23 @@ pub fn json(check: &'static Check) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn example_is_filled_and_commands_stay() {
+        let report = "error  a-check  Deployment shop/web\n  a message that is as long as a line of the card may be, which is one \
+             hundred columns in\n  all, and goes on\n  evidence  Deployment shop/web  spec.template.metadata.annotations: a \
+             value that is longer than\n              the line\n  fix       1. Run it\n               kubectl -n shop rollout \
+             restart deployment/web\n  verify    meshdoctor check\n";
+        let mut text = String::new();
+        write_example(report, 60, &mut text);
+        assert_eq!(
+            text,
+            "  error  a-check  Deployment shop/web\n    a message that is as long as a line of the card may be,\n    \
+             which is one hundred columns in all, and goes on\n    evidence  Deployment shop/web\n                \
+             spec.template.metadata.annotations: a value\n                that is longer than the line\n    fix       1. \
+             Run it\n                 kubectl -n shop rollout restart deployment/web\n    verify    meshdoctor check\n"
+        );
+    }
 
     #[test]
     fn prose_is_filled_and_blocks_stay() {

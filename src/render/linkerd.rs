@@ -144,6 +144,11 @@ pub fn table(report: &Report, look: Look) -> String {
     if let Some(beside) = beside(report) {
         _ = writeln!(text, "{beside}");
     }
+    if is_sound(report) && !rows::success(&report.rows) {
+        let mark = mark(RowResult::Error, look);
+        _ = writeln!(text, "{mark} is the result of linkerd check: meshdoctor rates these findings lower");
+        _ = writeln!(text, "The exit status follows --fail-on, not the rows");
+    }
     text
 }
 

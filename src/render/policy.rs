@@ -15,6 +15,8 @@ use crate::objects::Kind;
 const NAMED: usize = 3;
 /// All clients, meshed or not.
 const ALL: &str = "all clients";
+/// A port that denies all connections.
+const NO_CLIENT: &str = "no client is allowed";
 /// What allows the probes of the kubelet.
 const PROBES: &str = "probes";
 
@@ -69,8 +71,10 @@ fn ports_of(ports: &[PortAnswer<'_>], own: &str, by_age: bool, look: Look) -> St
     text.push_str(&layout(rows, look.columns()));
     let probed: Vec<String> =
         shown.iter().filter(|port| allows_probes(&port.inbound)).map(|port| port.port.to_string()).collect();
-    let mut also: Vec<String> =
-        folded.iter().map(|port| format!("{} (proxy): {}", port.port, allowed(&port.inbound, own))).collect();
+    let mut also: Vec<String> = folded
+        .iter()
+        .map(|port| format!("{} (proxy): {}", port.port, of_admin(&port.inbound, own)))
+        .collect();
     if !probed.is_empty() && !look.verbose {
         also.push(format!("kubelet probes: {}", probed.join(", ")));
     }
@@ -123,10 +127,18 @@ fn allowed(inbound: &Inbound<'_>, own: &str) -> String {
         }
     }
     match clients.as_slice() {
-        [] => "no client is allowed".to_owned(),
+        [] => NO_CLIENT.to_owned(),
         _ if clients.iter().any(|client| client == ALL) && by_port => format!("{ALL} are allowed"),
         _ if by_port => format!("allows {}", some_of(&clients, NAMED)),
         _ => format!("allows {}, on routes only", some_of(&clients, NAMED)),
+    }
+}
+
+/// The clients of the proxy's own port, whose probes are not listed otherwise.
+fn of_admin(inbound: &Inbound<'_>, own: &str) -> String {
+    match (allowed(inbound, own), allows_probes(inbound)) {
+        (clients, true) if clients == NO_CLIENT => "only kubelet probes are allowed".to_owned(),
+        (clients, _) => clients,
     }
 }
 
@@ -290,6 +302,12 @@ fn ignored(evidence: &PolicyEvidence<'_>, answers: &[WorkloadAnswer<'_>], look: 
         for line in wrap(&clean(&line), look.prose().saturating_sub(2)) {
             _ = writeln!(text, "  {line}");
         }
+    }
+    for kind in evidence.index.void_later() {
+        _ = writeln!(
+            text,
+            "  every {kind} of the cluster, from the next start of the policy controller on: one of them is unreadable"
+        );
     }
     for kind in evidence.index.void() {
         _ = writeln!(

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::look::Look;
-use super::text::{clean, harmless, pad, width, wrap, wrap_from};
+use super::text::{clean, harmless, pad, width, wrap};
 use crate::finding::{Evidence, Place, Severity};
 use crate::inspect::reach::{Outcome, Step, Walk};
 
@@ -20,6 +20,10 @@ const PASTED: usize = 6;
 pub fn table(walk: &Walk, look: Look) -> String {
     let mut text = String::new();
     _ = writeln!(text, "{}", look.strong(&clean(&format!("{} to {}", walk.from, walk.to))));
+    for line in wrap(&result(walk), look.prose().saturating_sub(2)) {
+        _ = writeln!(text, "  {line}");
+    }
+    text.push('\n');
     let indent = WORDS + NAMES + 2;
     let room = look.prose().saturating_sub(indent).max(20);
     for step in &walk.steps {
@@ -39,18 +43,15 @@ pub fn table(walk: &Walk, look: Look) -> String {
             _ = writeln!(text, "{head}{line}");
         }
         for evidence in step.evidence.iter().filter(|_| look.verbose || step.outcome != Outcome::Passes) {
-            labelled(&mut text, "evidence", &quoted(evidence), indent, room);
+            labelled(&mut text, "evidence", &quoted(evidence), look);
         }
         if let Some(fix) = &step.fix {
-            labelled(&mut text, "fix", fix, indent, room);
+            labelled(&mut text, "fix", fix, look);
         }
         // What is pasted is never wrapped.
         for line in &step.paste {
             _ = writeln!(text, "{}{}", " ".repeat(PASTED), look.command(&clean(line)));
         }
-    }
-    for (at, line) in wrap_from(&result(walk), look.prose(), look.prose()).iter().enumerate() {
-        _ = writeln!(text, "{}{line}", if at == 0 { "\n" } else { "" });
     }
     harmless(&text).into_owned()
 }
@@ -64,9 +65,12 @@ pub(super) fn quoted(evidence: &Evidence) -> String {
     }
 }
 
-fn labelled(text: &mut String, label: &str, said: &str, indent: usize, room: usize) {
+/// A labelled text below a step, at the column of lines to paste.
+fn labelled(text: &mut String, label: &str, said: &str, look: Look) {
+    let indent = PASTED - 2;
     let label = pad(label, 10);
-    for (at, line) in wrap(&clean(said), room.saturating_sub(10).max(20)).iter().enumerate() {
+    for (at, line) in wrap(&clean(said), look.prose().saturating_sub(indent + 10).max(20)).iter().enumerate()
+    {
         let head = if at == 0 { label.as_str() } else { "          " };
         _ = writeln!(text, "{}{head}{line}", " ".repeat(indent));
     }

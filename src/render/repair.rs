@@ -15,7 +15,7 @@ use crate::report::{PlanStep, PlannedFinding, RepairPlan, Report};
 const COMMAND_LINES: usize = 8;
 
 /// How many lines of the commands that verify a short plan shows.
-const VERIFY_LINES: usize = 2;
+const VERIFY_LINES: usize = 6;
 
 /// How many further nodes a step names.
 const NODES: usize = 3;

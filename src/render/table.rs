@@ -311,7 +311,11 @@ fn result_with(report: &Report, why: &str, in_full: bool) -> String {
         found.push(format!("{} inferred and left out", verdict.inferred));
     }
     let found = found.join(", ");
-    let mut checks = vec![format!("{} passed", count(verdict.passed, "check", "checks"))];
+    let ran_one = report.checks.len() == 1;
+    let mut checks = match verdict.passed {
+        0 if ran_one => Vec::new(),
+        passed => vec![format!("{} passed", count(passed, "check", "checks"))],
+    };
     for (n, words) in [
         (verdict.not_applicable, "not applicable"),
         (verdict.not_judged, "not checked"),
@@ -328,8 +332,13 @@ fn result_with(report: &Report, why: &str, in_full: bool) -> String {
         _ => String::new(),
     };
     let by = report.run.config.as_ref().map(ConfigUse::of_gate).unwrap_or_default();
-    format!("{found}; {}   exit {}{why}{}", checks.join(", "), verdict.status, clean(&by))
+    let counted: Vec<String> =
+        [found, checks.join(", ")].into_iter().filter(|words| !words.is_empty()).collect();
+    format!("{}   exit {}{why}{}", counted.join("; "), verdict.status, clean(&by))
 }
+
+/// A space at which no line breaks.
+const BOUND: &str = "\u{a0}";
 
 /// Maximum width of a "not checked" entry that is repeated at the end, in columns.
 const SAID_TWICE: usize = 180;
@@ -368,7 +377,11 @@ fn result_lines(report: &Report, look: Look) -> Vec<String> {
     let words = format!("exit {status}");
     let painted = if status == exit::FINE { look.good(&words) } else { look.bad(&words) };
     // The lines above have the reason.
-    let mut lines = footer("result", &result_with(report, "", look.verbose), look);
+    let why = if report.verdict.crashed == 0 { " (evidence is missing)" } else { "" };
+    let text = result_with(report, why, look.verbose);
+    // The number stays beside its word.
+    let lines = footer("result", &text.replace(&words, &words.replace(' ', BOUND)), look);
+    let mut lines: Vec<String> = lines.iter().map(|line| line.replace(BOUND, " ")).collect();
     if let Some(last) = lines.iter_mut().rfind(|line| line.contains(&words)) {
         *last = last.replacen(&words, &painted, 1);
     }

@@ -72,10 +72,10 @@ fn way(words: &str, commands: &[String], look: Look) -> Vec<String> {
 enum Way {
     Nodes,
     Probe,
-    Collect,
     Cli,
     Logs,
     Diagnostics,
+    Collect,
     With,
     Cluster,
 }
@@ -99,7 +99,7 @@ impl Way {
         match self {
             Way::Nodes => "--nodes",
             Way::Probe => "--probe",
-            Way::Collect => "collect",
+            Way::Collect => "meshdoctor collect",
             Way::Cli => "--linkerd-cli",
             Way::Logs => "--logs",
             Way::Diagnostics => "--diagnostics",
@@ -123,27 +123,23 @@ pub fn not_provided(report: &Report) -> Option<String> {
     let checks: BTreeSet<&str> = optional().flat_map(|gap| &gap.checks).copied().collect();
     let ways: Vec<&str> = ways.into_iter().map(Way::words).collect();
     let checks = count(checks.len(), "check needs", "checks need");
-    Some(format!("{checks} {}", ways.join(", ")))
+    let ways = match ways.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        ways => ways.concat(),
+    };
+    Some(format!("{checks} {ways}"))
 }
 
-/// Evidence that was not provided, on one line if it fits; then kinds that no check reads.
+/// Evidence that was not provided, on one line if it fits; then objects that no check reads.
 fn unasked(report: &Report, look: Look) -> Vec<String> {
     let optional = not_provided(report).into_iter().flat_map(|words| wrap(&words, look.prose() - INDENT));
     optional.chain(unread(&report.coverage.unread, look)).collect()
 }
 
-/// Kinds that no check reads, in a line: the objects that are there, else what the kinds are about.
+/// Objects that no check reads, in a line.
 fn unread(unread: &[Unread], look: Look) -> Option<String> {
-    const WORDS: &str = ": no check reads them";
-    if unread.is_empty() {
-        return None;
-    }
+    const WORDS: &str = "not covered by any check: ";
     let held = coverage::held(unread);
-    let about = coverage::about(unread);
     let room = look.prose() - INDENT - WORDS.len();
-    let words = match held.is_empty() {
-        true => some_fitting(&about, room),
-        false => some_fitting(&held, room),
-    };
-    Some(format!("{words}{WORDS}"))
+    (!held.is_empty()).then(|| format!("{WORDS}{}", some_fitting(&held, room)))
 }

@@ -125,7 +125,7 @@ fn no_form_of_the_report_holds_a_secret() {
                 &cluster,
                 "--nodes",
                 &node,
-                "-v",
+                "-v=2",
                 "-o",
                 form,
                 "--at",
@@ -207,8 +207,9 @@ fn errors_hold_no_secret() {
     ] {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        let output =
-            meshdoctor(&["check", "-v", "-o", "json", "--bundle", path.to_str().unwrap()]).output().unwrap();
+        let output = meshdoctor(&["check", "-v=2", "-o", "json", "--bundle", path.to_str().unwrap()])
+            .output()
+            .unwrap();
         clean(name, &[output.stdout, output.stderr].concat());
     }
 }

@@ -415,8 +415,8 @@ fn no_secret_leaves_in_a_bundle_a_report_or_a_ticket() {
     std::fs::create_dir(&saved).unwrap();
     let mut written: Vec<(String, String)> = Vec::new();
     for command in [
-        &["check", "-v", "-o", "json"][..],
-        &["check", "-v", "-o", "table"],
+        &["check", "-v=2", "-o", "json"][..],
+        &["check", "-v=2", "-o", "table"],
         &["collect", "-o", &target],
         &["ticket", "-o", &ticket],
     ] {

@@ -73,7 +73,7 @@ fn no_output_holds_a_password_of_any_field() {
     let (bundle, ticket) = (target("bundle"), target("ticket"));
     let mut commands: Vec<Vec<&str>> =
         vec![vec!["collect", "-o", &bundle], vec!["ticket", "-o", &ticket], vec!["injection", "-o", "json"]];
-    commands.extend(FORMS.map(|form| vec!["check", "-v", "-o", form]));
+    commands.extend(FORMS.map(|form| vec!["check", "-v=2", "-o", form]));
     let mut outputs: Vec<(String, String)> = Vec::new();
     for mut command in commands {
         let name = command.join(" ");

@@ -118,7 +118,7 @@ fn no_name_reaches_a_terminal_or_a_ci_system_as_anything_but_text() {
     let list = serde_json::json!({"kind": "List", "apiVersion": "v1", "items": [role, namespace]});
     fs::write(dir.join("d/list.json"), list.to_string()).unwrap();
     for args in [
-        &["check", "-v", "--bundle", "d"][..],
+        &["check", "-v=2", "--bundle", "d"][..],
         &["check", "--bundle", "d", "-o", "short"],
         &["check", "--bundle", "d", "-o", "json"],
         &["check", "--bundle", "d", "-o", "linkerd-table"],

@@ -70,6 +70,7 @@ mod policy_command;
 mod probing;
 mod prose;
 mod reach;
+mod reach_states;
 mod real_calls;
 mod recordings;
 mod rehearsal;

@@ -8,11 +8,13 @@ use meshdoctor::card::Mode;
 use meshdoctor::checks::{self, Settings};
 use meshdoctor::docgen::parity::differences;
 use meshdoctor::knowledge::Knowledge;
-use meshdoctor::rows::RowResult;
+use meshdoctor::render::{Look, linkerd};
+use meshdoctor::rows::{Category, RowResult, RowVerdict};
 use serde::Deserialize;
 
 use crate::parity_rows::{Name, Pair, Rows, Said, unexplained};
 use crate::recordings::{folder, json, memory, report_on};
+use crate::samples;
 
 #[derive(Deserialize)]
 struct Run {
@@ -131,4 +133,22 @@ fn every_row_is_answered_by_a_card() {
         }
     }
     assert!(missing.is_empty(), "{} rows without a card:\n{}", missing.len(), missing.join("\n"));
+}
+
+#[test]
+fn table_explains_a_failed_row_without_an_error() {
+    let mut report = samples::good_night();
+    let explained = "The exit status follows --fail-on, not the rows";
+    assert!(!linkerd::table(&report, Look::plain(80)).contains(explained));
+    let row = RowVerdict {
+        description: "cni plugin pod is running on all nodes".to_owned(),
+        hint: None,
+        error: "linkerd-cni is starting on a node".to_owned(),
+        result: RowResult::Error,
+        checks: vec!["cni-ds-coverage"],
+        listed: Vec::new(),
+    };
+    report.rows = vec![Category { name: "linkerd-cni-plugin".to_owned(), rows: vec![row] }];
+    let table = linkerd::table(&report, Look::plain(80));
+    assert!(table.contains(explained), "{table}");
 }

@@ -277,7 +277,7 @@ fn run(bundle: &str, at: usize, whole: bool) -> BTreeMap<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let there = |name: &str| folder.path().join(name).display().to_string();
     let saved = there(if at.is_multiple_of(2) { "saved.tar.gz" } else { "saved/" });
-    let mut args = vec!["check", "--bundle", bundle, "-v", "--coverage", "-o", "table", "--save", &saved];
+    let mut args = vec!["check", "--bundle", bundle, "-v=2", "--coverage", "-o", "table", "--save", &saved];
     let forms: Vec<String> = ["short", "json", "yaml", "linkerd", "linkerd-table"]
         .iter()
         .map(|form| format!("{form}={}", there(form)))

@@ -106,7 +106,6 @@ fn a_call_is_walked_to_where_it_stops() {
     assert_eq!(status, 1, "{text}");
     assert!(text.contains("it stops at policy"), "{text}");
     for (to, says) in [
-        ("shop/web", "the port of Service shop/web is not specified"),
         ("shop/web:82", "declares no port 82"),
         ("shop/web:81", "names no port nowhere"),
         ("shop/none:80", "no Service shop/none exists"),
@@ -121,6 +120,10 @@ fn a_call_is_walked_to_where_it_stops() {
     let (status, text) = reached(&["shop/front-1", "example.com:443"]);
     assert_eq!((status, text.contains("outside the cluster")), (4, true), "{text}");
     assert_eq!(reached(&["shop/front-1"]).0, 2);
+    // Without a port there is no call to judge.
+    for to in ["shop/web", "shop/front-1"] {
+        assert_eq!(reached(&["shop/front-1", to]).0, 2, "{to}");
+    }
     assert_eq!(reached(&["example.com:1", "shop/web:80"]).0, 2);
 }
 

@@ -26,7 +26,15 @@ use findings::{deadlock, event, file, finding, infos, token_revoked, unauthorize
 fn linked(findings: Vec<Finding>) -> Vec<Finding> {
     let symptoms = ["cni-add-unauthorized".to_owned(), "cni-daemonset-deadlock".to_owned()];
     let explains = |check: &str| if check == "cni-token-revoked" { &symptoms[..] } else { &[] };
-    cause::link(findings, &Relations { explains: &explains, before: &|_| &[], is_central: &|_| false })
+    cause::link(
+        findings,
+        &Relations {
+            explains: &explains,
+            before: &|_| &[],
+            is_conditional: &|_| false,
+            is_central: &|_| false,
+        },
+    )
 }
 
 fn checks(missing: &[(&'static str, Missing)], findings: &[Finding]) -> Vec<Judged> {

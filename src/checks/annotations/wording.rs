@@ -1,9 +1,10 @@
 //! Texts and steps that the checks of this category share.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::fault::{Found, Survey};
 use super::guess::guess;
+use crate::checks::restart::{Needs, Rollouts, renew};
 use crate::checks::rewrite::{self, Act, Change, is_label_value};
 use crate::checks::{Context, Judgement};
 use crate::finding::{Finding, Remedy, StepKind};
@@ -11,6 +12,7 @@ use crate::item::Kind;
 use crate::knowledge::{self, Key, KeyScope};
 use crate::model::annotated::Annotated;
 use crate::model::endpoints::selected;
+use crate::model::injection::INJECT;
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::model::owners::{Owner, Owners};
 use crate::objects::{Meta, Pod, Service};
@@ -182,7 +184,8 @@ pub(super) fn replace(
     if row.kind == knowledge::KeyKind::Label { remedy } else { rewrite::restart(ctx, remedy, &found.object) }
 }
 
-/// Adds the steps that set an annotation in the pod templates of the workloads that a Service selects.
+/// Adds the steps that set an annotation in the pod templates of the workloads that a Service selects. A proxy in the template
+/// reads the annotation only when it is injected again, and needs no request for injection.
 ///
 /// # Errors
 /// The remedy as it was: no such workload is known.
@@ -198,25 +201,39 @@ fn on_selected(
         return Err(remedy);
     };
     let owners = Owners::default();
-    let workloads: BTreeSet<Owner> =
-        selected(service, ctx.for_steps::<Pod>()).map(|pod| owners.of(pod)).collect();
+    let mut workloads: BTreeMap<Owner, Vec<String>> = BTreeMap::new();
+    for pod in selected(service, ctx.for_steps::<Pod>()) {
+        workloads.entry(owners.of(pod)).or_default().push(pod.metadata.name.clone());
+    }
     let of_kind = |owner: &Owner| match owner.kind.as_str() {
         "Deployment" => Some(Kind::Deployment),
         "StatefulSet" => Some(Kind::StatefulSet),
         "DaemonSet" => Some(Kind::DaemonSet),
         _ => None,
     };
-    let known: Vec<(Kind, &Owner)> =
-        workloads.iter().filter_map(|owner| Some((of_kind(owner)?, owner))).collect();
+    let known: Vec<(Kind, &Owner, &[String])> = workloads
+        .iter()
+        .filter_map(|(owner, pods)| Some((of_kind(owner)?, owner, pods.as_slice())))
+        .collect();
     if known.is_empty() {
         return Err(remedy);
     }
     let act = format!("For the workload that the Service selects, set {key} as an annotation");
-    Ok(known.into_iter().fold(remedy, |remedy, (kind, owner)| {
+    let rollouts = Rollouts::of(ctx);
+    Ok(known.into_iter().fold(remedy, |remedy, (kind, owner, pods)| {
+        let in_template = rollouts.is_in_template(owner);
+        if in_template && key == INJECT {
+            return remedy;
+        }
         let meta =
             Meta { name: owner.name.clone(), namespace: owner.namespace.as_str().into(), ..Meta::default() };
         let object = Annotated { kind, meta: &meta, sites: vec![] };
-        rewrite::template(remedy, Act::Put(&act), &object, &[(key, Some(value))])
+        let mut remedy = rewrite::template(remedy, Act::Put(&act), &object, &[(key, Some(value))]);
+        if in_template {
+            let because = "the proxy reads the annotation then";
+            remedy.steps.push(renew(ctx, owner, pods, Needs::NewProxy, because));
+        }
+        remedy
     }))
 }
 

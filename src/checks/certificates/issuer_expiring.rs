@@ -29,8 +29,8 @@ fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
     let message = soon.message(ctx, "the issuer's certificate", [issuer.certificate()], |when| {
         format!(
-            "the issuer's certificate expires {when} and is not known to be renewed: after that, \
-                identity issues no certificates, and the mesh stops within a day"
+            "the issuer's certificate expires {when}, and no tool is known to renew it. The certificates of all proxies \
+             expire with it, and connections between meshed pods fail"
         )
     });
     soon.graded(finding(ctx, issuer, &message, remedy::see_it_taken(ctx, steps)))
@@ -38,8 +38,8 @@ fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
 
 fn overdue(ctx: &Context<'_>, issuer: &Issuer<'_>, tool: &str) -> Finding {
     let message = format!(
-        "{tool} has not renewed the issuer's certificate after five sixths of its lifetime: when it \
-            expires, identity issues no certificates, and the mesh stops within a day"
+        "{tool} has not renewed the issuer's certificate after five sixths of its lifetime. When it expires, the \
+         certificates of all proxies expire with it, and connections between meshed pods fail"
     );
     let steps = Remedy::new();
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));

@@ -23,8 +23,15 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     } else {
         said
     };
-    let steps = remedy::new_issuer(ctx, Remedy::new());
-    let steps = remedy::put_issuer(ctx, steps, Some(&issuer));
+    let steps = match matches {
+        KeyMatches::Absent | KeyMatches::Empty if remedy::is_issuer_kept(ctx) => {
+            remedy::restored_issuer(ctx, Remedy::new())
+        }
+        _ => {
+            let steps = remedy::put_issuer(ctx, remedy::new_issuer(ctx, Remedy::new()), Some(&issuer));
+            remedy::see_it_taken(ctx, steps)
+        }
+    };
     let finding = ctx
         .finding(
             issuer.subject(),
@@ -34,7 +41,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
         )
         .evidence(issuer.quoted(format!("{}: {said}", issuer.certificate().summary())))
-        .remedy(remedy::see_it_taken(ctx, steps))
+        .remedy(steps)
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())
 }

@@ -7,10 +7,9 @@ use super::identity::{
 use super::remedy;
 use crate::certificates::{from_base64_bundle, from_bundle};
 use crate::chart::values::Values;
-use crate::checks::{Context, Judgement, upgrade};
-use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
+use crate::checks::{Context, Judgement};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject};
 use crate::item::Scope;
-use crate::model::managed_by::Installer;
 use crate::objects::Secret;
 
 /// The rows of `linkerd check` for this check, including the one that fails on missing trust
@@ -117,14 +116,8 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
             );
             remedy::put_bundle(ctx, steps, "Make it the bundle of the installation", remedy::IN_FORCE_FILE)
         }
-        Scheme::Linkerd if which == "missing" && is_kept(ctx) => {
-            let steps = remedy::see_it_taken(ctx, remedy::restore_issuer(ctx, steps));
-            steps.step(
-                StepKind::Note,
-                "If the installation no longer keeps it, make a new issuer under the trust anchor, and \
-                    put it in place the same way (step certificate create; identity.issuer.tls.crtPEM \
-                    and keyPEM)",
-            )
+        Scheme::Linkerd if which == "missing" && remedy::is_issuer_kept(ctx) => {
+            remedy::restored_issuer(ctx, steps)
         }
         Scheme::Linkerd => remedy::put_issuer(ctx, remedy::new_issuer(ctx, steps), None),
         Scheme::External => remedy::by_owner(ctx, steps),
@@ -135,10 +128,4 @@ fn finding(ctx: &Context<'_>, message: &str, seen: Evidence, scheme: Scheme, whi
         .remedy(steps)
         .fails_rows([VALID])
         .tie(identity_deployment(ctx))
-}
-
-/// Whether the tool that installed the control plane stores the issuer.
-fn is_kept(ctx: &Context<'_>) -> bool {
-    let by = upgrade::managed_by(ctx);
-    by.gitops.is_none() && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))
 }

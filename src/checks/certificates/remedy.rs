@@ -12,6 +12,7 @@ use crate::command::{Call, Command, Line, kubectl, program};
 use crate::finding::{Remedy, Restarts, StepKind};
 use crate::model::control_plane::components;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
+use crate::model::managed_by::Installer;
 use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, Deployment, Pod};
 
@@ -106,10 +107,25 @@ fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &
 }
 
 /// Adds the step that restores an issuer that is stored in the values of the installation.
-pub(super) fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let act = "Restore the Secret from the installation, which keeps the issuer (the CLI in the Secret linkerd-config-overrides, \
                Helm in its release)";
     upgrade::step(ctx, remedy, StepKind::Command, act, Options::none())
+}
+
+/// Adds the steps that restore an issuer which the installation keeps, or else make a new one.
+pub(super) fn restored_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    see_it_taken(ctx, restore_issuer(ctx, remedy)).step(
+        StepKind::Note,
+        "If the installation no longer keeps it, make a new issuer under the trust anchor, and put it in place the same way \
+         (step certificate create; identity.issuer.tls.crtPEM and keyPEM)",
+    )
+}
+
+/// Whether the tool that installed the control plane stores the issuer.
+pub(super) fn is_issuer_kept(ctx: &Context<'_>) -> bool {
+    let by = upgrade::managed_by(ctx);
+    by.gitops.is_none() && matches!(by.installer, Some(Installer::Cli | Installer::Release(_)))
 }
 
 /// The meshed pods outside the control plane's namespace that share no trust anchor with the current bundle.

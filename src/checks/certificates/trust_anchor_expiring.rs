@@ -16,12 +16,12 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: Soon) -> Fi
     let (what, comes, steps) = match role {
         Role::Unknown => (
             "a trust anchor",
-            "if the issuer chains to it, identity issues no certificates from then on, and the mesh stops within a day",
+            "if the issuer chains to it, connections between meshed pods fail from then on",
             rotation(ctx, steps),
         ),
         Role::Only => (
             "the trust anchor of the mesh",
-            "from then on identity issues no certificates, and the mesh stops within a day",
+            "from then on no certificate of the mesh is valid, and connections between meshed pods fail",
             rotation(ctx, steps),
         ),
         Role::OneOfSeveral | Role::Unused => (

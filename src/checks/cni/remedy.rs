@@ -5,7 +5,7 @@ use super::chart::{ChartValue, image_version, set};
 use super::gitops;
 use super::target::{Target, target};
 use crate::checks::Context;
-use crate::command::{Command, Line, kubectl, meshdoctor};
+use crate::command::{Command, Line, collect_from_nodes, kubectl, meshdoctor};
 use crate::finding::{Remedy, StepKind};
 use crate::knowledge::{IptablesMode, Signature};
 use crate::model::cni;
@@ -24,7 +24,7 @@ pub(super) fn first_with(ctx: &Context<'_>, mode: IptablesMode) -> String {
 /// Commands that collect the files of nodes, and check them with the other evidence.
 pub(super) fn with_node_files() -> Line {
     let check = meshdoctor().words("check --bundle nodes.tar.gz").offline();
-    meshdoctor().words("collect --node-pods --output nodes.tar.gz").and(check)
+    collect_from_nodes().words("--output nodes.tar.gz").and(check)
 }
 
 /// Restarts the installers, so that nodes get the chart's values. A version that leaves a dead token behind

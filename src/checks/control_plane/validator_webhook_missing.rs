@@ -3,7 +3,7 @@
 use crate::checks::control_plane::installation::{renamed, unmarked};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
-use crate::finding::{Evidence, Remedy, StepKind, Subject};
+use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::{ValidatingWebhookConfiguration, WebhookConfiguration};
 
@@ -58,6 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 format!("no webhook calls Service {namespace}/{service}"),
             ))
             .fails_rows(row)
+            .rows_as(Severity::Error)
             .remedy(remedy);
         findings.push(finding);
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::checks::network_policies::{self, Set, Whom, about, cannot_say, is_older, set};
 use crate::checks::words::some;
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::finding::{Evidence, Finding, Remedy, Severity, Tie};
+use crate::finding::{Evidence, Finding, Remedy, Severity, Subject, Tie};
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::network_policy::control_plane::{best, to_component};
 use crate::model::network_policy::{
@@ -169,7 +169,20 @@ fn finding(ctx: &Context<'_>, direction: Direction, shut: &Shut<'_>) -> Finding 
         ))
         .parameter(direction.field())
         .remedy(remedy(home, direction, first, &shut.ports));
-    if waiting == 0 { finding.severity(Severity::Warning) } else { finding }
+    if waiting > 0 {
+        return finding;
+    }
+    let finding = finding.severity(Severity::Warning);
+    // The pods may have started before the change.
+    match shut.by.iter().find(|decides| !decides.policy.meta().is_unchanged()) {
+        None => finding,
+        Some(changed) => {
+            let (kind, namespace, name) = changed.policy.key();
+            let generation = format!("{}: it changed after its creation", changed.policy.meta().generation);
+            let object = Subject::object(kind, namespace, name);
+            finding.likely().evidence(Evidence::field(object, "metadata.generation", generation))
+        }
+    }
 }
 
 fn remedy(

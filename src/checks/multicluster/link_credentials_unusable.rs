@@ -1,6 +1,6 @@
 //! `link-credentials-unusable`: the Secret with which a Link's controller reaches the other cluster is no good.
 
-use super::links::{field, link_again, links, subject};
+use super::links::{field, link_again, links, release, subject};
 use crate::checks::{Context, Judgement};
 use crate::fetched::Why;
 use crate::finding::{Evidence, Finding, Remedy};
@@ -8,6 +8,7 @@ use crate::item::Item;
 use crate::item::Kind;
 use crate::objects::Link;
 use crate::redact::{KUBECONFIG, RemoteAccess};
+use crate::version::{Contains, LinkerdVersion};
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let links = links(ctx)?;
@@ -25,6 +26,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                     if let Some(expired) = access.expires_at().filter(|expires| *expires <= ctx.now()) {
                         findings.push(finding(ctx, link, &format!("its token expired at {expired}")));
                     }
+                    if access.exec && refuses_exec(ctx) {
+                        findings.push(runs_a_program(ctx, link));
+                    }
                 }
                 Some(access) => findings.push(finding(ctx, link, &access.in_words())),
                 None => ctx.gap(ctx.lacking(
@@ -36,6 +40,30 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     Ok(findings.into())
+}
+
+/// Whether the installed release, or the target of the upgrade, refuses credentials that run a program.
+fn refuses_exec(ctx: &Context<'_>) -> bool {
+    let accepts = |release: LinkerdVersion| {
+        ctx.knowledge.extensions().accepts_exec_credentials(&release, ctx.knowledge.minors())
+    };
+    release(ctx).map(accepts) == Some(Contains::No)
+}
+
+fn runs_a_program(ctx: &Context<'_>, link: &Link) -> Finding {
+    let meta = &link.metadata;
+    let secret = format!("{} {}/{}", Kind::Secret, meta.namespace, link.spec.cluster_credentials_secret);
+    let finding = ctx.finding(
+        subject(link),
+        "the credentials of the link run a program (exec), which this release refuses: its controller does not reach the \
+         other cluster, and its mirror services are not updated",
+    );
+    let finding = finding.parameter("exec").evidence(Evidence::field(
+        secret,
+        "data.kubeconfig",
+        "its user has an exec entry",
+    ));
+    finding.remedy(link_again(ctx, Remedy::new(), link))
 }
 
 fn finding(ctx: &Context<'_>, link: &Link, said: &str) -> Finding {

@@ -161,7 +161,7 @@ pub(super) fn chart_makes_controllers(ctx: &Context<'_>) -> Contains {
 }
 
 /// The target of the upgrade, or else the installed release.
-fn release(ctx: &Context<'_>) -> Option<LinkerdVersion> {
+pub(super) fn release(ctx: &Context<'_>) -> Option<LinkerdVersion> {
     let installed = || {
         let deployments = ctx.hints::<Deployment>();
         installed(deployments, None, &ctx.namespaces().control_plane).map(|(release, _)| release)

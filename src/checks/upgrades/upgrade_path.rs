@@ -34,6 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         },
         None => findings.push(not_comparable(ctx, &way)),
     }
+    findings.extend(beyond(ctx, &way));
     if family(way.from.channel()) != family(way.to.channel()) {
         findings.push(sideways(ctx, &way));
     } else if way.from.channel() != way.to.channel() {
@@ -43,6 +44,27 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         }
     }
     Ok(findings.into())
+}
+
+/// The target is newer than the release data.
+fn beyond(ctx: &Context<'_>, way: &Way<'_>) -> Option<Finding> {
+    let releases = ctx.knowledge.releases();
+    let newest = releases.newest_edge();
+    let message = format!(
+        "the release data ends with {newest}: changes of later releases are not known, so this report covers the \
+         upgrade only up to {newest}"
+    );
+    let remedy = Remedy::new()
+        .step(
+            StepKind::Note,
+            format!(
+                "Read the notes of each release after {newest}: https://github.com/linkerd/linkerd2/releases"
+            ),
+        )
+        .step(StepKind::Note, "Use a newer meshdoctor, or give newer release data with --knowledge");
+    releases
+        .is_beyond(way.to)
+        .then(|| about(ctx, way, message).severity(Severity::Warning).parameter("beyond").remedy(remedy))
 }
 
 /// Who releases it.

@@ -37,7 +37,7 @@ pub(super) fn behind(ctx: &Context<'_>, version: &LinkerdVersion) -> Option<Behi
             expected: true,
         });
     }
-    let newest = ctx.knowledge.releases().newest_edge();
+    let newest = ctx.knowledge.releases().newest_released();
     if version.channel() != Channel::Edge || version.edge().is_none_or(|edge| edge >= newest) {
         return None;
     }

@@ -1,8 +1,6 @@
 //! The part of a walk that the control plane decides: whether the client's proxy learns where a call goes, and which policy
 //! the server's proxy holds while the policy controller is away.
 
-use jiff::Timestamp;
-
 use super::{Caller, Mesh, subject};
 use crate::finding::Evidence;
 use crate::inspect::walk::{Outcome, Part, Walk};
@@ -96,10 +94,12 @@ impl<'a> Mesh<'a> {
             let asked = network::to_component(self.network.policies(), client, &servers, port);
             for (direction, passage) in asked {
                 let Passage::Shut(by) = passage else { continue };
-                let older = |created: Option<Timestamp>| {
-                    ready_since.zip(created).is_some_and(|(ready, created)| created < ready)
+                let is_older = |meta: &Meta| {
+                    let created = meta.creation_timestamp.get();
+                    meta.is_unchanged()
+                        && ready_since.zip(created).is_some_and(|(ready, created)| created < ready)
                 };
-                if by.iter().all(|one| older(one.policy.meta().creation_timestamp.get())) {
+                if by.iter().all(|one| is_older(one.policy.meta())) {
                     continue;
                 }
                 let says = format!(

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::identity::anchors;
 use super::{Caller, Mesh};
 use crate::finding::Evidence;
 use crate::inspect::walk::{Outcome, Part, Walk};
@@ -79,7 +80,8 @@ impl<'a> Mesh<'a> {
         alike.into_values().collect()
     }
 
-    /// What distinguishes pods for a call: what made them, whether the proxy is ready, since when, and where they run.
+    /// What distinguishes pods for a call: what made them, their labels, the proxy and its trust anchors, whether it is ready, since
+    /// when, and where they run. Pods of one ReplicaSet can differ: some without a proxy, or with other labels.
     fn likeness(&self, caller: Caller<'_>, pod: &Pod) -> (String, String) {
         let made = match pod.metadata.controller() {
             Some(_) => generation(pod),
@@ -95,7 +97,10 @@ impl<'a> Mesh<'a> {
         let itself = pod.metadata.key() == caller.pod.metadata.key();
         let node = if caller.pod.spec.host_network { pod.node_name.as_str() } else { "" };
         let ready = status.is_none_or(|status| status.ready);
-        (made, format!("{ready} {late} {itself} {node}"))
+        let meshed = pod.spec.proxy().is_some();
+        let anchors = anchors(pod).map(|anchors| anchors.to_string());
+        let labels = &pod.metadata.labels;
+        (made, format!("{ready} {late} {itself} {node} {meshed} {anchors:?} {labels:?}"))
     }
 
     /// How many endpoints of a Service are ready, and how many there are.

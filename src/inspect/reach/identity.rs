@@ -81,10 +81,10 @@ impl Certificates {
             let says = "the issuer's certificate has expired, and so have those of all proxies".to_owned();
             return Some(Expired { known: true, says, evidence: vec![evidence.clone()] });
         }
-        let State::Down { since: Some(since), evidence, .. } = control_plane.state("identity", "identity")
-        else {
+        let State::Down { since, evidence, .. } = control_plane.state("identity", "identity") else {
             return None;
         };
+        let Some(since) = since else { return self.perhaps_expired(pods, evidence) };
         let old =
             control_plane.pods_of("identity").filter_map(|pod| pod.metadata.creation_timestamp.get()).max();
         // A proxy that is older than the pods of identity may hold a certificate that was made with other settings.
@@ -105,6 +105,19 @@ impl Certificates {
             }
         };
         Some(Expired { known: pod.is_some(), says, evidence })
+    }
+
+    /// Identity is away for an unknown time. Proxies that started within the lifetime of a certificate still have a valid one.
+    fn perhaps_expired(&self, pods: [&Pod; 2], evidence: Vec<Evidence>) -> Option<Expired> {
+        let is_older = |pod: &&Pod| {
+            proxy_started(pod).is_none_or(|started| self.at.duration_since(started) > self.lifetime)
+        };
+        let pod = pods.into_iter().find(is_older)?;
+        let says = format!(
+            "identity has no ready pod, and nothing shows since when: the certificate of pod {} may have expired",
+            pod.metadata.name
+        );
+        Some(Expired { known: false, says, evidence })
     }
 }
 

@@ -89,6 +89,13 @@ impl<'a> Mesh<'a> {
         if let Some((outcome, says)) = held {
             walk.step(Part::ControlPlane, outcome, says);
         }
+        for kind in self.policy.index.void_later() {
+            let says = format!(
+                "a {kind} of the cluster cannot be read. The running policy controller may keep an earlier version of it; after its \
+                 next start no {kind} has an effect"
+            );
+            walk.step(Part::Policy, Outcome::NotJudged, says);
+        }
         self.policy(walk, &inbound, who, caller, (pod, port));
     }
 

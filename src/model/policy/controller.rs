@@ -1,10 +1,12 @@
 //! The policy controller: the settings in its arguments, and the behavior of its release.
 
 use ipnet::IpNet;
+use jiff::Timestamp;
 
 use super::default::DefaultPolicy;
 use crate::knowledge::Knowledge;
-use crate::objects::{Container, Workload};
+use crate::model::installed::COMPONENT;
+use crate::objects::{Container, Pod, Workload};
 use crate::version::{Contains, LinkerdVersion};
 
 /// The controller's container in the Deployment of the destination service.
@@ -34,6 +36,8 @@ pub struct Controller {
     pub egress_namespace: String,
     /// The default policy of ports without a Server.
     pub default_policy: DefaultPolicy,
+    /// When the first of its running containers started; `None` if unknown.
+    pub started: Option<Timestamp>,
     /// The behavior of the release.
     pub quirks: Quirks,
 }
@@ -142,8 +146,20 @@ impl Controller {
             default_policy: policy
                 .parse()
                 .map_err(|_| NotReadable::Argument(format!("--default-policy={policy}")))?,
+            started: None,
             quirks,
         })
+    }
+
+    /// With the start of its running containers, from which on they know objects that cannot be read.
+    #[must_use]
+    pub fn running(mut self, pods: &[Pod]) -> Controller {
+        let of_destination = |pod: &&Pod| {
+            pod.metadata.namespace == self.namespace && pod.metadata.label(COMPONENT) == Some("destination")
+        };
+        let started = |pod: &Pod| pod.container_status(CONTAINER)?.state.running()?.started_at.get();
+        self.started = pods.iter().filter(of_destination).filter_map(started).min();
+        self
     }
 
     /// The chart's default settings, for a control plane whose settings are unknown.
@@ -160,6 +176,7 @@ impl Controller {
             opaque_ports: Vec::new(),
             egress_namespace: EGRESS_NAMESPACE.to_owned(),
             default_policy: DefaultPolicy::AllUnauthenticated,
+            started: None,
             quirks,
         }
     }

@@ -81,7 +81,8 @@ pub struct Index<'a> {
 impl<'a> Index<'a> {
     /// Reads everything.
     pub fn new(controller: Controller, objects: Objects<'a>) -> Index<'a> {
-        let (mut ignored, mut void) = (Vec::new(), Void::new(controller.quirks.broken_voids_kind));
+        let (mut ignored, mut void) =
+            (Vec::new(), Void::new(controller.quirks.broken_voids_kind, controller.started));
         let mut reader = Reader { ignored: &mut ignored, void: &mut void };
         let mut servers =
             reader.each(Kind::Server, objects.servers, |o| &o.metadata, |o| read_server(o).map(Ok));
@@ -178,6 +179,11 @@ impl<'a> Index<'a> {
     /// Kinds that are entirely unread because one object could not be read.
     pub fn void(&self) -> &[Kind] {
         self.void.kinds()
+    }
+
+    /// Kinds that will be entirely unread from the next start of the controller on.
+    pub fn void_later(&self) -> impl Iterator<Item = Kind> {
+        self.void.later()
     }
 
     /// The Servers of a namespace that could be read, in the order in which they take ports.

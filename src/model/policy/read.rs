@@ -36,7 +36,7 @@ impl<'a> Reader<'a, '_> {
         read: impl Fn(&'a O) -> Result<Result<T, String>, Broken>,
     ) -> HashMap<&'a str, Vec<T>> {
         let mut found: HashMap<&'a str, Vec<T>> = HashMap::new();
-        let mut broken = false;
+        let mut is_void = false;
         for object in objects {
             let meta = meta(object);
             let (why, unreadable) = match read(object) {
@@ -47,13 +47,10 @@ impl<'a> Reader<'a, '_> {
                 Ok(Err(why)) => (why, false),
                 Err(Broken(why)) => (why, true),
             };
-            broken |= unreadable;
+            is_void |= unreadable && self.void.broken(kind, meta);
             self.ignored.push(Ignored { kind, key: meta.key(), why, unreadable });
         }
-        if broken && self.void.broken(kind) {
-            return HashMap::new();
-        }
-        found
+        if is_void { HashMap::new() } else { found }
     }
 }
 

@@ -29,6 +29,7 @@ fn controller(voids: bool) -> Controller {
         opaque_ports: Vec::new(),
         egress_namespace: "linkerd-egress".into(),
         default_policy: DefaultPolicy::AllUnauthenticated,
+        started: None,
         quirks: Quirks {
             selector_drops_endpoints: false,
             opaque_across_namespaces: false,
@@ -203,8 +204,12 @@ impl World {
     }
 
     fn calls(&self, voids: bool) -> OutboundIndex<'_> {
+        self.calls_of(controller(voids))
+    }
+
+    fn calls_of(&self, controller: Controller) -> OutboundIndex<'_> {
         OutboundIndex::new(
-            controller(voids),
+            controller,
             &OutboundObjects {
                 services: &self.services,
                 egress_networks: &self.networks,
@@ -307,6 +312,49 @@ spec: {parentRefs: [{group: policy.linkerd.io, kind: EgressNetwork, name: good, 
     assert!(!parent(true));
     assert_eq!(world.accepted(false).as_deref(), Some("Accepted"));
     assert_eq!(world.accepted(true).as_deref(), Some("NoMatchingParent"));
+}
+
+#[test]
+fn later_unreadable_route_voids_its_kind_at_the_next_start() {
+    let world = |metadata: &str| {
+        World::of(&format!(
+            "
+kind: Service
+metadata: {{name: web, namespace: shop}}
+spec: {{clusterIP: 10.0.0.1, ports: [{{port: 80}}]}}
+---
+kind: HTTPRoute
+metadata: {{name: good, namespace: shop}}
+spec: {{parentRefs: [{{group: core, kind: Service, name: web, port: 80}}]}}
+status:
+  parents:
+  - controllerName: linkerd.io/policy-controller
+    parentRef: {{group: core, kind: Service, namespace: shop, name: web, port: 80}}
+    conditions: [{{type: Accepted, status: \"True\"}}]
+---
+kind: HTTPRoute
+metadata: {{name: bad, namespace: shop, {metadata}}}
+spec: {{rules: [{{filters: [{{type: RequestRedirect}}]}}]}}
+"
+        ))
+    };
+    let kind = crate::objects::Kind::LinkerdHTTPRoute;
+    for (metadata, is_later) in [
+        ("creationTimestamp: 2026-01-01T00:00:00Z", false),
+        ("creationTimestamp: 2026-01-03T00:00:00Z", true),
+        ("creationTimestamp: 2026-01-01T00:00:00Z, generation: 2", true),
+    ] {
+        let world = world(metadata);
+        let started = "2026-01-02T00:00:00Z".parse().ok();
+        let calls = world.calls_of(Controller { started, ..controller(true) });
+        let routes = calls.of_service(("shop", "web"), 80, "shop").routes.len();
+        assert_eq!(routes, usize::from(is_later), "{metadata}");
+        assert_eq!(
+            calls.void_later().collect::<Vec<_>>(),
+            if is_later { vec![kind] } else { vec![] },
+            "{metadata}"
+        );
+    }
 }
 
 #[test]

@@ -7,10 +7,13 @@ use jiff::Timestamp;
 
 use super::{Waiver, What, matches, object_texts, problem_of};
 use crate::checks;
-use crate::finding::{Finding, Subject, WaivedBy};
+use crate::finding::{Evidence, Finding, Subject, WaivedBy};
 
 /// Maximum number of problems with a suggestion.
 const HINTED: usize = 100;
+
+/// Maximum number of findings for one problem of the waivers in one annotation.
+const ALIKE: usize = 3;
 
 /// The waivers of a run.
 pub struct Waivers<'a> {
@@ -119,15 +122,32 @@ impl<'a> Waivers<'a> {
         for finding in findings {
             self.about(finding).flat_map(|(_, found)| found).for_each(|at| is_used[at] = true);
         }
-        let mut hints = 0;
-        let each =
-            self.all.iter().zip(&self.problems).zip(is_used).filter_map(|((waiver, problem), used)| {
-                let problem = problem.or((!used).then_some("waiver-unused"))?;
-                hints += 1;
-                let hint = if hints <= HINTED { hint(waiver, problem, findings) } else { String::new() };
-                Some(problem_of(waiver, problem, &hint))
-            });
-        each.collect()
+        let mut problems: Vec<Finding> = Vec::new();
+        // For a problem of one annotation: the findings, and the last of them.
+        let mut of_annotation: BTreeMap<(&str, &str), (usize, usize)> = BTreeMap::new();
+        for ((waiver, problem), used) in self.all.iter().zip(&self.problems).zip(is_used) {
+            let Some(problem) = problem.or((!used).then_some("waiver-unused")) else { continue };
+            let by = &waiver.by;
+            if by.line == 0 {
+                let (count, last) = of_annotation.entry((problem, &by.file)).or_default();
+                *count += 1;
+                if *count > ALIKE {
+                    continue;
+                }
+                *last = problems.len();
+            }
+            let hint = if problems.len() < HINTED { hint(waiver, problem, findings) } else { String::new() };
+            problems.push(problem_of(waiver, problem, &hint));
+        }
+        for ((_, place), (count, last)) in of_annotation.into_iter().filter(|(_, (count, _))| *count > ALIKE)
+        {
+            let more = format!("{} more waivers of this annotation have the same problem", count - ALIKE);
+            let finding = problems.swap_remove(last);
+            problems.push(finding.evidence(Evidence::other(place, more)));
+            let end = problems.len() - 1;
+            problems.swap(last, end);
+        }
+        problems
     }
 }
 

@@ -1,5 +1,5 @@
 //! The report as workflow commands of GitHub Actions: an annotation for each finding, at its line where it is in a
-//! manifest, one for each reason for which evidence that was asked for is missing, and the result first. Nothing else is printed, and no text of
+//! manifest, one for requested evidence that is missing, and the result first. Nothing else is printed, and no text of
 //! a cluster can begin a command of its own: values stay in one line and are escaped.
 
 use std::fmt::Write;
@@ -7,8 +7,8 @@ use std::fmt::Write;
 use super::super::document::Failure;
 use super::super::table::{Folding, result_line};
 use super::super::text::{clean, some_of, without_hashes};
-use super::unchecked::{NAMED, Unchecked, alike, nobody_provided, place, unreadable};
-use super::{causes, does_not_count, gap_decides, path, said, spots};
+use super::unchecked::{NAMED, Unchecked, alike, checks, nobody_provided, place, unreadable};
+use super::{causes, does_not_count, path, said, spots};
 use crate::checks::Outcome;
 use crate::exit;
 use crate::finding::{Finding, Severity, Subject};
@@ -40,10 +40,12 @@ pub fn report(report: &Report) -> String {
         }
     }
     let unchecked = Unchecked::of(report);
-    for gaps in unchecked.failing {
-        let title = format!("not checked: {}", some_of(&gaps[0].checks, NAMED));
-        let level = if gap_decides(report, gaps[0]) { "error" } else { "warning" };
-        command(&mut text, level, &[("title", title)], &alike(&gaps));
+    // One annotation: the result above is the error, and GitHub shows only ten.
+    if !unchecked.failing.is_empty() {
+        let gaps: Vec<_> = unchecked.failing.iter().flatten().copied().collect();
+        let title = format!("not checked: {}", some_of(&checks(&gaps), NAMED));
+        let lines: Vec<String> = unchecked.failing.iter().map(|gaps| alike(gaps)).collect();
+        command(&mut text, "warning", &[("title", title)], &lines.join("; "));
     }
     for (message, gaps) in unchecked.unreadable {
         let place = place(report, message);

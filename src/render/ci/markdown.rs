@@ -42,7 +42,8 @@ pub fn report(report: &Report) -> String {
         exit::FINE => "passed",
         exit::FINDINGS => "failed",
         exit::COULD_NOT_RUN => "could not run",
-        _ => "not checked",
+        _ if report.verdict.findings.warning > 0 => "warnings, not fully checked",
+        _ => "not fully checked",
     };
     let mut text = format!("# meshdoctor: {verdict}\n\n{}\n\n", plain(&result_line(report)));
     text.push_str(&fenced(&header::in_full(report, Look::plain(WIDTH)), ""));

@@ -75,12 +75,17 @@ pub(super) fn deciding(document: &Document) -> Option<String> {
         (_, Ok(Item::Named { .. }) | Err(_)) => format!("{} could not be read", what(first)),
         (_, Ok(_)) => format!("{} is missing", what(first)),
     };
-    let others: BTreeSet<&str> = requested.iter().map(|gap| gap.what.as_str()).collect();
-    let more = match others.len() {
-        0 | 1 => String::new(),
-        n => format!(", and {} more", count(n - 1, "piece of evidence is", "pieces of evidence are")),
-    };
-    Some(format!("{words}{more} ({})", count(checks_of(&requested).len(), "check", "checks")))
+    let all: BTreeSet<&str> = requested.iter().map(|gap| gap.what.as_str()).collect();
+    let checks = checks_of(&requested).len();
+    Some(match all.len() {
+        0 | 1 => format!("{words} ({})", count(checks, "check", "checks")),
+        n => format!(
+            "{} evidence: {} and {} more",
+            count(checks, "check lacks", "checks lack"),
+            what(first),
+            n - 1
+        ),
+    })
 }
 
 /// The section.

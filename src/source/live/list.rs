@@ -32,8 +32,10 @@ const LARGE: [Kind; 5] =
 
 /// Maximum number of pages of a list.
 const MOST_PAGES: usize = 2_000;
-/// Maximum number of consecutive pages without an object.
-const MOST_EMPTY_PAGES: usize = 10;
+/// Maximum number of consecutive pages that another one follows, although they are nearly empty.
+const MOST_SPARSE_PAGES: usize = 10;
+/// Minimum number of objects of a page that another one follows. API servers fill such a page up to its limit.
+const FEWEST_OBJECTS: usize = PAGE as usize / 20;
 /// Maximum number of objects of a list. Kubernetes supports 150,000 pods.
 const MOST_OBJECTS: usize = 500_000;
 /// Maximum length of a continue token. API servers send some hundred bytes.
@@ -119,8 +121,8 @@ fn may_be_the_cache(status: StatusCode) -> bool {
 #[derive(Default)]
 struct Tally {
     pages: usize,
-    /// Consecutive pages without an object.
-    empty: usize,
+    /// Consecutive pages with fewer than [`FEWEST_OBJECTS`].
+    sparse: usize,
     objects: usize,
     /// Bytes, decompressed.
     bytes: usize,
@@ -152,12 +154,13 @@ impl Tally {
     /// Counts the objects of a page.
     fn page(&mut self, objects: usize) -> Result<(), Ended> {
         self.objects += objects;
-        self.empty = if objects == 0 { self.empty + 1 } else { 0 };
-        if self.empty < MOST_EMPTY_PAGES {
+        self.sparse = if objects < FEWEST_OBJECTS { self.sparse + 1 } else { 0 };
+        if self.sparse < MOST_SPARSE_PAGES {
             return Ok(());
         }
         let message = format!(
-            "the API server sent {MOST_EMPTY_PAGES} pages in a row without an object; the rest was not read"
+            "the API server sent {MOST_SPARSE_PAGES} pages in a row with fewer than {FEWEST_OBJECTS} objects; the rest \
+             was not read"
         );
         Err(Ended::Endless(message))
     }

@@ -128,7 +128,7 @@ impl<'a> OutboundIndex<'a> {
         let services: HashMap<(&str, &str), &Service> =
             objects.services.iter().map(|service| (service.metadata.key(), service)).collect();
         let (mut routes, mut passed_over) = (Vec::new(), Vec::new());
-        let mut void = Void::new(controller.quirks.broken_voids_kind);
+        let mut void = Void::new(controller.quirks.broken_voids_kind, controller.started);
         let quirks = controller.quirks;
         let known = |kind: RouteKind| match kind {
             RouteKind::Grpc => quirks.grpc_calls,
@@ -136,32 +136,35 @@ impl<'a> OutboundIndex<'a> {
             RouteKind::Http | RouteKind::LinkerdHttp => true,
         };
         for (kind, list) in objects.routes.iter().filter(|(kind, _)| known(*kind)) {
-            let (before, mut broken) = (routes.len(), false);
+            let (before, mut is_void) = (routes.len(), false);
             for route in *list {
                 match route::read(*kind, route, quirks.limit_annotations) {
                     Ok(Ok(read)) => routes.push(read),
                     Ok(Err(why)) => passed_over.push((*kind, route, why)),
                     Err(Broken(why)) => {
-                        broken = true;
+                        is_void |= void.broken(kind.kind(), &route.metadata);
                         passed_over.push((*kind, route, why));
                     }
                 }
             }
-            if broken && void.broken(kind.kind()) {
+            if is_void {
                 let unread = format!("this release reads no {} if one of them cannot be read", kind.kind());
                 passed_over
                     .extend(routes.drain(before..).map(|read| (read.kind, read.route, unread.clone())));
             }
         }
         let networks = if quirks.egress { objects.egress_networks } else { &[] };
-        let (mut egress_networks, mut broken_networks) = (Vec::new(), Vec::new());
+        let (mut egress_networks, mut broken_networks, mut no_networks) = (Vec::new(), Vec::new(), false);
         for network in networks {
             match NetworkMatch::of_egress(network) {
                 Ok(read) => egress_networks.push((network, read)),
-                Err(Broken(why)) => broken_networks.push((network, why)),
+                Err(Broken(why)) => {
+                    no_networks |= void.broken(Kind::EgressNetwork, &network.metadata);
+                    broken_networks.push((network, why));
+                }
             }
         }
-        if !broken_networks.is_empty() && void.broken(Kind::EgressNetwork) {
+        if no_networks {
             egress_networks.clear();
         }
         routes.sort_by_key(|read: &Read<'_>| {
@@ -203,6 +206,11 @@ impl<'a> OutboundIndex<'a> {
     /// Kinds that are not read at all, because one object cannot be read.
     pub fn void(&self) -> &[Kind] {
         self.void.kinds()
+    }
+
+    /// Kinds that will not be read at all from the next start of the controller on.
+    pub fn void_later(&self) -> impl Iterator<Item = Kind> {
+        self.void.later()
     }
 
     /// The policy of a call to a Service by name.

@@ -72,7 +72,7 @@ pub struct Statuses<'a> {
 impl<'a> Statuses<'a> {
     /// Reads all objects. If the cluster's networks are unknown, no EgressNetwork overlaps them.
     pub fn new(writes: Writes, cluster: &[IpNet], objects: StatusObjects<'a>) -> Statuses<'a> {
-        let mut void = Void::new(writes.broken_voids_kind);
+        let mut void = Void::new(writes.broken_voids_kind, None);
         let mut broken: Vec<Kind> = Vec::new();
         for (kind, routes) in objects.routes() {
             broken.extend(routes.iter().any(|route| routes::read(kind, route).is_err()).then(|| kind.kind()));
@@ -90,7 +90,7 @@ impl<'a> Statuses<'a> {
         ];
         broken.extend(others.into_iter().filter_map(|(kind, broken)| broken.then_some(kind)));
         for kind in broken {
-            void.broken(kind);
+            void.broken_at_start(kind);
         }
         let is_void = |kind: Kind| void.holds(kind);
         let mut networks = HashMap::new();
