@@ -200,7 +200,9 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
                 Part::Crds { release, first } => (Some(*release), crds_by_cli(home, *first), false),
             };
             let forced = if forced { FORCED } else { "" };
-            remedy.run(kind, format!("{act}, with the linkerd CLI{forced}"), guarded(wanted, line))
+            // The step states the release of the CLI, if it is known.
+            let with = if wanted.is_some() { "" } else { ", with the linkerd CLI" };
+            remedy.run(kind, format!("{act}{with}{forced}"), guarded(wanted, line))
         }
         (None, _) => match &part {
             Part::Crds { release, first: true } => {
@@ -253,7 +255,7 @@ pub(super) fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
 }
 
 /// Why a printed `linkerd upgrade` is forced.
-pub(super) const FORCED: &str = ", forced because some proxies have other trust anchors";
+pub(super) const FORCED: &str = " with --force, since some proxies have other trust anchors";
 
 /// `linkerd upgrade` with more options.
 fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>) -> Line {

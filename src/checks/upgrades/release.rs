@@ -35,9 +35,7 @@ pub(super) fn control_plane(
             let (line, forced) = upgrade::to_release(ctx, to);
             remedy.run(
                 StepKind::Upgrade,
-                format!(
-                    "{act}, with the linkerd CLI{forced}: your values, and the new defaults for all others"
-                ),
+                format!("{act}{forced}; it keeps your values, and all others get the new defaults"),
                 guarded(Some(to), line),
             )
         }
