@@ -187,15 +187,14 @@ impl Reported<'_> {
         });
         let log =
             kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name).option("-c", *container);
-        let remedy = Remedy::new().step(StepKind::Note, sentence(&row.remedy)).run(
-            StepKind::Command,
-            "Read the lines around it",
-            log.words("--timestamps --tail=200"),
-        );
+        let log = log.words("--timestamps --tail=200");
+        let remedy = Remedy::new()
+            .run(StepKind::Command, "Read the log around this line", log)
+            .step(StepKind::Note, sentence(&row.remedy));
         let finding = ctx
             .finding(
                 owners.of(pod).subject(vec![meta.name.clone()]),
-                format!("{}: from the log of {container}", row.says),
+                format!("{}, according to the log of {container}", row.says),
             )
             .severity(row.severity)
             .parameter(row.id.clone())
