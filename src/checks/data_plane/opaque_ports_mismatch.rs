@@ -176,7 +176,7 @@ fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>, owner: O
             match owner.and_then(|owner| Some((owner, owner.restartable()?))) {
                 Some((owner, target)) => Remedy::new().run(
                     StepKind::Annotation,
-                    format!("{text}, and in the manifest that it is applied from"),
+                    format!("{text}, also in its source manifest"),
                     kubectl()
                         .namespace(&owner.namespace)
                         .words("patch")
