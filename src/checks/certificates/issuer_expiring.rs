@@ -29,7 +29,7 @@ fn ends(ctx: &Context<'_>, issuer: &Issuer<'_>, soon: Soon) -> Finding {
     let steps = remedy::put_issuer(ctx, steps, Some(issuer));
     let message = soon.message(ctx, "the issuer's certificate", [issuer.certificate()], |when| {
         format!(
-            "the issuer's certificate expires {when} and is not known to be renewed: after that, \
+            "the issuer's certificate expires {when} and no tool is known to renew it: after that, \
                 identity issues no certificates, and the mesh stops within a day"
         )
     });

@@ -17,20 +17,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         None => (
             "the ConfigMap with the trust anchors is missing: no control-plane pod starts without it, \
                 and the injector has no anchors for new proxies",
-            "metadata.name",
-            "the ConfigMap does not exist".to_owned(),
+            None,
+            "does not exist".to_owned(),
         ),
         Some(Some(Ok(anchors))) if !anchors.is_empty() => return Ok(Verdict::fine()),
         Some(Some(Err(error))) => (
             "the trust anchors are unreadable: identity does not start with them, and neither does any \
                 proxy",
-            IN_FORCE,
+            Some(IN_FORCE),
             error,
         ),
         Some(pem) => (
             "the ConfigMap with the trust anchors holds none: identity does not start without one, and \
                 neither does any proxy",
-            IN_FORCE,
+            Some(IN_FORCE),
             match (pem, roots.map(|roots| roots.data.keys().map(String::as_str).collect::<Vec<_>>())) {
                 (None, Some(keys)) if !keys.is_empty() => {
                     format!("missing; existing keys: {}", keys.join(", "))
@@ -41,9 +41,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     need_control_plane(ctx)?;
     let namespace = ctx.namespaces().control_plane.as_str();
+    let object = format!("ConfigMap {namespace}/{TRUST_ROOTS}");
     let finding = ctx
         .finding(Subject::object("ConfigMap", namespace, TRUST_ROOTS), message)
-        .evidence(Evidence::field(format!("ConfigMap {namespace}/{TRUST_ROOTS}"), path, said))
+        .evidence(match path {
+            Some(path) => Evidence::field(object, path, said),
+            None => Evidence::other(object, said),
+        })
         .remedy(write_again(ctx))
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())

@@ -94,7 +94,7 @@ fn config(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
         subject: Subject::object(Kind::ConfigMap, namespace, CONFIG),
         message: "linkerd-cni's ConfigMap is missing: its pods read their settings from it, so none of them \
                   can start again, and a new node gets no plugin",
-        seen: Evidence::other(format!("ConfigMap {namespace}/{CONFIG}"), "not found"),
+        seen: Evidence::other(format!("ConfigMap {namespace}/{CONFIG}"), "does not exist"),
         rows: vec!["cni plugin ConfigMap exists"],
     }))
 }

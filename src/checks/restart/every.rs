@@ -104,7 +104,11 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Of<'_
             Of::Without(_) | Of::After(..) if has_left_out => return remedy,
             Of::Everywhere | Of::Without(_) | Of::After(..) => None,
         };
-        return remedy.run(StepKind::Command, format!("{act}. This lists their pods"), listed(ctx, node));
+        return remedy.run(
+            StepKind::Command,
+            format!("{act}. This command lists their pods"),
+            listed(ctx, node),
+        );
     }
     let cli = match of {
         Of::After(_, release) => format!(" {release}"),
@@ -148,7 +152,11 @@ pub(in crate::checks) fn of_namespaces(
                 .words("get pods")
                 .words("-o custom-columns=POD:.metadata.name,OWNER:.metadata.ownerReferences[*].name")
         });
-        return remedy.run(StepKind::Command, format!("{act}. This lists their pods"), Command::lines(lines));
+        return remedy.run(
+            StepKind::Command,
+            format!("{act}. This command lists their pods"),
+            Command::lines(lines),
+        );
     }
     found.retain(|owner, _| !rollouts.is_in_template(owner));
     if found.is_empty() { remedy } else { of_workloads(ctx, remedy, Needs::NewPods, act, &found) }
