@@ -211,8 +211,8 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
             Part::ControlPlane(_) | Part::Crds { .. } => remedy.run(
                 kind,
                 format!(
-                    "{act}{set}, with the tool that installed Linkerd; find out which it was (only the \
-                 CLI leaves that Secret)"
+                    "{act}{set}, with the tool that installed Linkerd. These commands show which: only the CLI leaves \
+                 that Secret"
                 ),
                 which_tool(home),
             ),
@@ -255,7 +255,7 @@ pub(super) fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
 }
 
 /// Why a printed `linkerd upgrade` is forced.
-pub(super) const FORCED: &str = " with --force, since some proxies have other trust anchors";
+pub(super) const FORCED: &str = ". The option --force is needed: some proxies have other trust anchors";
 
 /// `linkerd upgrade` with more options.
 fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>) -> Line {
