@@ -39,7 +39,7 @@ pub(super) fn new_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let issuer = issuer.words("--not-after 8760h --ca").arg(NEW_ROOT).words("--ca-key ca-new.key");
     remedy.run(
         StepKind::Command,
-        "Make a new trust anchor and an issuer under it (keep ca-new.key offline)",
+        "Make a new trust anchor and an issuer under it with the step CLI. Keep ca-new.key offline",
         Command::lines([insecurely(root), insecurely(issuer)]).whole(),
     )
 }
@@ -63,7 +63,7 @@ pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         Some(_) => ". Keep only the anchor of this key in ca-current.crt",
     };
     let text = format!(
-        "Make a new issuer under the current trust anchor, whose key is ca.key{several}. If the key is lost, see: \
+        "Make a new issuer with the step CLI under the current trust anchor, whose key is ca.key{several}. If the key is lost, see: \
          meshdoctor explain trust-anchor-expired"
     );
     let read = current_bundle(ctx).to_file(CURRENT_ROOT);
@@ -269,9 +269,12 @@ pub(super) fn without_anchor(ctx: &Context<'_>, remedy: Remedy, act: &str, ancho
     let mut found = current.into_iter().flat_map(|place| (1..).zip(&place.anchors)).filter(is_it);
     match (found.next(), found.next()) {
         (Some((at, _)), None) => {
-            // Blocks are numbered by their first lines.
-            let rest = program("awk").words("-v").arg(format!("nth={at}"));
-            let rest = current_bundle(ctx).pipe(rest.arg("/BEGIN CERTIFICATE-/{n++} n!=nth")).to_file(EDITED);
+            // Text outside of certificates is left out: Linkerd rejects a bundle with text at its end.
+            let rest = program("awk")
+                .words("-v")
+                .arg(format!("nth={at}"))
+                .arg("/BEGIN CERTIFICATE-/{n++; p=1} p&&n!=nth; /END CERTIFICATE-/{p=0}");
+            let rest = current_bundle(ctx).pipe(rest).to_file(EDITED);
             let text = format!(
                 "{act} without certificate {at}, whose SHA-256 begins with {print}, to a file. Check that the file no \
                  longer contains it"
