@@ -188,6 +188,7 @@ fn merge(one: &Step, other: &Step) -> Option<Step> {
 /// The words of a step that creates the pods of one workload again, for several workloads.
 fn of_several(step: &Step) -> String {
     match step.restarts {
+        Restarts::Workloads if step.text.ends_with("the workload") => format!("{}s", step.text),
         Restarts::Workloads => step
             .text
             .replace("the workload;", "the workloads;")
