@@ -125,7 +125,7 @@ impl Target<'_> {
 
     fn onto_host_network(&self, remedy: Remedy, newer: Option<(&str, &str)>) -> Remedy {
         let image = self.image().and_then(|image| image.parse::<ImageRef>().ok());
-        let why = "Run the installer once on the host network, where it writes a new token and entry";
+        let why = "Run the installer once on the host network, so that it writes a new token and entry";
         let port = "An enabled repair controller needs port 9990";
         match (image, newer) {
             (Some(image), Some((version, because))) => {
