@@ -19,8 +19,11 @@ pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 pub const INGRESS_CLASS: &str = "kubernetes.io/ingress.class";
 /// Marks pods with their own network interface and security groups on AWS.
 pub const POD_ENI: &str = "vpc.amazonaws.com/pod-eni";
+/// Marks objects that Helm creates and waits for, apart from the other objects of a release.
+pub const HELM_HOOK: &str = "helm.sh/hook";
 /// Annotations of other tools that checks read.
-pub const OTHERS: [&str; 10] = [
+pub const OTHERS: [&str; 11] = [
+    HELM_HOOK,
     UID_RANGE,
     DEFAULT_CONTAINER,
     INGRESS_CLASS,

@@ -11,11 +11,11 @@ use super::{Context, Unjudged};
 use crate::checks::words::some;
 use crate::command::kubectl;
 use crate::fetched::Why;
-use crate::finding::{Evidence, Finding, Moment, Remedy, Severity, StepKind};
+use crate::finding::{Evidence, Finding, Moment, Remedy, Restarts, Severity, StepKind};
 use crate::item::Item;
 use crate::knowledge::{MeshSignature, written_at};
 use crate::model::log::{Log, LogOf};
-use crate::model::owners::Owners;
+use crate::model::owners::{Owner, Owners};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{ContainerStatus, Pod, Service};
 
@@ -187,15 +187,17 @@ impl Reported<'_> {
         });
         let log =
             kubectl().namespace(&meta.namespace).words("logs").operand(&meta.name).option("-c", *container);
-        let remedy = Remedy::new().step(StepKind::Note, sentence(&row.remedy)).run(
-            StepKind::Command,
-            "Read the lines around it",
-            log.words("--timestamps --tail=200"),
-        );
+        let log = log.words("--timestamps --tail=200");
+        let remedy = Remedy::new().run(StepKind::Command, "Read the log around this line", log);
+        let remedy = match row.remedy.as_str() {
+            "" => remedy,
+            step => remedy.step(StepKind::Note, sentence(step)),
+        };
+        let remedy = if row.restart { restarted(remedy, &owners.of(pod)) } else { remedy };
         let finding = ctx
             .finding(
                 owners.of(pod).subject(vec![meta.name.clone()]),
-                format!("{}: from the log of {container}", row.says),
+                format!("{}, according to the log of {container}", row.says),
             )
             .severity(row.severity)
             .parameter(row.id.clone())
@@ -209,6 +211,20 @@ impl Reported<'_> {
             // It may be of the past.
             None => finding.severity(row.severity.min(Severity::Warning)).likely(),
         }
+    }
+}
+
+/// Adds the restart of a workload.
+fn restarted(remedy: Remedy, owner: &Owner) -> Remedy {
+    match owner.restartable() {
+        Some(target) => remedy
+            .run(
+                StepKind::Command,
+                "Restart the workload",
+                kubectl().namespace(&owner.namespace).words("rollout restart").operand(target),
+            )
+            .restarting(Restarts::Workloads),
+        None => remedy.step(StepKind::Note, "Create the pods of the workload again"),
     }
 }
 

@@ -146,7 +146,7 @@ fn step(
         }
         // It is made again from its manifest, which the text names.
         None if object.kind == Kind::Job => text,
-        None => format!("{text}, and {there} the manifest that it is applied from"),
+        None => format!("{text}, also {there} its source manifest"),
     };
     remedy.run(StepKind::Annotation, text, command())
 }

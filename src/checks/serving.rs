@@ -12,7 +12,8 @@ use crate::fetched::Why;
 use crate::finding::{Evidence, Remedy, StepKind, Tie};
 use crate::item::Item;
 use crate::missing::Missing;
-use crate::objects::Secret;
+use crate::model::managed_by::Installer;
+use crate::objects::{ConfigMap, Secret};
 use crate::redact::{KEY_MATCHES, KeyMatches};
 
 /// What ties a component of the control plane that is not there to what comes of that.
@@ -117,27 +118,42 @@ pub(super) fn bring_together(ctx: &Context<'_>, remedy: Remedy, values: &str, se
         ctx,
         remedy,
         StepKind::Command,
-        &format!(
-            "Apply the manifests again, which writes a new certificate and caBundle together (with cert-manager, let its \
-             cainjector write the caBundle instead: {values}.injectCaFrom)"
-        ),
+        &match chart_writes_pair(ctx, values) {
+            Some(true) => "Apply the manifests again, which writes a new certificate and caBundle".to_owned(),
+            Some(false) | None => format!(
+                "Apply the manifests again, which writes a new certificate and caBundle (with cert-manager, set \
+                 {values}.injectCaFrom)"
+            ),
+        },
         Options::none(),
     );
     let deployment = if values == "proxyInjector" { "linkerd-proxy-injector" } else { "linkerd-destination" };
-    remedy
-        .step(
-            StepKind::Note,
-            format!(
-                "With GitOps, keep it from writing only one of them: render the pair once \
-                 ({values}.externalSecret and caBundle), or let it ignore differences in the Secret's data \
-                 and in the webhook's caBundle"
-            ),
-        )
-        .run(
-            StepKind::Command,
-            format!("Restart the {server}, so that it serves the current certificate of the Secret"),
-            kubectl().namespace(namespace).words("rollout restart").arg(format!("deployment/{deployment}")),
-        )
+    let remedy = remedy.run(
+        StepKind::Command,
+        format!("Restart the {server}, so that it serves the current certificate of the Secret"),
+        kubectl().namespace(namespace).words("rollout restart").arg(format!("deployment/{deployment}")),
+    );
+    let by = upgrade::managed_by(ctx);
+    if by.gitops.is_none() && matches!(by.installer, Some(Installer::Cli | Installer::Release(_))) {
+        return remedy;
+    }
+    let who = by.gitops.map_or_else(
+        || "If a GitOps tool manages the chart, let it".to_owned(),
+        |tool| format!("Let {tool}"),
+    );
+    remedy.step(
+        StepKind::Note,
+        format!(
+            "{who} ignore the Secret's data and the caBundle, or render both once ({values}.externalSecret and caBundle)"
+        ),
+    )
+}
+
+/// Whether the chart generates the certificate and the caBundle of a webhook; `None` if the values are unknown. `values` is the
+/// part of the chart's values about it.
+pub(super) fn chart_writes_pair(ctx: &Context<'_>, values: &str) -> Option<bool> {
+    let all = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)?;
+    Some(all.bool(&format!("{values}.externalSecret")) != Some(true))
 }
 
 /// What is wrong with a private key, as a clause about `it`; `None` where nothing is, or nothing is known.

@@ -200,7 +200,9 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
                 Part::Crds { release, first } => (Some(*release), crds_by_cli(home, *first), false),
             };
             let forced = if forced { FORCED } else { "" };
-            remedy.run(kind, format!("{act}, with the linkerd CLI{forced}"), guarded(wanted, line))
+            // The step states the release of the CLI, if it is known.
+            let with = if wanted.is_some() { "" } else { ", with the linkerd CLI" };
+            remedy.run(kind, format!("{act}{with}{forced}"), guarded(wanted, line))
         }
         (None, _) => match &part {
             Part::Crds { release, first: true } => {
@@ -209,8 +211,8 @@ fn changed(ctx: &Context<'_>, remedy: Remedy, kind: StepKind, act: &str, part: P
             Part::ControlPlane(_) | Part::Crds { .. } => remedy.run(
                 kind,
                 format!(
-                    "{act}{set}, with the tool that installed Linkerd; find out which it was (only the \
-                 CLI leaves that Secret)"
+                    "{act}{set}, with the tool that installed Linkerd. These commands show which: only the CLI leaves \
+                 that Secret"
                 ),
                 which_tool(home),
             ),
@@ -253,7 +255,7 @@ pub(super) fn guarded(wanted: Option<&LinkerdVersion>, line: Line) -> Command {
 }
 
 /// Why a printed `linkerd upgrade` is forced.
-pub(super) const FORCED: &str = ", forced because some proxies have other trust anchors";
+pub(super) const FORCED: &str = ". The option --force is needed: some proxies have other trust anchors";
 
 /// `linkerd upgrade` with more options.
 fn by_cli(upgrade: Call, options: &Options<'_>, force: Option<&'static str>) -> Line {
@@ -333,7 +335,8 @@ mod tests {
         let said = guarded(Some(&edge()), line).to_string();
         assert_eq!(
             said,
-            "test \"$(linkerd version --client --short)\" = edge-25.4.4 && linkerd -L mesh upgrade \
+            "test \"$(linkerd version --client --short)\" = edge-25.4.4 || ! echo needs linkerd CLI edge-25.4.4 >&2 && \
+             linkerd -L mesh upgrade \
              --set 'clusterNetworks=10.0.0.0/8\\,fd00::/8' | kubectl apply -f -"
         );
     }

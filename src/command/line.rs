@@ -20,7 +20,7 @@ enum Piece {
     Arg(Arg),
     /// `NAME=VALUE`.
     Set(&'static str, Arg),
-    /// `test "$(linkerd version --client --short)" = RELEASE &&`.
+    /// `test "$(linkerd version --client --short)" = RELEASE || ! echo needs linkerd CLI RELEASE >&2 &&`.
     OnlyWithCli(Arg),
     /// A line of a saved report, as it was printed.
     Recorded {
@@ -98,8 +98,9 @@ impl Line {
         self.and_shell("|| echo").arg(words).and_shell(">&2")
     }
 
-    /// Runs a line only with the linkerd CLI of a release. With another one nothing runs, not even the programs that the CLI
-    /// is piped into: `&&` binds more loosely than `|` in every shell. A line with `;` or `||` would end that protection.
+    /// Runs a line only with the linkerd CLI of a release. With another one a message is printed and nothing runs, not even the
+    /// programs that the CLI is piped into: in every shell, `&&` and `||` bind equally, from left to right, and more loosely than
+    /// `|`. A line with `;` or `||` would end that protection.
     pub fn only_with_cli(release: impl Into<Arg>, line: impl Into<Line>) -> Line {
         let line = line.into();
         let ends = |piece: &Piece| matches!(piece, Piece::Syntax(syntax) if syntax.contains([';', '&']) || syntax.contains("||"));
@@ -111,7 +112,7 @@ impl Line {
     pub(super) fn required_cli(&self) -> Option<&str> {
         self.0.iter().find_map(|piece| match piece {
             Piece::OnlyWithCli(release) => release.text(),
-            Piece::Recorded { text, .. } => Some(text.strip_prefix(GUARD)?.split_once(" &&")?.0),
+            Piece::Recorded { text, .. } => Some(text.strip_prefix(GUARD)?.split_once(' ')?.0),
             _ => None,
         })
     }
@@ -189,7 +190,9 @@ impl fmt::Display for Line {
                 Piece::Recorded { text, .. } => f.write_str(text)?,
                 Piece::Arg(arg) => write!(f, "{arg}")?,
                 Piece::Set(variable, value) => write!(f, "{variable}={value}")?,
-                Piece::OnlyWithCli(release) => write!(f, "{GUARD}{release} &&")?,
+                Piece::OnlyWithCli(release) => {
+                    write!(f, "{GUARD}{release} || ! echo needs linkerd CLI {release} >&2 &&")?;
+                }
             }
         }
         Ok(())

@@ -58,7 +58,7 @@ impl Step {
 }
 
 fn requirement(release: &str) -> String {
-    format!(" (needs the linkerd CLI {release}; does nothing with another version)")
+    format!(" (needs linkerd CLI {release})")
 }
 
 /// The instructions, in order, and how to verify them.

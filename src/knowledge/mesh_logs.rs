@@ -47,8 +47,12 @@ pub struct MeshSignature {
     pub severity: Severity,
     /// The problem, as a clause.
     pub says: String,
-    /// The repair step, starting with a verb.
+    /// The repair step, starting with a verb; empty if a restart is enough.
+    #[serde(default)]
     pub remedy: String,
+    /// Whether the workload must be restarted, after the repair step.
+    #[serde(default)]
+    pub restart: bool,
     /// Releases whose source contains the text.
     pub seen_in: Vec<String>,
     /// Position in the source.

@@ -83,7 +83,7 @@ fn first_line(report: &Report) -> Vec<String> {
         }
         None => String::new(),
     };
-    looked_at.push(count(coverage.objects, "object", "objects") + &time);
+    looked_at.push(count(coverage.objects, "object read", "objects read") + &time);
     segments.push(looked_at.join(", "));
     segments
 }
@@ -111,7 +111,7 @@ fn judged_as_of(report: &Report) -> Option<String> {
         TimeSource::Captured => Some(format!("as of {at}, when collected")),
         TimeSource::Flag => Some(format!("as of {at} (--at)")),
         TimeSource::Clock if ["live", "manifests"].contains(&report.origin.kind.as_str()) => None,
-        TimeSource::Clock => Some(format!("as of {at}, by this machine's clock (--at)")),
+        TimeSource::Clock => Some(format!("as of {at}, now; --at sets the time of the dump")),
     }
 }
 

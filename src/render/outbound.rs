@@ -125,7 +125,7 @@ fn lines(index: &OutboundIndex<'_>, answer: &CallAnswer<'_>) -> Vec<(usize, Stri
 
 fn spoken(outbound: &Outbound<'_>) -> &'static str {
     match outbound.spoken {
-        Spoken::Detect => "the proxy detects the protocol: HTTP by these rules, anything else as is",
+        Spoken::Detect => "the proxy detects the protocol: HTTP by these rules, anything else unchanged",
         Spoken::Http1 => "the port speaks HTTP/1, by its appProtocol",
         Spoken::Http2 => "the port speaks HTTP/2, by its appProtocol",
         Spoken::Grpc => "the port speaks gRPC, because a GRPCRoute is attached",

@@ -174,14 +174,26 @@ fn merge(one: &Step, other: &Step) -> Option<Step> {
         (Some(a), Some(b)) if a == b => Some(one.clone()),
         (Some(a), Some(b)) => {
             let separable = |command: &Command| !command.is_whole() && command.node().is_none();
-            let together = one.text == other.text && separable(a) && separable(b);
-            together.then(|| {
+            let is_same = one.text == other.text || one.text == of_several(other);
+            (is_same && separable(a) && separable(b)).then(|| {
                 let mut joined = a.clone();
                 joined.join([b]);
-                Step { command: Some(joined), ..one.clone() }
+                Step { text: of_several(one), command: Some(joined), ..one.clone() }
             })
         }
         _ => None,
+    }
+}
+
+/// The words of a step that creates the pods of one workload again, for several workloads.
+fn of_several(step: &Step) -> String {
+    match step.restarts {
+        Restarts::Workloads if step.text.ends_with("the workload") => format!("{}s", step.text),
+        Restarts::Workloads => step
+            .text
+            .replace("the workload;", "the workloads;")
+            .replace("the workload again", "the workloads again"),
+        Restarts::Nothing | Restarts::ControlPlane | Restarts::ControlPlaneByUpgrade => step.text.clone(),
     }
 }
 
@@ -293,6 +305,15 @@ mod tests {
                 "Look [2] kubectl get b"
             ]
         );
+    }
+
+    #[test]
+    fn merged_restarts_name_several_workloads() {
+        let found: Vec<Finding> = ["a", "b", "c"]
+            .map(|name| finding(name, &[("Restart the workload; so that", name)]))
+            .map(|finding| restarting(finding, 0, Restarts::Workloads))
+            .into();
+        assert_eq!(texts(&found), ["Restart the workloads; so that [1,2,3] kubectl a; kubectl b; kubectl c"]);
     }
 
     #[test]

@@ -309,6 +309,8 @@ fn guarded_pipeline_runs_only_with_its_cli() {
                 "{shell}: {command}: {ran:?}"
             );
             assert_eq!(ran.status.success(), applied.is_some(), "{shell}: {command}");
+            let said = String::from_utf8_lossy(&ran.stderr);
+            assert_eq!(said.contains("needs linkerd CLI"), applied.is_none(), "{shell}: {command}: {said}");
             _ = std::fs::remove_file(file);
         }
     }

@@ -14,7 +14,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::AsLabel(row) = &found.fault else { return None };
         let key = found.key;
         let message = format!(
-            "the label {key} is silently ignored: Linkerd reads it only as an annotation, on {}",
+            "the label {key} has no effect: Linkerd reads it only as an annotation, on {}",
             wording::places(row)
         );
         let act = format!("Set {key} as an annotation");

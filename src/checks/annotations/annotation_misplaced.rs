@@ -9,7 +9,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::Misplaced(row) = &found.fault else { return None };
         let (key, word) = (found.key, wording::word(found));
         let message = format!(
-            "Linkerd reads the {word} {key} on {}, not on {}: it is silently ignored",
+            "Linkerd reads the {word} {key} on {}, not on {}: it has no effect",
             wording::places(row),
             wording::place(found)
         );

@@ -57,7 +57,7 @@ fn say(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>) -> Option<(Sev
     };
     let (severity, outcome) = match found.injected && is_refused(survey, known) {
         true => (Severity::Error, "the injector rejects every new pod that has it"),
-        false => (Severity::Warning, "it is silently ignored"),
+        false => (Severity::Warning, "it has no effect"),
     };
     let message = format!("Linkerd {version}{doubt} {why}: {outcome}");
     Some((severity, message, remedy(ctx, survey, found, row, known)))

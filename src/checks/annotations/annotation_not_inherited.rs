@@ -10,7 +10,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::NotInherited(_) = &found.fault else { return None };
         let key = found.key;
         let message =
-            format!("{key} on a namespace is silently ignored: the injector does not copy it to the pods");
+            format!("{key} on a namespace has no effect: the injector does not copy it to the pods");
         let remedy = wording::remedy()
             .step(StepKind::Annotation, format!("Set {key} in the pod templates of the namespace instead"));
         Some((message, wording::remove(remedy, "Remove it", found)))

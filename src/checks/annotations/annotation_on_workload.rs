@@ -9,7 +9,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::OnWorkload(row) = &found.fault else { return None };
         let key = found.key;
         let message = format!(
-            "{key} is on the workload itself and silently ignored: Linkerd reads it on the pod template"
+            "{key} is on the workload itself and has no effect: Linkerd reads it on the pod template"
         );
         let act = format!("Set {key}: {:?}", found.value);
         Some((message, wording::replace(ctx, wording::remedy(), &act, found, row, found.value)))

@@ -43,5 +43,5 @@ fn message(ctx: &Context<'_>, found: &Found<'_>, suggestion: Option<Suggestion<'
         },
     };
     let who = if found.likely { "no published release of Linkerd" } else { "no release of Linkerd" };
-    format!("{who} knows the {word} {key}, so it is silently ignored{meant}")
+    format!("{who} knows the {word} {key}, so it has no effect{meant}")
 }

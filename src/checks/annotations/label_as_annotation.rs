@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let Fault::AsAnnotation(row) = &found.fault else { return None };
         let key = found.key;
         let message = format!(
-            "the annotation {key} is silently ignored: Linkerd reads it only as a label, on {}",
+            "the annotation {key} has no effect: Linkerd reads it only as a label, on {}",
             wording::places(row)
         );
         Some((message, remedy(ctx, found, row)))

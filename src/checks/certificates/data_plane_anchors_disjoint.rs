@@ -83,18 +83,18 @@ fn finding(
     (first, since_then): (&Remedy, &[Moment]),
 ) -> Finding {
     let names = held.names();
-    let because = "new pods get the current bundle; a connection fails until both of its ends have it";
+    let because = "connections between old and new pods fail meanwhile";
     let mut remedy = first.clone();
     remedy.steps.push(renew(ctx, &held.owner, &names, Needs::NewProxy, because));
     let anchors: Vec<String> = needed.iter().map(|anchor| anchor.summary()).collect();
     let message = match issuer {
         Some(_) => {
-            "the proxy does not trust the anchor of the current issuer: it rejects proxies certified \
-                since, including identity, so it cannot renew its own certificate"
+            "the proxy does not trust the current issuer. It rejects the proxies that the issuer certified, \
+                cannot reach identity, and will not renew its certificate"
         }
         None => {
-            "the proxy has none of the current trust anchors: it rejects proxies certified under them, \
-                including identity, so it cannot renew its own certificate"
+            "the proxy has none of the current trust anchors. It rejects proxies certified under them, \
+                cannot reach identity, and will not renew its certificate"
         }
     };
     let finding = ctx

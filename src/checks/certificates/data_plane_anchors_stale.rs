@@ -13,20 +13,20 @@ use crate::objects::ConfigMap;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = ctx.namespaces().control_plane.as_str();
     let roots = in_force(ctx)?;
-    let (path, said) = match &roots {
-        None => ("metadata.name", "the ConfigMap does not exist".to_owned()),
-        Some(roots) => (IN_FORCE, roots.shown()),
+    let object = format!("ConfigMap {namespace}/{TRUST_ROOTS}");
+    let seen = match &roots {
+        None => Evidence::other(object, "does not exist"),
+        Some(roots) => Evidence::field(object, IN_FORCE, roots.shown()),
     };
     let Some(current) = roots.filter(|roots| !roots.is_empty()) else {
         need_control_plane(ctx)?;
-        let object = format!("ConfigMap {namespace}/{TRUST_ROOTS}");
         let finding = ctx
             .finding(
                 Subject::object("ConfigMap", namespace, TRUST_ROOTS),
                 "the current bundle of trust anchors is missing, so the proxies' anchors cannot be \
                     compared",
             )
-            .evidence(Evidence::field(object, path, said))
+            .evidence(seen)
             .remedy(Remedy::new().step(StepKind::Note, "Restore the ConfigMap first"));
         return Ok(vec![finding].into());
     };

@@ -27,7 +27,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let Some(secret) = secret else {
         need_control_plane(ctx)?;
         let message = "the Secret that holds the issuer's certificate and key is missing: identity does not start without it, and no new proxy gets a certificate";
-        let seen = secret_says(ctx, "metadata.name", "the Secret does not exist".to_owned());
+        let seen =
+            Evidence::other(format!("Secret {}/{ISSUER}", ctx.namespaces().control_plane), "does not exist");
         return Ok(vec![finding(ctx, message, seen, scheme, "missing")].into());
     };
     let mut findings = Vec::new();
@@ -78,7 +79,7 @@ fn anchors(ctx: &Context<'_>, values: &Values) -> Option<Finding> {
         let message = "linkerd-config holds no trust anchors: `linkerd check` and `linkerd multicluster \
             check` report the issuer as unsigned. The mesh itself uses those in \
             linkerd-identity-trust-roots";
-        let finding = finding(ctx, message, says("there is none".to_owned()), scheme, "none");
+        let finding = finding(ctx, message, says("missing".to_owned()), scheme, "none");
         let finding = finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing();
         return Some(finding.fails_rows([ISSUED]));
     };

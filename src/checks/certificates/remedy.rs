@@ -3,9 +3,12 @@
 //! different purpose have different names, so that the steps of two findings do not overwrite each
 //! other's.
 
-use super::identity::{DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, trust_domain};
-use crate::certificates::BundlePrint;
-use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force, written};
+use super::identity::{
+    Anchor, BUNDLE, DEFAULT_DOMAIN, ISSUER, Issuer, Scheme, TRUST_ROOTS, scheme, trust_domain,
+};
+use crate::certificates::{BundlePrint, Certificate, from_bundle};
+use crate::chart::values::Values;
+use crate::checks::trust_roots::{TRUST_ROOT_HASH, in_force, is_hash_of, written};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Call, Command, Line, kubectl, program};
@@ -16,9 +19,7 @@ use crate::model::managed_by::Installer;
 use crate::model::owners::Owner;
 use crate::objects::{ConfigMap, Deployment, Pod};
 
-const NEW_ISSUER: &str =
-    "Put the new issuer in place (if cert-manager or another tool writes its Secret, in that tool)";
-/// The certificate of a new trust anchor; `ca.crt` is that of the current one.
+/// The certificate of a new trust anchor.
 pub(super) const NEW_ROOT: &str = "ca-new.crt";
 /// The current bundle with a new anchor.
 pub(super) const WITH_NEW: &str = "bundle-with-new.crt";
@@ -26,6 +27,8 @@ pub(super) const WITH_NEW: &str = "bundle-with-new.crt";
 pub(super) const WITH_ROOT: &str = "bundle-with-root.crt";
 /// The current bundle, to be edited.
 pub(super) const EDITED: &str = "bundle-edited.crt";
+/// The current trust anchor, as the cluster has it.
+const CURRENT_ROOT: &str = "ca-current.crt";
 /// The current bundle as it is.
 pub(in crate::checks) const IN_FORCE_FILE: &str = "bundle-current.crt";
 
@@ -37,7 +40,7 @@ pub(super) fn new_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let issuer = issuer.words("--not-after 8760h --ca").arg(NEW_ROOT).words("--ca-key ca-new.key");
     remedy.run(
         StepKind::Command,
-        "Make a new trust anchor and an issuer under it (keep ca-new.key offline)",
+        "Make a new trust anchor and an issuer under it with the step CLI. Keep ca-new.key offline",
         Command::lines([insecurely(root), insecurely(issuer)]).whole(),
     )
 }
@@ -55,12 +58,23 @@ fn insecurely(call: Call) -> Call {
 pub(super) fn new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let issuer =
         create().arg(names(ctx, "identity")).words("issuer.crt issuer.key --profile intermediate-ca");
-    remedy.run(
-        StepKind::Command,
-        "Make a new issuer under the current trust anchor (ca.crt and ca.key are its certificate and key; if the key is lost, \
-         follow the steps of: meshdoctor explain trust-anchor-expired)",
-        insecurely(issuer.words("--not-after 8760h --ca ca.crt --ca-key ca.key")),
-    )
+    let issuer = issuer.words("--not-after 8760h --ca").arg(CURRENT_ROOT).words("--ca-key ca.key");
+    let several = match current_anchors(ctx).map(|anchors| anchors.len()) {
+        None | Some(0 | 1) => "",
+        Some(_) => ". Keep only the anchor of this key in ca-current.crt",
+    };
+    let text = format!(
+        "Make a new issuer with the step CLI under the current trust anchor, whose key is ca.key{several}. If the key is lost, see: \
+         meshdoctor explain trust-anchor-expired"
+    );
+    let read = current_bundle(ctx).to_file(CURRENT_ROOT);
+    remedy.run(StepKind::Command, text, Command::lines([read, Line::from(insecurely(issuer))]).whole())
+}
+
+/// The trust anchors of the current bundle, if it can be read.
+fn current_anchors(ctx: &Context<'_>) -> Option<Vec<Certificate>> {
+    let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS)?;
+    from_bundle(roots.data.get(BUNDLE)?).ok()
 }
 
 /// `root.linkerd.cluster.local`, with the namespace and the trust domain of this mesh.
@@ -98,18 +112,37 @@ pub(super) fn put_issuer(ctx: &Context<'_>, remedy: Remedy, issuer: Option<&Issu
 /// Adds the step that puts the issuer under a new trust anchor in place.
 pub(super) fn put_new_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let options = pair(Options::none(), "issuer-new.crt", "issuer-new.key").after_restarts();
-    upgrade::step(ctx, remedy, StepKind::Command, NEW_ISSUER, options)
+    upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options)
+}
+
+/// The instruction to put a new issuer in place.
+fn new_issuer_act(ctx: &Context<'_>) -> &'static str {
+    match values_for_steps(ctx).map(|values| scheme(Some(&values), None)) {
+        Some(Scheme::Linkerd) => "Put the new issuer in place",
+        Some(Scheme::External) | None => {
+            "Put the new issuer in place (in cert-manager or another tool, if that writes its Secret)"
+        }
+    }
+}
+
+/// The values in `linkerd-config`, if they were read.
+fn values_for_steps(ctx: &Context<'_>) -> Option<Values> {
+    ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values)
+}
+
+/// Whether the chart writes the trust anchors, rather than trust-manager or a similar tool; `None` if the values are unknown.
+pub(super) fn chart_writes_bundle(ctx: &Context<'_>) -> Option<bool> {
+    values_for_steps(ctx).map(|values| values.bool("identity.externalCA") != Some(true))
 }
 
 fn put_pair(ctx: &Context<'_>, remedy: Remedy, certificate: &'static str, key: &'static str) -> Remedy {
     let options = pair(Options::none(), certificate, key);
-    upgrade::step(ctx, remedy, StepKind::Command, NEW_ISSUER, options)
+    upgrade::step(ctx, remedy, StepKind::Command, new_issuer_act(ctx), options)
 }
 
 /// Adds the step that restores an issuer that is stored in the values of the installation.
 fn restore_issuer(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let act = "Restore the Secret from the installation, which keeps the issuer (the CLI in the Secret linkerd-config-overrides, \
-               Helm in its release)";
+    let act = "Apply the installation again, which keeps the issuer and restores the Secret";
     upgrade::step(ctx, remedy, StepKind::Command, act, Options::none())
 }
 
@@ -165,8 +198,15 @@ fn anchors<'a>(file: &'static str) -> Options<'a> {
 
 /// Adds the step that puts a new trust anchor and issuer in place at once.
 pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let act = "Put both in place (if trust-manager or cert-manager writes the bundle and the Secret, in \
-        that tool)";
+    let is_in_chart = values_for_steps(ctx)
+        .is_some_and(|values| scheme(Some(&values), None) == Scheme::Linkerd)
+        && chart_writes_bundle(ctx) == Some(true);
+    let act = match is_in_chart {
+        true => "Put the new trust anchor and the new issuer in place",
+        false => {
+            "Put the new trust anchor and the new issuer in place (in trust-manager or cert-manager, if these write them)"
+        }
+    };
     let options = pair(anchors(NEW_ROOT), "issuer-new.crt", "issuer-new.key").forced();
     rolled_by_chart(ctx, upgrade::step(ctx, remedy, StepKind::Command, act, options))
 }
@@ -175,8 +215,7 @@ pub(super) fn put_root(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
 /// the hash of the chart's trust anchors. Anchors that another tool writes are not part of the chart.
 fn rolled_by_chart(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
     let home = ctx.namespaces().control_plane.as_str();
-    let values = ctx.named_for_steps::<ConfigMap>("linkerd-config").and_then(ConfigMap::chart_values);
-    let in_chart = values.is_some_and(|values| values.bool("identity.externalCA") != Some(true));
+    let in_chart = chart_writes_bundle(ctx) == Some(true);
     let mut own = ctx.for_steps::<Pod>().iter().map(|pod| &pod.metadata);
     let hashed = own.any(|meta| {
         meta.namespace == home
@@ -215,15 +254,58 @@ pub(in crate::checks) fn restart_control_plane(ctx: &Context<'_>, remedy: Remedy
 
 /// Adds the restart of the meshed workloads: proxies keep the bundle they were created with.
 pub(in crate::checks) fn restart_meshed(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let act = "Then restart every meshed workload: a proxy keeps the trust anchors it was created with";
+    let act = "Restart every meshed workload: a proxy keeps the trust anchors it was created with";
     restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, act)
 }
 
-/// Adds the steps that remove an anchor from the bundle.
+/// Adds the steps that remove the unreadable part of the bundle.
 pub(super) fn take_out(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let remedy =
-        read_bundle(ctx, remedy, "Write the bundle to a file, and remove that anchor from it", EDITED);
-    put_bundle(ctx, remedy, "Put the bundle in place", EDITED)
+    let remedy = read_bundle(
+        ctx,
+        remedy,
+        "Write the bundle to a file, and remove the unreadable part from it",
+        EDITED,
+    );
+    put_bundle(ctx, remedy, "Put the edited bundle in place", EDITED)
+}
+
+/// Adds the steps that remove an anchor from the bundle, and restart what reads it.
+pub(super) fn take_out_anchor(ctx: &Context<'_>, remedy: Remedy, anchor: &Anchor<'_>) -> Remedy {
+    let remedy = without_anchor(ctx, remedy, "Write the bundle", anchor);
+    let remedy = put_bundle(ctx, remedy, "Put the edited bundle in place", EDITED);
+    restart_meshed(ctx, restart_control_plane(ctx, remedy))
+}
+
+/// Adds the step that writes the current bundle without an anchor to [`EDITED`], and shows the fingerprints of the others.
+pub(super) fn without_anchor(ctx: &Context<'_>, remedy: Remedy, act: &str, anchor: &Anchor<'_>) -> Remedy {
+    let print: String = anchor.certificate.print().chars().take(8).collect();
+    let listed = program("step").words("certificate fingerprint --bundle").arg(EDITED);
+    let current = anchor.places.iter().find(|place| place.in_force);
+    let is_it = |(_, other): &(usize, &Certificate)| *other == anchor.certificate;
+    let mut found = current.into_iter().flat_map(|place| (1..).zip(&place.anchors)).filter(is_it);
+    match (found.next(), found.next()) {
+        (Some((at, _)), None) => {
+            // Text outside of certificates is left out: Linkerd rejects a bundle with text at its end.
+            let rest = program("awk")
+                .words("-v")
+                .arg(format!("nth={at}"))
+                .arg("/BEGIN CERTIFICATE-/{n++; p=1} p&&n!=nth; /END CERTIFICATE-/{p=0}");
+            let rest = current_bundle(ctx).pipe(rest).to_file(EDITED);
+            let text = format!(
+                "{act} without certificate {at}, whose SHA-256 begins with {print}, to a file. Check that the file no \
+                 longer contains it"
+            );
+            remedy.run(StepKind::Command, text, Command::lines([rest, Line::from(listed)]).whole())
+        }
+        _ => {
+            let text = format!(
+                "{act} to a file, and delete the certificate from it whose SHA-256 begins with {print}; the second \
+                 command lists them in order"
+            );
+            let read = current_bundle(ctx).to_file(EDITED);
+            remedy.run(StepKind::Command, text, Command::lines([read, Line::from(listed)]).whole())
+        }
+    }
 }
 
 fn current_bundle(ctx: &Context<'_>) -> Call {
@@ -262,13 +344,20 @@ pub(in crate::checks) fn put_bundle(
     act: &str,
     file: &'static str,
 ) -> Remedy {
-    let act = format!("{act} (if trust-manager writes it, in that tool)");
+    let act = bundle_act(ctx, act);
     rolled_by_chart(ctx, upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file)))
+}
+
+fn bundle_act(ctx: &Context<'_>, act: &str) -> String {
+    match chart_writes_bundle(ctx) {
+        Some(true) => act.to_owned(),
+        Some(false) | None => format!("{act} (in trust-manager, if that writes it)"),
+    }
 }
 
 /// As [`put_bundle`], once every proxy has the anchor that the issuer chains to.
 pub(super) fn put_known_bundle(ctx: &Context<'_>, remedy: Remedy, act: &str, file: &'static str) -> Remedy {
-    let act = format!("{act} (if trust-manager writes it, in that tool)");
+    let act = bundle_act(ctx, act);
     let remedy = upgrade::step(ctx, remedy, StepKind::Command, &act, anchors(file).after_restarts());
     rolled_by_chart(ctx, remedy)
 }
@@ -280,22 +369,25 @@ pub(super) fn by_owner(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         kubectl().namespace(&ctx.namespaces().control_plane).words("create secret generic").arg(ISSUER);
     let create = create
         .words("--type kubernetes.io/tls --from-file tls.crt=issuer.crt --from-file tls.key=issuer.key")
-        .words("--from-file ca.crt=ca.crt --dry-run=client -o yaml");
+        .words("--from-file ca.crt=ca-current.crt --dry-run=client -o yaml");
     remedy.run(
         StepKind::Command,
-        "Have the tool that owns the Secret write it again (cert-manager or the tool used instead); by \
-            hand",
-        create.pipe(kubectl().words("apply -f -")),
+        "Have cert-manager, or the tool used instead, write the Secret again. These commands write it by hand",
+        current_bundle(ctx).to_file(CURRENT_ROOT).and(create.pipe(kubectl().words("apply -f -"))),
     )
 }
 
-/// Adds the look whether identity has taken a new issuer, which it does without a restart.
+/// Adds the steps that verify whether identity has loaded a new issuer, which it does without a restart. If the control plane
+/// must be restarted in any case, its restart.
 pub(super) fn see_it_taken(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    if is_control_plane_stale(ctx) {
+        return restart_control_plane(ctx, remedy);
+    }
     let namespace = &ctx.namespaces().control_plane;
     remedy
         .run(
             StepKind::Command,
-            "Identity loads it within a minute or two and records an event, IssuerUpdated",
+            "Check that identity has loaded it: an event IssuerUpdated appears within two minutes",
             kubectl().namespace(namespace).words("get events --field-selector reason=IssuerUpdated"),
         )
         .run(
@@ -303,4 +395,18 @@ pub(super) fn see_it_taken(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
             "If there is no such event, restart identity",
             kubectl().namespace(namespace).words("rollout restart deployment/linkerd-identity"),
         )
+}
+
+/// Whether a pod of the control plane was created with other trust anchors than the current ones, according to its annotation.
+fn is_control_plane_stale(ctx: &Context<'_>) -> bool {
+    let namespace = ctx.namespaces().control_plane.as_str();
+    let roots = ctx.named_for_steps::<ConfigMap>(TRUST_ROOTS).and_then(|roots| roots.data.get(BUNDLE));
+    let Some(current) = roots else { return false };
+    ctx.for_steps::<Pod>().iter().any(|pod| {
+        let meta = &pod.metadata;
+        meta.namespace == namespace
+            && meta.label(COMPONENT).is_some()
+            && !pod.is_finished()
+            && meta.annotation(TRUST_ROOT_HASH).is_some_and(|hash| !is_hash_of(hash, current))
+    })
 }

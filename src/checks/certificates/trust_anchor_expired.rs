@@ -58,7 +58,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, validity: Validity, role: Rol
         Role::OneOfSeveral | Role::Unused if validity == Validity::NotYet => {
             steps.step(StepKind::Note, "Wait until it is valid, or remove it from the bundle until then")
         }
-        Role::OneOfSeveral | Role::Unused => remedy::restart_meshed(ctx, remedy::take_out(ctx, steps)),
+        Role::OneOfSeveral | Role::Unused => remedy::take_out_anchor(ctx, steps, anchor),
     };
     let said = format!("{}: {}", anchor.certificate.summary(), dates::dates(anchor.certificate, ctx.now()));
     // An unused anchor breaks only `linkerd check`.

@@ -17,17 +17,17 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: Soon) -> Fi
         Role::Unknown => (
             "a trust anchor",
             "if the issuer chains to it, connections between meshed pods fail from then on",
-            rotation(ctx, steps),
+            rotation(ctx, steps, anchor),
         ),
         Role::Only => (
             "the trust anchor of the mesh",
             "from then on no certificate of the mesh is valid, and connections between meshed pods fail",
-            rotation(ctx, steps),
+            rotation(ctx, steps, anchor),
         ),
         Role::OneOfSeveral | Role::Unused => (
             "a trust anchor in the bundle",
             "the issuer does not depend on it, but `linkerd check` fails from then on",
-            remedy::restart_meshed(ctx, remedy::take_out(ctx, steps)),
+            remedy::take_out_anchor(ctx, steps, anchor),
         ),
     };
     let message =
@@ -48,7 +48,7 @@ fn finding(ctx: &Context<'_>, anchor: &Anchor<'_>, role: Role, soon: Soon) -> Fi
 }
 
 /// Two proxies always share an anchor: the new one is added first, then the issuer under it.
-fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
+fn rotation(ctx: &Context<'_>, steps: Remedy, anchor: &Anchor<'_>) -> Remedy {
     let steps = remedy::new_root(ctx, steps);
     let steps = remedy::add_to_bundle(
         ctx,
@@ -60,13 +60,12 @@ fn rotation(ctx: &Context<'_>, steps: Remedy) -> Remedy {
     let steps = remedy::put_bundle(ctx, steps, "Put that bundle in place", remedy::WITH_NEW);
     let steps = remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps));
     let steps = remedy::put_new_issuer(ctx, steps);
-    let steps = remedy::read_bundle(
+    let steps = remedy::without_anchor(
         ctx,
         steps,
-        "A day later, when every proxy has a certificate under the new anchor, write the bundle to a file and remove the old \
-         anchor from it",
-        remedy::EDITED,
+        "A day later, when every proxy has a certificate under the new anchor, write the bundle",
+        anchor,
     );
-    let steps = remedy::put_known_bundle(ctx, steps, "Put that bundle in place too", remedy::EDITED);
+    let steps = remedy::put_known_bundle(ctx, steps, "Put the edited bundle in place", remedy::EDITED);
     remedy::restart_meshed(ctx, remedy::restart_control_plane(ctx, steps))
 }

@@ -62,7 +62,7 @@ fn unsupported(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
 
 fn no_authority(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     let said = format!("{}: not a CA (CA:FALSE)", anchor.certificate.summary());
-    let steps = remedy::take_out(ctx, Remedy::new());
+    let steps = remedy::take_out_anchor(ctx, Remedy::new(), anchor);
     ctx.finding(
         anchor.subject(),
         "a certificate among the trust anchors is not a CA: certificates that it signed are rejected",
@@ -71,7 +71,7 @@ fn no_authority(ctx: &Context<'_>, anchor: &Anchor<'_>) -> Finding {
     .evidences(anchor.evidence(&said))
     .parameter(anchor.certificate.print())
     .parameter("no-authority")
-    .remedy(remedy::restart_meshed(ctx, steps))
+    .remedy(steps)
     .fails_rows([])
     .tie(anchor_tie(anchor.certificate))
 }

@@ -1,9 +1,11 @@
 //! `trust-roots-missing`: the ConfigMap with the trust anchors is missing or holds none.
 
 use super::identity::{BUNDLE, IN_FORCE, TRUST_ROOTS, identity_deployment, need_control_plane};
+use super::remedy::chart_writes_bundle;
 use crate::certificates::from_bundle;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Verdict};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Scope;
 use crate::objects::ConfigMap;
@@ -15,20 +17,20 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         None => (
             "the ConfigMap with the trust anchors is missing: no control-plane pod starts without it, \
                 and the injector has no anchors for new proxies",
-            "metadata.name",
-            "the ConfigMap does not exist".to_owned(),
+            None,
+            "does not exist".to_owned(),
         ),
         Some(Some(Ok(anchors))) if !anchors.is_empty() => return Ok(Verdict::fine()),
         Some(Some(Err(error))) => (
             "the trust anchors are unreadable: identity does not start with them, and neither does any \
                 proxy",
-            IN_FORCE,
+            Some(IN_FORCE),
             error,
         ),
         Some(pem) => (
             "the ConfigMap with the trust anchors holds none: identity does not start without one, and \
                 neither does any proxy",
-            IN_FORCE,
+            Some(IN_FORCE),
             match (pem, roots.map(|roots| roots.data.keys().map(String::as_str).collect::<Vec<_>>())) {
                 (None, Some(keys)) if !keys.is_empty() => {
                     format!("missing; existing keys: {}", keys.join(", "))
@@ -39,18 +41,39 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     need_control_plane(ctx)?;
     let namespace = ctx.namespaces().control_plane.as_str();
-    let remedy = upgrade::step(
-        ctx,
-        Remedy::new(),
-        StepKind::Command,
-        "Have it written again (if identity.externalCA is set, trust-manager or a similar tool writes \
-            it, as a ConfigMap with the key ca-bundle.crt, not as a Secret: find out why it does not)",
-        Options::none(),
-    );
+    let object = format!("ConfigMap {namespace}/{TRUST_ROOTS}");
     let finding = ctx
         .finding(Subject::object("ConfigMap", namespace, TRUST_ROOTS), message)
-        .evidence(Evidence::field(format!("ConfigMap {namespace}/{TRUST_ROOTS}"), path, said))
-        .remedy(remedy)
+        .evidence(match path {
+            Some(path) => Evidence::field(object, path, said),
+            None => Evidence::other(object, said),
+        })
+        .remedy(write_again(ctx))
         .tie(identity_deployment(ctx));
     Ok(vec![finding].into())
+}
+
+/// Has the chart, or the tool used instead, write the ConfigMap again.
+fn write_again(ctx: &Context<'_>) -> Remedy {
+    let (is_in_chart, others) = match chart_writes_bundle(ctx) {
+        Some(true) => return applied(ctx, Remedy::new(), "Apply the manifests of the control plane again"),
+        Some(false) => {
+            (false, "Find out why trust-manager does not write the ConfigMap with the key ca-bundle.crt")
+        }
+        None => (
+            true,
+            "If identity.externalCA is set, find out why trust-manager does not write the ConfigMap with the key \
+             ca-bundle.crt",
+        ),
+    };
+    let bundles = kubectl().words("describe bundles.trust.cert-manager.io");
+    let remedy = Remedy::new().run(StepKind::Command, others, bundles);
+    match is_in_chart {
+        true => applied(ctx, remedy, "Otherwise, apply the manifests of the control plane again"),
+        false => remedy,
+    }
+}
+
+fn applied(ctx: &Context<'_>, remedy: Remedy, act: &str) -> Remedy {
+    upgrade::step(ctx, remedy, StepKind::Command, act, Options::none())
 }

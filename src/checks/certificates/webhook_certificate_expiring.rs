@@ -51,7 +51,7 @@ fn finding(ctx: &Context<'_>, pair: &Serving<'_>) -> Option<Finding> {
             Severity::Warning,
             soon.message(ctx, "the certificate of a webhook", &pair.served, |when| {
                 format!(
-                    "the certificate of a webhook expires {when} and is not known to be renewed: \
+                    "the certificate of a webhook expires {when} and no tool is known to renew it: \
                         after that, the API server does not connect to the webhook"
                 )
             }),

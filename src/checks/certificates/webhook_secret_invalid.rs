@@ -4,7 +4,7 @@
 use super::identity::need_control_plane;
 use super::webhooks::{SERVERS, Server};
 use crate::certificates::from_base64_pem;
-use crate::checks::serving::served;
+use crate::checks::serving::{chart_writes_pair, served};
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement};
 use crate::command::kubectl;
@@ -23,21 +23,23 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 absent = true;
                 let message = "the Secret with the certificate of a webhook is missing: its pods do not \
                     start without it, and running pods cannot be restarted";
-                findings.push(finding(ctx, server, message, "metadata.name", "the Secret does not exist"));
+                let seen = Evidence::other(object(ctx, server), "does not exist");
+                findings.push(finding(ctx, server, message, seen));
             }
             Ok(Some(secret)) => {
                 let Err(error) = served(secret) else { continue };
+                let seen = Evidence::field(object(ctx, server), "data", &error);
                 if is_read_by_rust(server, secret) {
                     let message = "the Secret with the certificate of a webhook holds text that \
                         Linkerd's commands cannot read: the webhook serves the certificate anyway, but \
                         `linkerd check` fails";
-                    let finding = finding(ctx, server, message, "data", &error);
+                    let finding = finding(ctx, server, message, seen);
                     findings
                         .push(finding.severity(Severity::Info).rows_as(Severity::Error).explains_nothing());
                 } else {
                     let message = "the Secret with the certificate of a webhook holds none that Linkerd \
                         can read: the webhook has no certificate to serve when it starts";
-                    findings.push(finding(ctx, server, message, "data", &error));
+                    findings.push(finding(ctx, server, message, seen));
                 }
             }
         }
@@ -66,17 +68,32 @@ fn is_registered(ctx: &Context<'_>, server: &Server) -> bool {
     )
 }
 
-fn finding(ctx: &Context<'_>, server: &Server, message: &str, path: &str, said: &str) -> Finding {
+fn object(ctx: &Context<'_>, server: &Server) -> String {
+    format!("Secret {}/{}", ctx.namespaces().control_plane, server.secret_name())
+}
+
+/// Adds the step that writes the Secret, with the tool that owns it.
+fn written_again(ctx: &Context<'_>, server: &Server) -> Remedy {
     let namespace = &ctx.namespaces().control_plane;
-    let remedy = upgrade::step(
-        ctx,
-        Remedy::new(),
-        StepKind::Command,
-        "Have it written again (if the chart's externalSecret is set, cert-manager or a similar tool \
-            writes it: find out why it does not)",
-        Options::none(),
-    );
-    let remedy = remedy.run(
+    let act = match chart_writes_pair(ctx, server.values) {
+        Some(false) => {
+            return Remedy::new().run(
+                StepKind::Command,
+                "Find out why cert-manager, or the tool used instead, does not write the Secret",
+                kubectl().namespace(namespace).words("describe certificates.cert-manager.io"),
+            );
+        }
+        Some(true) => "Apply the manifests again, which writes the Secret",
+        None => {
+            "Apply the manifests again, which writes the Secret (in cert-manager, if externalSecret is set)"
+        }
+    };
+    upgrade::step(ctx, Remedy::new(), StepKind::Command, act, Options::none())
+}
+
+fn finding(ctx: &Context<'_>, server: &Server, message: &str, seen: Evidence) -> Finding {
+    let namespace = &ctx.namespaces().control_plane;
+    let remedy = written_again(ctx, server).run(
         StepKind::Command,
         "Restart the workload that serves it",
         kubectl()
@@ -84,10 +101,9 @@ fn finding(ctx: &Context<'_>, server: &Server, message: &str, path: &str, said: 
             .words("rollout restart")
             .arg(format!("deployment/{}", server.deployment)),
     );
-    let object = format!("Secret {namespace}/{}", server.secret_name());
     let finding = ctx
         .finding(server.secret_subject(ctx), message)
-        .evidence(Evidence::field(object, path, said))
+        .evidence(seen)
         .fails_rows([server.valid, server.sixty_days])
         .remedy(remedy);
     server.tied(ctx, finding)

@@ -10,7 +10,6 @@ use super::pods::meshed_replaced;
 use super::purge::installer_restarted;
 use super::remedy::rolled_out;
 use super::target::target;
-use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, restart};
 use crate::command::{Command, kubectl};
 use crate::fetched::Why;
@@ -152,7 +151,7 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -
             "Wait until it runs on every node",
             rolled_out(ctx),
         );
-        return without_plugin(ctx, remedy);
+        return meshed_restarted(ctx, remedy);
     }
     let node = absent.snapshot.node.as_str();
     let again = match absent.waiting {
@@ -172,21 +171,14 @@ pub(super) fn cure(ctx: &Context<'_>, absent: &Absent<'_>, all: &[Absent<'_>]) -
     )
 }
 
-/// Adds the restart of the meshed workloads, and the alternative without linkerd-cni. Reads `deployments.apps`, `pods`, `replicasets.apps` and
-/// `jobs.batch`.
-pub(super) fn without_plugin(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
-    let remedy = restart::all_meshed(
+/// Adds the restart of the meshed workloads, whose pods get the rules then. Reads `deployments.apps`, `pods`, `replicasets.apps`
+/// and `jobs.batch`.
+pub(super) fn meshed_restarted(ctx: &Context<'_>, remedy: Remedy) -> Remedy {
+    restart::all_meshed(
         ctx,
         remedy,
-        restart::Needs::NewProxy,
+        restart::Needs::NewPods,
         "Restart the meshed workloads, so that their pods get the rules",
-    );
-    upgrade::step(
-        ctx,
-        remedy,
-        StepKind::ChartValue,
-        "Alternatively, use linkerd-init: instead of the first steps, set cniEnabled of the control plane to false",
-        Options::none().set("cniEnabled", "false"),
     )
 }
 

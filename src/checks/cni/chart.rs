@@ -8,8 +8,9 @@ use super::target::{Target, target};
 use crate::checks::Context;
 use crate::command::{Arg, Call, Command, Line, helm, helm_set, kubectl, linkerd, program};
 use crate::finding::{Remedy, StepKind};
-use crate::model::control_plane::CREATED_BY;
+use crate::model::control_plane::{CREATED_BY, installed};
 use crate::model::managed_by::{Installer, Release};
+use crate::objects::Deployment;
 use crate::version::{CniVersion, LinkerdVersion};
 
 /// The chart.
@@ -218,15 +219,11 @@ fn by_cli(
             (None, None) => line,
         }
     };
-    remedy
-        .run(
-            StepKind::Note,
-            "Compare first, because linkerd install-cni resets omitted options. If the diff shows other \
-             changes, add the missing options (--set KEY=VALUE). The command cannot include tolerations, \
-             resources, imagePullSecrets and privileged",
-            into(kubectl().words("diff -f -")),
-        )
-        .run(StepKind::ChartValue, words, into(kubectl().words("apply -f -")))
+    remedy.run(StepKind::Note, COMPARE, into(kubectl().words("diff -f -"))).run(
+        StepKind::ChartValue,
+        words,
+        into(kubectl().words("apply -f -")),
+    )
 }
 
 /// `linkerd install-cni` with its earlier options and the new values.
@@ -251,19 +248,31 @@ fn installed_cli(target: &Target<'_>) -> Option<LinkerdVersion> {
 }
 
 /// Installs linkerd-cni again with the values that the cluster still shows, with the known tool or else with
-/// the CLI. Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
+/// the CLI of the installed release. Reads `daemonsets.apps` and `configmaps/cni/linkerd-cni-config`.
 pub(super) fn install_again(ctx: &Context<'_>, remedy: Remedy, words: &str) -> Remedy {
     let target = target(ctx);
     if target.managed_by.is_some_and(|by| by.installer.is_some() || by.gitops.is_some()) {
         return set(ctx, remedy, words, None, &[]);
     }
-    remedy.run(
+    let home = ctx.namespaces().control_plane.as_str();
+    let release = installed(ctx.for_steps::<Deployment>(), None, home).map(|(release, _)| release);
+    let into = |with: Call| {
+        let line = cli(ctx, &target, &[]).pipe(with);
+        match &release {
+            Some(release) => Line::only_with_cli(release.to_string(), line),
+            None => line,
+        }
+    };
+    remedy.run(StepKind::Note, COMPARE, into(kubectl().words("diff -f -"))).run(
         StepKind::Command,
         format!(
-            "{words}. With Helm or GitOps, apply the chart {CHART} with its values. With the linkerd CLI, \
-             use the installed release and add missing options (--set KEY=VALUE): tolerations, resources, \
-             imagePullSecrets, privileged"
+            "{words}. If Helm or a GitOps tool installed it, apply the chart {CHART} with that tool instead"
         ),
-        cli(ctx, &target, &[]).pipe(kubectl().words("apply -f -")),
+        into(kubectl().words("apply -f -")),
     )
 }
+
+/// The step before `linkerd install-cni`.
+const COMPARE: &str = "Compare first: linkerd install-cni resets omitted options, and this command does not \
+     contain tolerations, resources, imagePullSecrets and privileged. If the diff shows other changes, \
+     add them (--set KEY=VALUE)";

@@ -1,6 +1,6 @@
 //! `cni-object-missing`: an object of linkerd-cni is missing, although the control plane relies on it.
 
-use super::absent::without_plugin;
+use super::absent::meshed_restarted;
 use super::chart;
 use super::installers::{installers, no_daemon_set, not_redirected};
 use super::nodes::{expected, runs_pods_on_linux};
@@ -51,7 +51,7 @@ fn uninstalled(ctx: &Context<'_>, because: Evidence) -> Finding {
     let subject = Subject::object(Kind::DaemonSet, &ctx.namespaces().cni, NAME);
     let rows = others.iter().flat_map(|lost| lost.rows.iter().copied());
     let rows: Vec<&'static str> = std::iter::once("cni plugin DaemonSet exists").chain(rows).collect();
-    let remedy = without_plugin(ctx, install_again(ctx));
+    let remedy = meshed_restarted(ctx, install_again(ctx));
     let finding = ctx
         .finding(subject, message)
         .evidence(because)
@@ -94,7 +94,7 @@ fn config(ctx: &Context<'_>) -> Result<Option<MissingObject>, Missing> {
         subject: Subject::object(Kind::ConfigMap, namespace, CONFIG),
         message: "linkerd-cni's ConfigMap is missing: its pods read their settings from it, so none of them \
                   can start again, and a new node gets no plugin",
-        seen: Evidence::other(format!("ConfigMap {namespace}/{CONFIG}"), "not found"),
+        seen: Evidence::other(format!("ConfigMap {namespace}/{CONFIG}"), "does not exist"),
         rows: vec!["cni plugin ConfigMap exists"],
     }))
 }

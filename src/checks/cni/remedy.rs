@@ -125,16 +125,15 @@ impl Target<'_> {
 
     fn onto_host_network(&self, remedy: Remedy, newer: Option<(&str, &str)>) -> Remedy {
         let image = self.image().and_then(|image| image.parse::<ImageRef>().ok());
-        let why = "Run the installer once on the host network, where it does not need the CNI and writes a \
-                   new token and entry";
-        let port = "The repair controller, if enabled, needs port 9990";
+        let why = "Run the installer once on the host network, so that it writes a new token and entry";
+        let port = "An enabled repair controller needs port 9990";
         match (image, newer) {
             (Some(image), Some((version, because))) => {
                 let image = format!("{}:{version}", image.path());
                 let containers = serde_json::json!([{"name": cni::INSTALLER, "image": image}]);
                 remedy.run(
                     StepKind::Command,
-                    format!("{why}. Set {version} in the same step, because {because}. {port}"),
+                    format!("{why}, and set {version}, because {because}. {port}"),
                     self.patched(&serde_json::json!({"hostNetwork": true, "containers": containers})),
                 )
             }

@@ -5,7 +5,7 @@ use crate::checks::control_plane::installation::{CONFIG, values};
 use crate::checks::serving::component_missing;
 use crate::checks::upgrade::{self, Options};
 use crate::checks::{Context, Judgement, Unjudged};
-use crate::command::kubectl;
+use crate::command::{Command, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::model::control_plane::{CORE, components};
 use crate::model::installed::COMPONENT;
@@ -34,18 +34,29 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let path = if ready { "status.readyReplicas" } else { "status.availableReplicas" };
         let remedy = Remedy::new();
         let remedy = if wanted < enough {
+            let remedy = remedy.run(
+                StepKind::Command,
+                "Check whether a HorizontalPodAutoscaler or a GitOps tool sets its replicas",
+                Command::lines([
+                    kubectl().namespace(namespace).words("get horizontalpodautoscalers"),
+                    kubectl()
+                        .namespace(namespace)
+                        .words("get deployment")
+                        .operand(&meta.name)
+                        .words("-o yaml --show-managed-fields"),
+                ]),
+            );
             upgrade::step(
                 ctx,
                 remedy,
                 StepKind::ChartValue,
-                "Find out why it was scaled down, then apply the replicas of the release's values-ha.yaml \
-                again",
+                "Apply the replicas of the release's values-ha.yaml again",
                 Options::none().ha(),
             )
         } else {
             remedy.run(
                 StepKind::Command,
-                "Find out why the other pods are not ready: nodes, resources, or spreading rules",
+                "Read why the other pods are not ready: nodes, resources, or spreading rules",
                 kubectl()
                     .namespace(namespace)
                     .words("describe pods")

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use super::failing::{Failing, failing};
 use crate::checks::serving::component_missing;
 use crate::checks::{Context, Judgement};
-use crate::command::kubectl;
+use crate::command::{Arg, kubectl};
 use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::model::control_plane::{CORE, Component, components, serving};
 use crate::model::events;
 use crate::model::installed::{COMPONENT, CONTROL_PLANE_NS};
 use crate::model::managed_by::ManagedBy;
 use crate::model::pod_status::{counts_as_unwell, unhealthy, word};
-use crate::objects::{Deployment, Event, Pod};
+use crate::objects::{Deployment, Event, Node, Pod};
 
 const SCHEDULED: &str = "no unschedulable pods";
 const PROXIES: &str = "control plane proxies are healthy";
@@ -262,7 +262,7 @@ fn finding(
             a node may make it unavailable",
         ),
     };
-    let remedy = remedy(namespace, component, reason.as_ref());
+    let remedy = remedy(ctx, component, reason.as_ref());
     let why = reason.map(|reason| reason.evidence).or_else(|| refused(component, events));
     let finding = ctx
         .finding(Subject::object("Deployment", namespace, name), message)
@@ -291,7 +291,8 @@ fn refused(component: &Component<'_>, events: &[Event]) -> Option<Evidence> {
     Some(events::quoted(format!("ReplicaSet {}/{}", meta.namespace, event.about.name), event))
 }
 
-fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) -> Remedy {
+fn remedy(ctx: &Context<'_>, component: &Component<'_>, reason: Option<&Failing>) -> Remedy {
+    let namespace = component.deployment.metadata.namespace.as_str();
     let remedy = Remedy::new();
     let selector = format!("{COMPONENT}={}", component.name);
     if component.wanted() == 0 {
@@ -321,37 +322,83 @@ fn remedy(namespace: &str, component: &Component<'_>, reason: Option<&Failing>) 
                 .option("-c", container)
                 .words("--previous --tail=50"),
         ),
+        Some(Failing { container: Some(container), running: true, .. }) => remedy.run(
+            StepKind::Command,
+            "Read the log of the container that does not become ready",
+            kubectl()
+                .namespace(namespace)
+                .words("logs")
+                .option("-l", &selector)
+                .option("-c", container)
+                .words("--tail=50"),
+        ),
         _ => remedy,
     };
     let unplaced = reason.map(|reason| unplaced(&reason.evidence.said)).unwrap_or_default();
     let is_unplaced = !unplaced.is_empty();
-    let remedy = unplaced.into_iter().fold(remedy, |remedy, act| remedy.step(StepKind::ChartValue, act));
+    let remedy = unplaced.into_iter().fold(remedy, |remedy, act| match labels_on_no_node(ctx, component) {
+        labels if act == LABELS && !labels.is_empty() => labelled(remedy, &labels),
+        _ => remedy.step(StepKind::ChartValue, act),
+    });
+    let (described, may_restart) = match reason {
+        _ if is_unplaced => ("Show the state and the events of its pods", false),
+        Some(Failing { container: Some(_), crashed: true, .. }) => {
+            ("Repair the cause that this log, or the state and the events of its pods, report", false)
+        }
+        Some(Failing { running: true, .. }) => ("Show the state and the events of its pods", true),
+        Some(_) | None => ("Repair the cause that the state and the events of its pods report", false),
+    };
     let remedy = remedy.run(
         StepKind::Command,
-        "Show the state and the events of its pods",
+        described,
         kubectl().namespace(namespace).words("describe pods").option("-l", selector),
     );
-    match is_unplaced {
-        true => remedy,
-        false => {
-            remedy.step(StepKind::Note, "Repair the cause that the status or the events of the pods report")
-        }
+    match may_restart {
+        true => remedy.run(
+            StepKind::Command,
+            "If neither shows the cause, restart the component",
+            kubectl()
+                .namespace(namespace)
+                .words("rollout restart")
+                .operand(format!("deployment/{}", component.deployment.metadata.name)),
+        ),
+        false => remedy,
     }
 }
+
+/// Labels that the pods of a component require and that no node has. Empty if nodes were not read.
+fn labels_on_no_node(ctx: &Context<'_>, component: &Component<'_>) -> Vec<String> {
+    let nodes = ctx.for_steps::<Node>();
+    let wanted = component.deployment.spec.template.spec.node_selector.iter();
+    let lacking = wanted.filter(|(key, value)| {
+        !nodes.is_empty() && !nodes.iter().any(|node| node.metadata.label(key) == Some(value.as_str()))
+    });
+    lacking.map(|(key, value)| format!("{key}={value}")).collect()
+}
+
+/// Adds the step for labels that no node has.
+fn labelled(remedy: Remedy, labels: &[String]) -> Remedy {
+    let text = format!(
+        "Remove {} from nodeSelector in the values of the chart, since no node has it, or label a node",
+        labels.join(", ")
+    );
+    let label = kubectl().words("label node").operand(Arg::placeholder("NODE_NAME")).operands(labels);
+    remedy.run(StepKind::ChartValue, text, label)
+}
+
+/// The step if no node has the required labels.
+const LABELS: &str = "Correct nodeSelector and nodeAffinity of the chart, or label a node: no node has the labels that the pods \
+                      require";
 
 /// The steps for each reason why the scheduler finds no node.
 fn unplaced(said: &str) -> Vec<&'static str> {
     const STEPS: [(&str, &str); 5] = [
         (
             "anti-affinity",
-            "Its pods must run on different nodes: add a node that they tolerate, remove a taint, or lower \
-             controllerReplicas",
+            "Add a node that the pods tolerate, remove a taint, or lower controllerReplicas: the pods must run on \
+             different nodes",
         ),
-        (
-            "node affinity/selector",
-            "No node has the labels that the pods require: correct nodeSelector and nodeAffinity of the chart, or \
-             label a node accordingly",
-        ),
+        ("node affinity/selector", LABELS),
         (
             "untolerated taint",
             "Remove the taint from a node, or add a toleration to the chart value tolerations",

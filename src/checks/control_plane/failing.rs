@@ -12,6 +12,8 @@ pub(super) struct Failing {
     pub container: Option<String>,
     /// Whether the container ran before, so that its previous run has a log.
     pub crashed: bool,
+    /// Whether the container runs now.
+    pub running: bool,
     /// The evidence.
     pub evidence: Evidence,
 }
@@ -22,12 +24,12 @@ pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
     if let Some(scheduled) = pod.condition("PodScheduled").filter(|condition| condition.status == "False") {
         let said = format!("{}: {}", scheduled.reason, scheduled.message);
         let evidence = Evidence::field(object, "status.conditions[PodScheduled]", said);
-        return Some(Failing { container: None, crashed: false, evidence });
+        return Some(Failing { container: None, crashed: false, running: false, evidence });
     }
     if pod.is_finished() {
         let evidence =
             Evidence::field(object, "status.reason", format!("{} {}", pod.status.phase, pod.status.reason));
-        return Some(Failing { container: None, crashed: false, evidence });
+        return Some(Failing { container: None, crashed: false, running: false, evidence });
     }
     let init = pod.status.init_container_statuses.iter().find(|status| !passed(status));
     if let Some(status) = init.filter(|status| !is_idle(&status.state)) {
@@ -50,7 +52,7 @@ pub(super) fn failing(pod: &Pod, events: &[Event]) -> Option<Failing> {
         Some(event) => events::quoted(&object, event),
         None => Evidence::field(object, "status", waiting_said(pod)?),
     };
-    Some(Failing { container: None, crashed: false, evidence })
+    Some(Failing { container: None, crashed: false, running: false, evidence })
 }
 
 fn is_about(event: &Event, pod: &Pod) -> bool {
@@ -98,6 +100,7 @@ fn of_container(object: &str, list: &str, status: &ContainerStatus) -> Failing {
     Failing {
         container: Some(status.name.to_string()),
         crashed: status.last_state().terminated().is_some(),
+        running: status.state.running().is_some(),
         evidence: Evidence::field(object, format!("status.{list}[{}]", status.name), said),
     }
 }

@@ -148,12 +148,10 @@ pub(super) fn incomplete(
         return finding(ctx, networks, &message, proof, add);
     }
     let message = format!(
-        "clusterNetworks does not contain {what}. Running proxies have complete networks, but proxies of new \
-         pods get this list: their traffic bypasses mTLS, policy and load balancing"
+        "clusterNetworks does not contain {what}. Traffic of new pods to them bypasses mTLS, policy and load \
+         balancing"
     );
-    let mut found = finding(ctx, networks, &message, proof, add);
-    found.remedy.steps.retain(|step| !step.text.starts_with(RESTART));
-    found
+    finding_without_restart(ctx, networks, &message, proof, add)
         .severity(Severity::Warning)
         .rows_as(Severity::Error)
         .evidence(Evidence::other(format!("{PROFILE_NETWORKS} of all running proxies"), "contains them"))
@@ -161,6 +159,19 @@ pub(super) fn incomplete(
 
 /// A finding about the networks, with the value as evidence.
 pub(super) fn finding(
+    ctx: &Context<'_>,
+    networks: &ClusterNetworks,
+    message: &str,
+    proof: Vec<Evidence>,
+    add: Add<'_>,
+) -> Finding {
+    let mut found = finding_without_restart(ctx, networks, message, proof, add);
+    let remedy = std::mem::take(&mut found.remedy);
+    found.remedy(restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, RESTART))
+}
+
+/// As [`finding`], for networks that only new pods lack.
+fn finding_without_restart(
     ctx: &Context<'_>,
     networks: &ClusterNetworks,
     message: &str,
@@ -177,11 +188,9 @@ pub(super) fn finding(
             "Remove the invalid parts of clusterNetworks, or write them as \
         ADDRESS/BITS",
         ),
-        Add::These(_) | Add::Addresses(_) if is_whole => (
-            remedy,
-            "Set clusterNetworks of the control plane to the chart's default, your own networks and the \
-            missing ones",
-        ),
+        Add::These(_) | Add::Addresses(_) if is_whole => {
+            (remedy, "Set clusterNetworks of the control plane to a list that includes the missing networks")
+        }
         Add::These(_) | Add::Addresses(_) | Add::Unknown => (
             remedy.step(
                 StepKind::Note,
@@ -196,7 +205,6 @@ pub(super) fn finding(
         true => Options::none().set("clusterNetworks", wanted.join(",")),
     };
     let remedy = upgrade::step(ctx, remedy, StepKind::ChartValue, act, options);
-    let remedy = restart::all_meshed(ctx, remedy, restart::Needs::NewProxy, RESTART);
     ctx.finding(Subject::object("ConfigMap", namespace, CONFIG), message)
         .evidence(Evidence::field(object, "data.values: clusterNetworks", &networks.written))
         .evidences(proof)

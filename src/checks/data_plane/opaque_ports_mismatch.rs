@@ -119,16 +119,16 @@ fn finding(
              protocol, which takes ten seconds if the server sends first"
         }
         (Lacks::Service, true) => {
-            "pods mark a port as opaque but their Service does not. This is harmless while the port is \
-             opaque by default: until the Service gets its own list or the default changes"
+            "pods mark a port as opaque but their Service does not. This has no effect while the port is opaque by \
+             default"
         }
         (Lacks::Pods, false) => {
             "a Service marks a port as opaque but its pods do not. Clients that use a pod's address still \
              detect the protocol, and so does the pod's own proxy"
         }
         (Lacks::Pods, true) => {
-            "a Service marks a port as opaque but its pods do not. This is harmless while the port is \
-             opaque by default: until the pods get their own list or the default changes"
+            "a Service marks a port as opaque but its pods do not. This has no effect while the port is opaque by \
+             default"
         }
     };
     let ports: Vec<String> =
@@ -157,10 +157,7 @@ fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>, owner: O
             let list = of_service(service).unwrap_or_default().with(&ports);
             rewrite::own(
                 Remedy::new(),
-                Act::Put(
-                    "Mark the port as opaque, together with all other opaque ports (the list replaces the \
-                     default list),",
-                ),
+                Act::Put("Mark the port as opaque, together with all other opaque ports,"),
                 &Annotated::service(service),
                 &[(ANNOTATION, Some(&list))],
             )
@@ -169,14 +166,13 @@ fn remedy(service: &Service, lacks: Lacks, difference: &Difference<'_>, owner: O
             let ports = difference.ports.iter().map(|(_, target)| *target).collect();
             let first = difference.pods.first().and_then(|pod| of_pod(pod)).unwrap_or_default();
             let list = first.with(&ports);
-            let text = "Mark the port as opaque in the pod template, together with all other opaque ports \
-                (the list replaces the default list)";
+            let text = "Mark the port as opaque in the pod template, together with all other opaque ports";
             let patch =
                 json!({"spec": {"template": {"metadata": {"annotations": {ANNOTATION: list}}}}}).to_string();
             match owner.and_then(|owner| Some((owner, owner.restartable()?))) {
                 Some((owner, target)) => Remedy::new().run(
                     StepKind::Annotation,
-                    format!("{text}, and in the manifest that it is applied from"),
+                    format!("{text}, also in its source manifest"),
                     kubectl()
                         .namespace(&owner.namespace)
                         .words("patch")

@@ -4,7 +4,7 @@
 
 use crate::checks::Context;
 use crate::checks::upgrades::mirrors;
-use crate::command::{Arg, Command, Line, helm, kubectl, linkerd, program};
+use crate::command::{Arg, Call, Command, Line, helm, kubectl, linkerd, program};
 use crate::finding::{Remedy, StepKind};
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::model::control_plane::CREATED_BY;
@@ -41,33 +41,43 @@ pub(in crate::checks) fn reinstall(
                 ),
             }
         }
-        // The CLI installs viz from the same chart, and says there that Helm did; a release of Helm would be seen.
-        Some(Installer::Chart) => remedy.run(
-            StepKind::Command,
-            format!(
-                "{act}, with the linkerd CLI of the installed release and the options it was installed \
-             with: others are reset (if another tool renders its chart, render and apply it again with \
-             that)"
-            ),
-            by_cli(ctx, extension, version.as_ref()),
-        ),
-        Some(Installer::Cli) => remedy.run(
-            StepKind::Command,
-            format!(
-                "{act}, with the linkerd CLI of the installed release and the options it was installed \
-             with: others are reset"
-            ),
-            by_cli(ctx, extension, version.as_ref()),
-        ),
-        None => remedy.run(
-            StepKind::Command,
-            format!(
-                "{act}, with the linkerd CLI of the installed release and the options it was installed \
-             with: others are reset (if Helm installed it, upgrade its release instead)"
-            ),
-            by_cli(ctx, extension, version.as_ref()),
-        ),
+        // The CLI installs viz from the same chart, whose objects name Helm; a release of Helm would be seen.
+        Some(Installer::Chart) => {
+            let otherwise = ". If another tool renders its chart, use that tool";
+            by_options(ctx, compared(ctx, remedy, extension, version.as_ref()), extension, &act, otherwise)
+        }
+        Some(Installer::Cli) => {
+            by_options(ctx, compared(ctx, remedy, extension, version.as_ref()), extension, &act, "")
+        }
+        None => {
+            let otherwise = ". If Helm installed it, upgrade its release instead";
+            by_options(ctx, remedy, extension, &act, otherwise)
+        }
     }
+}
+
+/// Adds the step that shows which settings the CLI would reset.
+fn compared(
+    ctx: &Context<'_>,
+    remedy: Remedy,
+    extension: Extension,
+    version: Option<&LinkerdVersion>,
+) -> Remedy {
+    let text = format!(
+        "Compare first: linkerd {extension} install resets omitted options. If the diff shows other changes than new \
+         certificates, add the missing options (--set KEY=VALUE)"
+    );
+    remedy.run(StepKind::Note, text, by_cli(ctx, extension, version, kubectl().words("diff -f -")))
+}
+
+/// Adds the step that installs the extension with the CLI; `otherwise` follows as a sentence.
+fn by_options(ctx: &Context<'_>, remedy: Remedy, extension: Extension, act: &str, otherwise: &str) -> Remedy {
+    let version = created_by(ctx, extension);
+    // The step states the release of the CLI, if it is known.
+    let with = if version.is_some() { "" } else { ", with the linkerd CLI of the installed release" };
+    let text = format!("{act}{with}, with the options of its installation{otherwise}");
+    let command = by_cli(ctx, extension, version.as_ref(), kubectl().words("apply -f -"));
+    remedy.run(StepKind::Command, text, command)
 }
 
 /// The release that created an extension. Reads `deployments.apps`, if available.
@@ -90,7 +100,8 @@ fn own<'a>(ctx: &Context<'a>, extension: Extension) -> impl Iterator<Item = &'a 
     })
 }
 
-fn by_cli(ctx: &Context<'_>, extension: Extension, version: Option<&LinkerdVersion>) -> Command {
+/// The manifests of the extension as the CLI renders them, piped into a program.
+fn by_cli(ctx: &Context<'_>, extension: Extension, version: Option<&LinkerdVersion>, into: Call) -> Command {
     let verb = match extension {
         Extension::Viz => "viz install",
         Extension::Multicluster => "multicluster install",
@@ -102,7 +113,7 @@ fn by_cli(ctx: &Context<'_>, extension: Extension, version: Option<&LinkerdVersi
         _ => Vec::new(),
     };
     let install = mirrors::settings(&controllers).fold(install, |install, set| install.option("--set", set));
-    let install = install.pipe(kubectl().words("apply -f -"));
+    let install = install.pipe(into);
     match version {
         Some(version) => Line::only_with_cli(version.to_string(), install).into(),
         None => install.into(),

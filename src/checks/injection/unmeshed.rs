@@ -196,8 +196,7 @@ pub(super) fn restart_unmeshed(ctx: &Context<'_>, mut remedy: Remedy, webhook: O
     if victims.is_empty() {
         return remedy.run(
             StepKind::Command,
-            "Then restart the workloads that this lists, with the printed commands: a proxy is added only \
-             when a pod is created",
+            "List the pods without a proxy, and restart their workloads: a proxy is only added when a pod is created",
             meshdoctor().words("check --only pod-missing-proxy"),
         );
     }

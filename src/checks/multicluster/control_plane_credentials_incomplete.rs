@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Err(missing) => ctx.gap(missing),
             // Another Secret may have the label: it is only found by this name.
             Ok(None) => {
-                let lacks = [Evidence::field(copy(ctx, link), "metadata.name", "the Secret does not exist")];
+                let lacks = [Evidence::other(copy(ctx, link), "does not exist")];
                 findings.push(finding(ctx, link, &services, lacks).likely());
             }
             Ok(Some(secret)) => {

@@ -75,7 +75,10 @@ fn remedy(ctx: &Context<'_>, link: &Link, faults: &[Fault<'_>]) -> Remedy {
         .operand(&link.metadata.name)
         .words("--type=merge -p")
         .arg(patch.to_string());
-    Remedy::new().run(StepKind::Command, act, patch)
+    Remedy::new().run(StepKind::Command, act, patch).step(
+        StepKind::Note,
+        "Alternatively, create the link again with the linkerd CLI of the installed release",
+    )
 }
 
 /// The faults of a Link, field by field.

@@ -4,6 +4,7 @@
 use super::family::Switch;
 use super::native_sidecar_kubernetes_too_old::ASKED;
 use super::wording;
+use crate::annotations::HELM_HOOK;
 use crate::checks::rewrite::{self, Act};
 use crate::checks::written::go_bool;
 use crate::checks::{Context, Judgement};
@@ -116,13 +117,14 @@ fn asks(ctx: &Context<'_>, switch: &Switch<'_>, pod: &Pod) -> bool {
 
 fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> Remedy {
     let mut remedy = released(wording::remedy(), pod);
+    if is_helm_hook(ctx, pod) {
+        return of_hook(ctx, switch, remedy);
+    }
     match switch.right_key(KeyScope::PodTemplate) {
         Some(key) => {
-            let act = format!("To prevent this, make the proxy a native sidecar: set {key}: \"true\"");
+            let act = format!("On {}: set {key}: \"true\"", native(ctx));
             remedy = annotate(remedy, &act, owner, key);
-            remedy = wording::floor(remedy, ctx.knowledge.native_sidecar());
-            remedy =
-                wording::shutdown(ctx, switch, remedy, "Alternatively, if native sidecars are not available");
+            remedy = wording::shutdown(ctx, switch, remedy, "If native sidecars are not available");
         }
         None => remedy = wording::without(ctx, switch, remedy),
     }
@@ -133,6 +135,42 @@ fn remedy(ctx: &Context<'_>, switch: &Switch<'_>, owner: &Owner, pod: &Pod) -> R
              in the pod template"
         ),
     )
+}
+
+/// `Kubernetes 1.29 or newer, make the proxy a native sidecar`.
+fn native(ctx: &Context<'_>) -> String {
+    let free = ctx.knowledge.native_sidecar().kubernetes_on_by_default();
+    format!("Kubernetes {free} or newer, make the proxy a native sidecar")
+}
+
+/// Whether the pod's Job is a hook of a Helm release.
+fn is_helm_hook(ctx: &Context<'_>, pod: &Pod) -> bool {
+    let Some(owner) = pod.metadata.controller().filter(|owner| owner.kind == "Job") else { return false };
+    ctx.hints::<Job>().iter().any(|job| {
+        let meta = &job.metadata;
+        meta.namespace == pod.metadata.namespace
+            && meta.name == owner.name
+            && meta.annotation(HELM_HOOK).is_some()
+    })
+}
+
+/// Adds the steps for a hook, for which Helm waits until its timeout.
+fn of_hook(ctx: &Context<'_>, switch: &Switch<'_>, remedy: Remedy) -> Remedy {
+    let remedy = remedy.step(
+        StepKind::Annotation,
+        format!(
+            "If no service that the hook calls requires a mesh identity, set {INJECT}: disabled in the Job's pod \
+             template, through a value of its chart"
+        ),
+    );
+    let remedy = match switch.right_key(KeyScope::PodTemplate) {
+        Some(key) => {
+            let act = format!("Otherwise, on {}: set {key}: \"true\" there", native(ctx));
+            remedy.step(StepKind::Annotation, act)
+        }
+        None => wording::without(ctx, switch, remedy),
+    };
+    remedy.step(StepKind::Command, "Run the interrupted Helm command again")
 }
 
 /// Adds the step that ends the hanging pod.

@@ -10,7 +10,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let survey = Survey::whoever_reads(ctx);
     let misspelled = survey.found.iter().filter(|found| found.fault == Fault::Misspelled).map(|found| {
         let message = format!(
-            "no release of Linkerd knows {}, so it is silently ignored{}",
+            "no release of Linkerd knows {}, so it has no effect{}",
             found.key,
             wording::outcome(found)
         );

@@ -32,7 +32,7 @@ fn finding(ctx: &Context<'_>, survey: &Survey<'_>, found: &Found<'_>, sure: bool
     let key = found.key;
     let outcome = wording::outcome(found);
     let message = match sure {
-        true => format!("Linkerd {version} does not support {key}{since} and silently ignores it{outcome}"),
+        true => format!("Linkerd {version} does not support {key}{since} and ignores it{outcome}"),
         false => format!(
             "Linkerd {version} probably ignores {key}{since}: its base release does not support it{outcome}"
         ),

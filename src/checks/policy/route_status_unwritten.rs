@@ -5,11 +5,13 @@ use jiff::SignedDuration;
 
 use super::survey::unread;
 use crate::checks::{Context, Judgement, Unjudged, Verdict};
-use crate::command::{Command, kubectl};
+use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::item::Kind;
+use crate::model::control_plane::installed;
 use crate::model::policy::ROUTES;
-use crate::objects::Lease;
+use crate::objects::{Deployment, Lease};
+use crate::version::{Contains, Introduced};
 
 /// The Lease of the replica that writes statuses.
 const LEASE: &str = "policy-controller-write";
@@ -44,33 +46,42 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             "spec.renewTime",
             format!("{renewed}, {} minutes ago; normally renewed twice a minute", ago.as_mins()),
         ))
-        .remedy(
-            Remedy::new()
-                .run(
-                    StepKind::Command,
-                    format!(
-                        "Check why no replica takes it: an answer of the API server, or \"Claims watch must \
-                         not be dropped\", after which releases before {} continue without it",
-                        ctx.knowledge.policy_controller().ends_with_lease_watch()
-                    ),
-                    Command::lines([kubectl()
-                        .namespace(namespace)
-                        .words("logs deployment/linkerd-destination -c policy --tail=200")]),
-                )
-                .run(
-                    StepKind::Command,
-                    "Restart the policy controller. A new one takes the Lease within a minute",
-                    kubectl().namespace(namespace).words("rollout restart deployment/linkerd-destination"),
-                )
-                .run(
-                    StepKind::Command,
-                    "Check that the Lease is renewed again",
-                    kubectl()
-                        .namespace(namespace)
-                        .words("get lease")
-                        .operand(LEASE)
-                        .words("-o jsonpath={.spec.renewTime}"),
-                ),
-        );
+        .remedy(remedy(ctx, namespace));
     Ok(vec![ROUTES.into_iter().fold(finding, |finding, kind| finding.tie(unread(kind)))].into())
+}
+
+/// The restart, and the upgrade if a later loss of the Lease would be noticed by nothing.
+fn remedy(ctx: &Context<'_>, namespace: &str) -> Remedy {
+    let remedy = Remedy::new()
+        .run(
+            StepKind::Command,
+            "Read why no replica takes the Lease in the log of the policy controller",
+            kubectl().namespace(namespace).words("logs deployment/linkerd-destination -c policy --tail=200"),
+        )
+        .run(
+            StepKind::Command,
+            "Restart the policy controller, which takes the Lease within a minute",
+            kubectl().namespace(namespace).words("rollout restart deployment/linkerd-destination"),
+        )
+        .run(
+            StepKind::Command,
+            "Check that the Lease is renewed again",
+            kubectl()
+                .namespace(namespace)
+                .words("get lease")
+                .operand(LEASE)
+                .words("-o jsonpath={.spec.renewTime}"),
+        );
+    let fixed = ctx.knowledge.policy_controller().ends_with_lease_watch();
+    let version = installed(ctx.for_steps::<Deployment>(), None, namespace).map(|(version, _)| version);
+    let is_fixed = version.is_some_and(|version| {
+        version.contains(&Introduced::at_edge(fixed), ctx.knowledge.minors()) == Contains::Yes
+    });
+    match is_fixed {
+        true => remedy,
+        false => remedy.step(
+            StepKind::Upgrade,
+            format!("Upgrade the control plane to {fixed} or newer: older releases can lose the Lease again"),
+        ),
+    }
 }

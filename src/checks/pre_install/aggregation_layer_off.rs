@@ -15,7 +15,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let config = ctx.named::<ConfigMap>(Scope::Fixed(NAMESPACE.to_owned()), NAME)?;
     let object = format!("ConfigMap {NAMESPACE}/{NAME}");
     let seen = match config {
-        None => Evidence::other(&object, "it does not exist"),
+        None => Evidence::other(&object, "does not exist"),
         Some(config) if config.data.get(KEY).is_none_or(String::is_empty) => {
             Evidence::field(&object, format!("data[{KEY}]"), "not set")
         }

@@ -104,7 +104,11 @@ fn meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str, of: &Of<'_
             Of::Without(_) | Of::After(..) if has_left_out => return remedy,
             Of::Everywhere | Of::Without(_) | Of::After(..) => None,
         };
-        return remedy.run(StepKind::Command, format!("{act}. This lists their pods"), listed(ctx, node));
+        return remedy.run(
+            StepKind::Command,
+            format!("{act}. This command lists their pods"),
+            listed(ctx, node),
+        );
     }
     let cli = match of {
         Of::After(_, release) => format!(" {release}"),
@@ -148,7 +152,11 @@ pub(in crate::checks) fn of_namespaces(
                 .words("get pods")
                 .words("-o custom-columns=POD:.metadata.name,OWNER:.metadata.ownerReferences[*].name")
         });
-        return remedy.run(StepKind::Command, format!("{act}. This lists their pods"), Command::lines(lines));
+        return remedy.run(
+            StepKind::Command,
+            format!("{act}. This command lists their pods"),
+            Command::lines(lines),
+        );
     }
     found.retain(|owner, _| !rollouts.is_in_template(owner));
     if found.is_empty() { remedy } else { of_workloads(ctx, remedy, Needs::NewPods, act, &found) }
@@ -233,16 +241,31 @@ impl EveryStep {
         }
     }
 
+    /// Whether every workload has the proxy in its pod template, so that no line restarts one.
+    fn is_all_injected(&self) -> bool {
+        let restarts = |meshed: &Meshed| !meshed.restartable.is_empty() || !meshed.deletable.is_empty();
+        self.is_injected && !self.namespaces.values().any(restarts)
+    }
+
+    /// `act` for workloads that a restart does not change: `Restart X: reason` becomes `Inject X again`.
+    fn injecting(&self, act: &str) -> String {
+        let act = act.split_once(": ").map_or(act, |(act, _)| act);
+        let act = act.replacen("Restart ", "Inject ", 1).replacen("restart ", "inject ", 1);
+        format!(
+            "{act} again, with the linkerd CLI{}: a restart keeps the proxy in their pod templates",
+            self.cli
+        )
+    }
+
     fn text(&self, act: &str, left: usize) -> String {
-        let mut text = act.to_owned();
+        let mut text = if self.is_all_injected() { self.injecting(act) } else { act.to_owned() };
         let mut add = |more: String| text = format!("{text}. {more}");
         if left > 0 {
             add(format!("These are the first; {left} more lines follow when meshdoctor is run again"));
         }
-        if self.is_injected {
+        if self.is_injected && !self.is_all_injected() {
             add(format!(
-                "If the proxy is in the pod template, a restart keeps it: inject the workload again, with \
-                 the linkerd CLI{}",
+                "If the proxy is in the pod template, inject the workload again instead, with the linkerd CLI{}",
                 self.cli
             ));
         }

@@ -25,25 +25,29 @@ pub(in crate::checks) fn renew(
         Inject::ManualInGit(tool) => (
             StepKind::Note,
             format!(
-                "Run linkerd inject --manual on the workload's manifest in Git ({tool} reverts changes in the cluster). The \
-                 proxy is in its pod template, so a restart keeps it"
+                "Run linkerd inject --manual on the workload's manifest in Git ({tool} reverts changes in the cluster)"
             ),
             Vec::new(),
         ),
         Inject::ManualByHand => (
             StepKind::Note,
-            "Run linkerd inject --manual on the manifest of the workload, apply it, and create the pods again. The proxy is in \
-             the pod template, so a restart keeps it"
+            "Run linkerd inject --manual on the manifest of the workload, apply it, and create the pods again"
                 .to_owned(),
             Vec::new(),
         ),
+    };
+    let in_template = match way.inject {
+        Inject::Webhook => "",
+        Inject::Manual | Inject::ManualInGit(_) | Inject::ManualByHand => {
+            ". A restart is not enough: the proxy is in the pod template"
+        }
     };
     let full = way.full.as_ref().map_or_else(String::new, |full| {
         format!(". No room for the additional pod of a rollout: raise {full} first")
     });
     let command = (!lines.is_empty()).then(|| Command::lines(lines));
     let restarts = if command.is_some() { Restarts::Workloads } else { Restarts::Nothing };
-    Step { kind, text: format!("{text}; {because}{full}"), command, restarts }
+    Step { kind, text: format!("{text}; {because}{in_template}{full}"), command, restarts }
 }
 
 type Parts = (StepKind, String, Vec<Line>);
@@ -81,18 +85,13 @@ fn restarted(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -
 const ONE_AT_A_TIME: &str = "Delete the pods one at a time, each once the one before is ready again: the update strategy replaces no pod otherwise";
 
 fn injected(ctx: &Context<'_>, owner: &Owner, pods: &[String], way: &Way<'_>) -> Parts {
-    let mut text = format!(
-        "Inject the workload again, with the linkerd CLI{}: the proxy is in its pod template, so a restart keeps it",
-        release_of_cli(ctx)
-    );
-    if way.paused {
-        text.push_str(". Its rollout is paused: resume it");
-    }
+    let inject = if way.paused { "Resume the paused rollout and inject" } else { "Inject" };
+    let mut text = format!("{inject} the workload again, with the linkerd CLI{}", release_of_cli(ctx));
     let mut lines: Vec<Line> = way.resume(&owner.namespace).into_iter().collect();
     lines.extend(way.inject_again(ctx, owner));
     let keeps_pods = way.on_delete || way.target.is_none();
     if keeps_pods {
-        text.push_str(". Then delete the pods one at a time, each once the one before is ready again");
+        text.push_str(", and delete the pods one at a time, each once the one before is ready again");
         lines.extend(each_deleted(ctx, owner, pods));
     }
     (StepKind::Command, text, lines)

@@ -35,17 +35,15 @@ pub(super) fn control_plane(
             let (line, forced) = upgrade::to_release(ctx, to);
             remedy.run(
                 StepKind::Upgrade,
-                format!(
-                    "{act}, with the linkerd CLI{forced}: your values, and the new defaults for all others"
-                ),
+                format!("{act}; it keeps your values, and all others get the new defaults{forced}"),
                 guarded(Some(to), line),
             )
         }
         None => remedy.run(
             StepKind::Upgrade,
             format!(
-                "{act}, with the tool that installed Linkerd; find out which it was (only the CLI \
-             leaves that Secret)"
+                "{act}, with the tool that installed Linkerd. These commands show which: only the CLI leaves \
+             that Secret"
             ),
             which_tool(home),
         ),

@@ -34,8 +34,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .finding(
             Subject::thing("linkerd CLI"),
             format!(
-                "the linkerd CLI is {difference}: its checks, manifests and injection belong to another \
-                 release than the installed one"
+                "the linkerd CLI is {difference}: its checks, manifests and injected proxies are for another release"
             ),
         )
         .evidence(Evidence::other("linkerd CLI", cli.as_str()))

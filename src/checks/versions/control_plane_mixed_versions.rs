@@ -77,8 +77,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         let finding = ctx
             .finding(
                 subject,
-                "a component of the control plane runs another version than the injector: releases are \
-                 built and tested as a unit, and an interrupted upgrade leaves this state",
+                "a component of the control plane runs another version than the injector, usually because an upgrade \
+                 was interrupted. Releases are built and tested as a unit",
             )
             .evidences(evidence)
             .evidence(seen.clone())

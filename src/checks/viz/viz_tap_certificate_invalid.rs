@@ -106,7 +106,7 @@ fn finding_of(
     certificates: &[&Certificate],
 ) -> Finding {
     let steps = clocks_first(Remedy::new(), certificates.iter().copied(), ctx.now());
-    let why = ", which writes certificate and caBundle (with cert-manager, find out why that does not)";
+    let why = ", which writes certificate and caBundle";
     let steps = reinstall(ctx, steps, Extension::Viz, why).run(
         StepKind::Command,
         "Restart tap, so that it serves the certificate in the Secret",

@@ -60,8 +60,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         reinstall(ctx, Remedy::new(), Extension::Viz, ", which writes certificate and caBundle together")
             .run(
                 StepKind::Command,
-                "Restart the injector of tap, so that it serves the certificate in the Secret; then restart \
-         workloads that should be tappable",
+                "Restart the injector of tap, and then the workloads that should be tappable",
                 kubectl()
                     .namespace(namespace)
                     .words("rollout restart")
