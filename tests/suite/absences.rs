@@ -41,7 +41,7 @@ impl Loss {
         less
     }
 
-    /// Every loss of a cluster that one of these items would show.
+    /// Every loss that these items would show for this cluster.
     fn all(live: &Live, items: &BTreeSet<Item>) -> BTreeSet<Loss> {
         let mut losses = BTreeSet::new();
         for item in items {
@@ -138,7 +138,7 @@ fn no_check_reads_undeclared_evidence_on_other_clusters() {
 
 /// A number for what a check that reads these items sees of a cluster.
 fn contents(live: &Live, items: &BTreeSet<Item>) -> u64 {
-    // Where the control plane lives is found by the first two.
+    // The control-plane namespace is found from the first two.
     let found_by = [Kind::Deployment, Kind::DaemonSet, Kind::Namespace, Kind::Link];
     let kinds: BTreeSet<Kind> = items.iter().filter_map(Item::kind).chain(found_by).collect();
     let (memory, mut hasher) = (&live.0.memory, DefaultHasher::new());

@@ -1,4 +1,4 @@
-//! Bad input: what is broken is named with file and line, what is hostile does no harm, and the rest is there.
+//! Bad input: errors name file and line, hostile input does no harm, and the remaining objects are read.
 
 use std::fs;
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ fn what_is_broken_is_named_with_its_line_and_the_rest_is_there() {
     for (name, bytes, pods, message) in cases {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
-        // Said to be complete, it is not: something could not be read.
+        // Declared complete, but part of it could not be read.
         let evidence = open(&[&path], Completeness::All).unwrap_or_else(|e| panic!("{name}: {e}"));
         let (count, fetched) = list(&evidence, Kind::Pod);
         assert_eq!(count, pods, "{name}: {fetched:?}");
@@ -131,7 +131,7 @@ fn where_nothing_is_to_be_read_the_reason_is_said() {
         let error = open(&[&path(name)], Completeness::All).map(|_| ()).expect_err(name).to_string();
         assert!(error.contains(part), "{error}");
     }
-    // Beside something that can be read, it is a gap.
+    // Together with readable input, it is a gap.
     fs::write(path("pods.json"), kubectl_list(&[pod("a", 1)]).to_string()).unwrap();
     let evidence = open(&[&path("pods.json"), &path("words.txt")], Completeness::All).unwrap();
     let (count, fetched) = list(&evidence, Kind::Pod);

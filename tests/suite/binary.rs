@@ -1,4 +1,4 @@
-//! The real binary, in an environment of its own: how it is run, what it said, and the files that it is given to read.
+//! Runs the real binary in its own environment, with the files that it reads, and captures its output.
 
 use std::borrow::BorrowMut;
 use std::ffi::OsStr;
@@ -59,7 +59,7 @@ impl From<Output> for Ran {
 }
 
 impl Ran {
-    /// All that it said, the report first.
+    /// Everything that it printed, standard output first.
     pub fn text(&self) -> String {
         format!("{}{}", self.out, self.err)
     }

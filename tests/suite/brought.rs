@@ -1,5 +1,5 @@
-//! Checks that users bring: the examples prove themselves, nothing tells them from the built-in ones, and their parameters are set.
-//! What is refused of a card, what its expressions say and what it reads of custom resources are modules of their own.
+//! Custom checks: the examples pass their own tests, are treated like built-in checks, and accept parameters.
+//! Submodules cover refused cards, expressions and custom resources.
 
 mod custom_resources;
 mod expressions;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::binary::{Ran, meshdoctor, ran_to, write};
 
-/// A run beside the sources, as whoever brings a check makes it.
+/// A run in the repository's root, as for an author of custom checks.
 fn ran(arguments: &[&str], exit: i32) -> Ran {
     ran_to(exit, meshdoctor(arguments).current_dir(env!("CARGO_MANIFEST_DIR")))
 }
@@ -53,7 +53,7 @@ fn the_examples_say_what_their_cards_claim() {
         let mut test = meshdoctor(&["test", "examples/checks"]);
         ran_to(0, test.current_dir(env!("CARGO_MANIFEST_DIR")).env("UPDATE", "1"));
     }
-    // However the folder is written: what a card expects is the same for everybody.
+    // The result does not depend on how the folder is spelled.
     let absolute = format!("{}/examples/checks", env!("CARGO_MANIFEST_DIR"));
     for folder in ["examples/checks", "./examples/checks", "examples/checks/", &absolute] {
         let said = ran(&["test", folder], 0).out;

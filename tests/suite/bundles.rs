@@ -296,7 +296,7 @@ fn a_list_that_began_again_is_saved_once() {
     assert_eq!((pods.count(), &pods.fetched), (700, &Fetched::Complete));
     assert!(!fs::read_to_string(path.join("cluster/core/v1/pods/0001.json")).unwrap().contains("old-"));
 
-    // Nobody had a CLI to ask, which is no gap in the cluster's evidence.
+    // No CLI was available, which is not a gap in the cluster's evidence.
     let cli = collect_now(&bundle, &BTreeSet::from([Item::CliVersion]), &Options::default(), None);
     assert_eq!(cli.cluster.cli_version, Err(Why::NotOffered));
 }
@@ -378,7 +378,7 @@ fn a_target_that_cannot_be_written_is_known_before_collecting_and_leaves_nothing
     assert_eq!(names(folder.path()), before, "a run that is given up leaves nothing behind");
     save(&troubled(), &Options::default(), &there("y.tar.gz"));
     save(&troubled(), &Options::default(), &there("y.tar.gz"));
-    assert_eq!(names(folder.path()).len(), before.len() + 1, "written twice, one file and nothing beside it");
+    assert_eq!(names(folder.path()).len(), before.len() + 1, "written twice: one file and no leftovers");
 }
 
 fn names(folder: &Path) -> Vec<PathBuf> {
@@ -450,7 +450,7 @@ fn what_the_operator_may_do_is_kept_with_its_answer() {
     assert!(!told.contains("kubectl auth can-i create secrets -n linkerd: no"), "{told}");
     assert_eq!(report(&replay(&path, &Options::default()), &before), told);
 
-    // A run that did not ask has no answer, which is no permission.
+    // Without access reviews in the bundle the answer is unknown, not allowed.
     let items = BTreeSet::from([Item::List(Kind::Pod)]);
     let path = folder.path().join("pods.tar");
     let writer = Writer::create(&path).unwrap();

@@ -1,4 +1,5 @@
-//! `meshdoctor policy --to` and what `reach` says of routes and of what lies outside, on one small cluster.
+//! `meshdoctor policy --to`, and `reach` with routes and destinations outside the cluster, on one small
+//! cluster.
 
 use crate::binary::{Ran, meshdoctor, ran, write};
 

@@ -1,5 +1,5 @@
-//! Every case of every card says what the card claims, to the letter; and every check is proved by at least one firing
-//! case, one quiet one and one in which evidence is missing. `UPDATE=1` rewrites the expectations in place.
+//! Every case of every card produces exactly the expected output, and every check has at least one firing
+//! case, one quiet case and one case with missing evidence. `UPDATE=1` rewrites the expectations in place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,8 @@ fn path(check: &Check) -> PathBuf {
     root().join(format!("checks/{}/{}.md", check.card().front.category, check.id))
 }
 
-/// Runs the cases of one card; the card's text, with the expectations rewritten when that is asked for.
+/// Runs the cases of one card. Returns the card's text, with rewritten expectations if an update is
+/// requested.
 fn judge(check: &'static Check, wrong: &mut Vec<String>) -> String {
     let update = std::env::var_os("UPDATE").is_some();
     let mut text = std::fs::read_to_string(path(check)).unwrap();
@@ -69,7 +70,7 @@ fn judge(check: &'static Check, wrong: &mut Vec<String>) -> String {
                 .expect("the case came from this card");
         } else {
             wrong.push(format!(
-                "{place}: said\n{said}\nbut the card expects\n{}\n(UPDATE=1 cargo test rewrites it; read the diff)",
+                "{place}: the output is\n{said}\nbut the card expects\n{}\n(UPDATE=1 cargo test rewrites it; read the diff)",
                 case.expect
             ));
         }
@@ -139,7 +140,7 @@ fn ids_name_the_bad_state_and_cards_refer_to_cards() {
             for other in others {
                 assert!(
                     checks::find(other).is_some_and(|c| c.id == other),
-                    "{} {word} {other}, which is no check",
+                    "{} {word} {other}, which is not a check",
                     check.id
                 );
             }

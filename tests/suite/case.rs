@@ -70,7 +70,7 @@ impl Live {
         self.judge_on(&self.collect(&[check]), check)
     }
 
-    /// The same cluster in which an item cannot be had.
+    /// The same cluster without one item.
     pub fn without(&self, item: &Item, why: Why) -> Live {
         let mut other = self.clone();
         other.0.memory.trouble.insert(item.clone(), why);

@@ -1,5 +1,6 @@
-//! Manifests in the place of a cluster, and laid over one: what a change brings in and what it cures; that a change which
-//! changes nothing is told as that; and that the pods which templates will make are those that the real injector made.
+//! Manifests in place of a cluster, and manifests applied on top of one: the findings that a change
+//! introduces and cures. A change without effect is reported as such, and the pods predicted from templates
+//! match those of the real injector.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,7 +37,7 @@ fn set(manifests: &Value) -> Set {
     futures::executor::block_on(Set::of(&given, None))
 }
 
-/// A change says no more of when a cluster was looked at than the cluster does.
+/// A change does not make the capture time of a cluster more certain.
 #[test]
 fn evidence_with_a_change_over_it_is_of_no_better_known_moment() {
     let own = tempfile::tempdir().unwrap();
@@ -99,7 +100,7 @@ pub fn as_written(recording: &Path) -> Value {
     json!({"apiVersion": "v1", "kind": "List", "items": written})
 }
 
-/// What is read of a container that the injector added; where a volume is mounted does not matter.
+/// The fields that are read of a container that the injector added; mount paths do not matter.
 fn read_of(container: &Container) -> Container {
     let mut container = container.clone();
     // The API server's token counts for none.
@@ -160,7 +161,7 @@ fn the_pods_that_templates_will_make_are_those_of_the_real_injector() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What `check` says of it, in lines.
+/// The output of `check`.
 pub fn told(arguments: &[&str], exit: i32) -> String {
     ran_to(exit, meshdoctor(arguments)).out
 }
@@ -303,7 +304,7 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
     assert_eq!(findings.len(), 1, "{said}");
     assert!(findings[0].contains("native-sidecar-key-misspelled Job shop/report"), "{said}");
     told(&[&all[..], &["--fail-on", "warning"]].concat(), 1);
-    // Of an object that stands twice the later counts, and that is said.
+    // If an object occurs twice, the later one wins, with a warning.
     let well = MISSPELLED
         .replace("config.linkerd.io/proxy-native-sidecar", "config.linkerd.io/proxy-enable-native-sidecar");
     let well = written(folder.path(), "zz.yaml", &well).display().to_string();
@@ -311,7 +312,7 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
     let (said, warned) = (out.out, out.err);
     assert!(!said.contains("warning native-sidecar-key-misspelled"), "{said}");
     assert!(warned.contains("Job shop/report occurs twice, at ") && warned.contains("zz.yaml:"), "{warned}");
-    // An empty file in a folder says nothing, as to kubectl apply.
+    // An empty file in a folder is ignored, as by kubectl apply.
     let some = tempfile::tempdir().unwrap();
     written(some.path(), "job.yaml", MISSPELLED);
     written(some.path(), "left-over.yaml", "");
@@ -322,7 +323,7 @@ fn manifests_alone_say_what_they_show_and_nothing_of_what_they_do_not_hold() {
             || said.contains("warning native-sidecar-key-misspelled"),
         "{said}"
     );
-    // A text that cannot be read is no pass.
+    // A file that cannot be parsed never passes.
     let broken =
         written(folder.path(), "broken.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: x\n");
     let broken = broken.display().to_string();
@@ -381,7 +382,7 @@ fn a_change_that_changes_nothing_is_told_as_that() {
                 same.push(object.clone());
             }
         }
-        // All pods made again, which is no change either as far as anybody can tell.
+        // All pods are recreated, which is not a visible change either.
         let mut again = same.clone();
         for object in &mut again {
             if object["spec"]["template"].is_object() {

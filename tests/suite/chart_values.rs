@@ -1,5 +1,5 @@
-//! Values that are about to be given to a chart: by themselves, over a cluster, before an upgrade; and that they are told by file
-//! and line, and nothing secret with them.
+//! Chart values before they are used: alone, on top of a cluster, and before an upgrade. Findings name file
+//! and line, and reports contain no secret.
 
 use std::path::PathBuf;
 
@@ -43,7 +43,7 @@ fn values_by_themselves_are_told_by_file_and_line_and_without_secrets() {
     let expected =
         [("chart-value-refused", 3, 3), ("chart-value-unknown", 7, 7), ("chart-value-unknown", 2, 3)];
     assert_eq!(places, expected.map(|(check, line, column)| (check.to_owned(), line, column)), "{json}");
-    // What is put right in a later file is well.
+    // A later file that corrects the value leaves no finding.
     let right = write(
         own.path(),
         "right.yaml",
@@ -93,7 +93,7 @@ fn over_a_cluster_the_values_are_those_that_it_would_keep() {
     assert!(checks.contains(&"cluster-networks-incomplete"), "{checks:?}");
     let networks = begun.iter().find(|finding| finding["check"] == "cluster-networks-incomplete").unwrap();
     assert_eq!(networks["written"][0]["line"], 2, "{networks}");
-    // The values that are there bring in nothing.
+    // The current values introduce nothing.
     let same = write(own.path(), "same.yaml", "controllerReplicas: 1\n");
     let args = ["check", "--values", &same, "--chart", "linkerd-control-plane", "--bundle", &bundle];
     let json = ran(meshdoctor(&[&args[..], &["-o", "json"]].concat())).out;

@@ -26,7 +26,7 @@ fn wrong_words_are_usage_errors_with_the_nearest_real_one() {
     ] {
         let output = ran(meshdoctor(args));
         assert_eq!(output.status, 2, "{args:?}: {}", output.err);
-        assert!(output.err.contains(hint), "{args:?} hints at {hint:?}, but says\n{}", output.err);
+        assert!(output.err.contains(hint), "{args:?} should hint at {hint:?}, but prints\n{}", output.err);
         assert_eq!(output.out, "", "{args:?}: standard output is for reports");
     }
 }
@@ -238,7 +238,7 @@ fn the_help_of_check_has_examples_and_the_exit_statuses() {
     for (status, _) in meshdoctor::exit::ALL {
         assert!(help.contains(&format!("\n  {status}  ")), "{status}: {help}");
     }
-    assert!(help.contains("Show the full report"), "-v says what it unfolds: {help}");
+    assert!(help.contains("Show the full report"), "the help of -v states what it shows: {help}");
 }
 
 /// Every anchor of every row that a check answers leads to that check, alone or in a list, however it was copied.
@@ -261,7 +261,7 @@ fn explain_takes_the_anchors_of_linkerd_check() {
     }
     let answered = meshdoctor::checks::all()
         .flat_map(|check| check.card().front.linkerd_check.iter().map(|row| (row.anchor.as_str(), check.id)));
-    // One of each kind is enough for the binary; the library was asked about all of them.
+    // One of each kind is enough for the binary; all of them are tested through the library.
     let mut one: Option<&str> = None;
     let mut several: Option<&str> = None;
     for (anchor, id) in answered {
@@ -283,7 +283,7 @@ fn explain_takes_the_anchors_of_linkerd_check() {
         assert!(list.out.contains(check.id), "{several}: {}", list.out);
     }
     assert_eq!(ran(meshdoctor(&["explain", "l5d-nothing-of-the-kind"])).status, 2);
-    assert_eq!(ran(meshdoctor(&["list", several])).status, 0, "--only and list take them as well");
+    assert_eq!(ran(meshdoctor(&["list", several])).status, 0, "--only and list take them too");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What other tools collect of a cluster, in their own layouts, made of recorded clusters: what is said of it is what is said of the
-//! whole recording, and of what it does not hold nothing passes.
+//! Collections of other tools in their own layouts, built from recorded clusters. The findings equal those
+//! for the whole recording, and no check passes without its evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::binary::{meshdoctor, ran};
 use crate::recordings;
 
-/// Recordings with trouble of several kinds, and one that is well.
+/// Recordings with several kinds of failures, and a healthy one.
 const OF: [&str; 4] =
     ["healthy-2.18", "inject-as-label", "destination-scaled-to-zero", "control-plane-mixed"];
-/// How troubleshoot names its files, where that is not the resource.
+/// File names of troubleshoot that differ from the resource's name.
 const NAMES: [(&str, &str); 6] = [
     ("poddisruptionbudgets", "pod-disruption-budgets"),
     ("networkpolicies", "network-policy"),
@@ -118,7 +118,8 @@ fn sysdump(recording: &Path, folder: &Path) {
     for resource in ["nodes", "namespaces", "pods", "services", "endpoints", "endpointslices", "events"] {
         let items: Vec<Value> =
             all.get(resource).into_iter().flat_map(BTreeMap::values).flatten().cloned().collect();
-        // It prints the lists of a typed client: only the list says its kind, and says it behind its items.
+        // The tool prints typed lists: only the list has `kind` and `apiVersion`, and has them after its
+        // items.
         let mut typed = list(&items);
         for item in typed["items"].as_array_mut().unwrap() {
             item.as_object_mut().unwrap().retain(|field, _| field != "kind" && field != "apiVersion");
@@ -156,7 +157,7 @@ fn a_sysdump_tells_the_version_and_the_cni_configuration_of_its_nodes() {
     assert!(said.contains("cilium-gone") && said.contains("missing from the dump"), "{said}");
     let file = fs::read_to_string(folder.path().join("kept/nodes/n1/cni/net.d/05-cilium.conflist")).unwrap();
     assert!(file.contains("linkerd-cni") && !file.contains("eyJ"), "{file}");
-    // The directory may hold more: that an entry is missing is not said of it, nor that all is well.
+    // The directory may contain more files, so neither a missing entry nor a pass is reported.
     let checks = report["checks"].as_array().unwrap().iter();
     let passed = checks
         .filter(|check| check["id"].as_str().unwrap().starts_with("cni-entry") && check["outcome"] == "pass");
@@ -344,7 +345,7 @@ fn certificates_that_must_gather_shows_are_judged_and_keys_are_not() {
         assert_eq!((now[id].as_str(), later[id].as_str()), (was, is), "{id}");
     }
     assert!(now.values().all(|outcome| outcome != "findings"), "{now:?}");
-    // As `linkerd install` makes it, of which the length alone is shown.
+    // As `linkerd install` creates it; only the length is visible.
     let folder = tempfile::tempdir().unwrap();
     must_gather(folder.path(), ["crt.pem", "key.pem"]);
     let now = at(folder.path(), "2026-01-15T12:00:00Z");

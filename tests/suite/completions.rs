@@ -14,7 +14,7 @@ case "$*" in
 esac
 "#;
 
-/// What bash offers for the last of these words.
+/// The completions of bash for the last of these words.
 fn offered(words: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let kubectl = folder.path().join("kubectl");
@@ -55,7 +55,7 @@ fn bash_offers_checks_categories_demos_forms_and_contexts() {
     assert_eq!(
         offered(&["check", "--context", ""]),
         ["west", "east", "$HOME"],
-        "names are no text of the shell"
+        "names are not evaluated by the shell"
     );
     assert_eq!(offered(&["check", "--context", "we"]), ["west"]);
     assert_eq!(offered(&["check", "--only", "no-such"]), Vec::<String>::new());

@@ -1,4 +1,5 @@
-//! `meshdoctor.toml`: what it says is what flags say, the command line counts before it, and what no command takes is told by line.
+//! `meshdoctor.toml`: sets flags, is overridden by the command line, and is refused with the line of an
+//! unknown key.
 
 use std::path::Path;
 
@@ -26,7 +27,8 @@ fn what_the_file_says_counts_where_the_command_line_says_nothing() {
         "{}",
         first.text()
     );
-    // From a folder below, with files beside the file; the command line counts first, and so does its wish for none.
+    // From a subfolder, with paths relative to the file. The command line takes precedence, also to disable a
+    // setting.
     let from_below = ran(meshdoctor(&["check"]).current_dir(&below));
     assert_eq!(from_below.status, 1, "{}", from_below.text());
     let never = ran(meshdoctor(&["check", "--fail-on", "never"]).current_dir(&below));
@@ -44,7 +46,7 @@ fn what_the_file_says_counts_where_the_command_line_says_nothing() {
         &["check", "--manifests", "k8s", "--linkerd-version", "edge-25.4.4"],
     );
     assert_eq!(other.status, 1, "{}", other.text());
-    // What is shown is where it stands.
+    // `config` shows each setting with its line.
     let shown = run(own.path(), config, &["config"]);
     assert!(shown.text().contains("     4  check --fail-on=warning"), "{}", shown.text());
 }
@@ -63,7 +65,7 @@ fn a_check_is_as_bad_as_the_file_says() {
         &[&words[..], &["--fail-on", "warning"]].concat(),
     );
     assert_eq!(lesser.status, 0, "{}", lesser.text());
-    // The command line says it last.
+    // The command line takes precedence.
     let again = run(
         own.path(),
         "[severity]\nnative-sidecar-key-misspelled = \"info\"\n",
@@ -116,7 +118,7 @@ fn what_no_command_takes_is_told_by_line() {
             "[severity]\ninjector-fails-open = 3\n",
             "meshdoctor.toml:2: the severity of injector-fails-open must be a text",
         ),
-        // Two that do not go together, beside one that is only wrong where it stands alone.
+        // Two settings that conflict, next to one that is only wrong alone.
         (
             "[check]\nsave = \"b\"\nforce = true\nquiet = true\n\nverbose = 1\n",
             "meshdoctor.toml:6: the argument '--quiet' cannot be used with '--verbose[=<LEVEL>]' (line 4)",
@@ -144,12 +146,12 @@ fn what_no_command_takes_is_told_by_line() {
         let output = run(own.path(), config, &["check", "--manifests", "."]);
         assert_eq!(output.status, 2, "{config}: {}", output.text());
         assert!(output.text().contains(said), "{config}: {}", output.text());
-        // Whoever asks what the file sets is told the same.
+        // `config` reports the same error.
         let shown = run(own.path(), config, &["config"]);
         assert_eq!(shown.status, 2, "{config}: {}", shown.text());
         assert!(shown.text().contains(said), "{config}: {}", shown.text());
     }
-    // What the command line may still say is no mistake of the file.
+    // A setting that the command line may still complete is not an error of the file.
     let config = "[check]\nfail-on = \"never\"\nforce = true\n";
     let said = "meshdoctor.toml:3: the following required arguments were not provided: --save <PATH>";
     for (command, status) in [("check", 2), ("config", 0)] {
@@ -161,8 +163,8 @@ fn what_no_command_takes_is_told_by_line() {
     assert_eq!(missing.status, 2, "{}", missing.text());
 }
 
-/// A severity that is no less than its card's is that of every finding, also of what is only an info by itself; the configuration is
-/// taken as the command line is.
+/// A severity at or above the card's applies to every finding, including those that are info by default. The
+/// configuration file acts like the command line.
 #[test]
 fn what_is_only_an_info_can_be_made_to_count() {
     let own = tempfile::tempdir().unwrap();
@@ -184,7 +186,7 @@ fn what_is_only_an_info_can_be_made_to_count() {
     );
 }
 
-/// Cards of a user are the same for every command, also where the file says them for `check`.
+/// Custom checks are known to every command, also if the file lists them for `check`.
 #[test]
 fn checks_of_ones_own_are_known_to_every_command() {
     let own = tempfile::tempdir().unwrap();
@@ -202,12 +204,13 @@ fn checks_of_ones_own_are_known_to_every_command() {
         assert_eq!(output.status, 0, "{words:?}: {}", output.text());
         assert!(output.text().contains(said), "{words:?}: {}", output.text());
     }
-    // A table of its own counts before that of check, and a card that is none is told where it is needed.
+    // A command's own table takes precedence over that of `check`. A missing card is only reported by
+    // commands that need it.
     let none = run(own.path(), "[check]\nchecks = [\"mine\"]\n[list]\nchecks = [\"other\"]\n", &["list"]);
     assert_eq!(none.status, 2, "{}", none.text());
     let version = run(own.path(), "[check]\nchecks = [\"nowhere\"]\n", &["version"]);
     assert_eq!(version.status, 0, "{}", version.text());
-    // What the report says to read on can be pasted as it is.
+    // The command that the report suggests for further reading works as printed.
     std::fs::write(own.path().join("web.yaml"), "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: a}]}}}\n").unwrap();
     let words = ["check", "--no-config", "--checks", "mine", "--only", "yours", "--manifests", "web.yaml"];
     let found = ran(meshdoctor(&words).current_dir(own.path()));
@@ -218,7 +221,7 @@ fn checks_of_ones_own_are_known_to_every_command() {
     );
 }
 
-/// A parameter of a built-in check holds in the run, stands in the report, and is shown with what holds without it.
+/// A parameter of a built-in check applies to the run, is in the report, and is shown with its default.
 #[test]
 fn a_built_in_check_is_set_anew() {
     let own = tempfile::tempdir().unwrap();

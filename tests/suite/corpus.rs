@@ -1,10 +1,11 @@
-//! The corpus: nodes as real platforms and CNI plugins leave them, healthy and broken, each a small whole cluster in a file
-//! of `corpus/`. For each it stands written what must be said at warning and above, and so that nothing else may be: in
-//! any category, on any node.
+//! The corpus: nodes as real platforms and CNI plugins set them up, healthy and broken. Each file of
+//! `corpus/` is a small whole cluster and lists all findings of warning and above that it must produce, in
+//! any category and on any node.
 //!
-//! A file is front matter (see [`Front`]), the story with the public thread it is modelled on, the blocks of a scene,
-//! and one `text expect` block. A line there is `SEVERITY CONFIDENCE ID SUBJECT,...`, with ` <- CAUSE` behind it when the
-//! finding is explained by that one, perhaps among others; `open ID` says that a check may not call this cluster fine.
+//! A file consists of front matter (see [`Front`]), a description with the public thread that it is modelled
+//! on, the blocks of a scene, and one `text expect` block. A line of that block is `SEVERITY CONFIDENCE ID
+//! SUBJECT,...`, followed by ` <- CAUSE` if that finding is among its causes. `open ID` means that the check
+//! must not pass on this cluster.
 
 mod host;
 mod large;
@@ -22,12 +23,12 @@ use serde::Deserialize;
 
 use crate::stories::judge;
 
-/// What a file says before its story.
+/// Front matter of a file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Front {
     title: String,
-    /// Public threads that tell of nodes like these; none for a platform's ordinary state.
+    /// Public threads about nodes like these; empty for a platform's ordinary state.
     threads: Vec<String>,
     /// The cluster's nodes, and the host of `hosts.yaml` that each is. The control plane runs on the first.
     nodes: BTreeMap<String, String>,
@@ -35,13 +36,13 @@ struct Front {
     provider: String,
     /// `containerRuntimeVersion` of nodes where it is not containerd.
     runtime: BTreeMap<String, String>,
-    /// Nodes whose snapshot holds what the blocks say and nothing else.
+    /// Nodes whose snapshot contains only the files in the blocks.
     bare: BTreeSet<String>,
     /// Files of snapshots whose lines end as on Windows.
     crlf: BTreeSet<String>,
 }
 
-/// A node set: a cluster and what must be said about it.
+/// A node set: a cluster and its expected findings.
 struct Set {
     name: String,
     scene: Scene,
@@ -58,7 +59,7 @@ fn folder() -> String {
 }
 
 impl Front {
-    /// The text of a base cluster, in which `$NAME$` stands for what the front matter says.
+    /// The text of a base cluster, with `$NAME$` replaced by values of the front matter.
     fn base(&self, name: &str) -> Option<String> {
         let text = |name: &str| std::fs::read_to_string(format!("{}/bases/{name}.yaml", folder())).ok();
         let whole = self.filled(&text(name)?, 0);
@@ -158,7 +159,7 @@ fn line(report: &Report, finding: &Finding) -> String {
     line
 }
 
-/// What is said at warning and above, and which of the checks that must leave something open do not.
+/// The findings of warning and above, and the required `open` checks that are open.
 fn said(set: &Set, report: &Report) -> Vec<String> {
     let loud = report.findings.iter().filter(|finding| finding.severity >= Severity::Warning);
     let mut said: Vec<String> = loud.map(|finding| line(report, finding)).collect();

@@ -1,6 +1,6 @@
-//! What is shipped beside the binary: the chart and the plain manifests hold the role of the documentation, what the chart is given
-//! reaches the command, the templates of packages are filled or refused, the hooks and the action name flags that there are, and
-//! the book holds every page.
+//! Deployment files: the chart and the plain manifests contain the documented role, chart values reach the
+//! command, package templates are filled or refused, the hooks and the action use existing flags, and the
+//! book contains every page.
 
 use std::path::Path;
 use std::process::Command;
@@ -61,7 +61,7 @@ fn the_role_that_is_deployed_is_that_of_the_documentation() {
     );
 }
 
-/// The rules that the chart holds are those that are tested, and a PrometheusRule only where it is asked for.
+/// The chart contains the tested rules, and renders a PrometheusRule only if enabled.
 #[test]
 fn the_alert_rules_of_the_chart_are_those_of_the_file() {
     let rules = std::fs::read_to_string("deploy/monitoring/alerts.yaml").unwrap();
@@ -79,7 +79,8 @@ fn the_alert_rules_of_the_chart_are_those_of_the_file() {
     assert_eq!(rule["metadata"]["labels"]["release"], "kps");
 }
 
-/// What the manifests of fleets and nodes say to the command is what it takes; no pod of theirs has rights in this cluster.
+/// The command accepts the arguments in the manifests of fleets and nodes; their pods have no rights in this
+/// cluster.
 #[test]
 fn the_manifests_of_fleets_and_nodes_say_words_that_the_command_takes() {
     let own = tempfile::tempdir().unwrap();
@@ -99,7 +100,7 @@ fn the_manifests_of_fleets_and_nodes_say_words_that_the_command_takes() {
             assert_eq!(security["allowPrivilegeEscalation"], false, "{file}");
             assert!(container["ports"].is_null(), "{file}: it serves nothing");
             let words = container["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap());
-            // It would stay for ever; and there are no such folders here.
+            // `--hold` would never return, and these folders do not exist here.
             let words: Vec<&str> = words.filter(|word| *word != "--hold").collect();
             let output = meshdoctor(&words).current_dir(own.path()).output().unwrap();
             let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -112,7 +113,7 @@ fn the_manifests_of_fleets_and_nodes_say_words_that_the_command_takes() {
     assert_eq!(pods, 3);
 }
 
-/// The words of a CronJob of the fleet, with its folders in the place of those of the pod.
+/// The arguments of a CronJob of the fleet, with local folders in place of the pod's.
 fn words_of_fleet(name: &str, own: &Path) -> Vec<String> {
     let all = documents(&std::fs::read_to_string("deploy/fleet.yaml").unwrap());
     let is = |one: &&Value| one["kind"] == "CronJob" && one["metadata"]["name"] == name;
@@ -127,7 +128,8 @@ fn words_of_fleet(name: &str, own: &Path) -> Vec<String> {
     words.map(here).collect()
 }
 
-/// An index whose Secret is not there says so and fails; the summary judges the others and names its cluster.
+/// The job of a cluster whose Secret is missing reports this and fails; the summary evaluates the others and
+/// names that cluster.
 #[cfg(feature = "live")]
 #[test]
 fn a_cluster_of_the_fleet_without_its_secret_is_named_and_sinks_no_other() {
@@ -292,7 +294,7 @@ fn workflow_pins_what_it_runs() {
     assert!(installs.iter().all(|line| line.contains("--version ")), "{installs:?}");
 }
 
-/// What a query asks of each metric: its name, and the labels that it names with the values that they are to have.
+/// The metrics of a query: name, and the labels with their required values.
 fn asked(query: &str) -> Vec<(String, Vec<(String, String)>)> {
     let metric = regex::Regex::new(r"(meshdoctor_[a-z_]+)(\{[^}]*\})?").unwrap();
     let label = regex::Regex::new(r#"([a-z_]+)=~?"([^"]*)""#).unwrap();
@@ -385,7 +387,7 @@ fn templates_of_packages_are_filled_or_refused() {
     assert!(said.contains("SHA256 aarch64-apple-darwin"), "{said}");
 }
 
-/// The action's script, with a command that only says its words.
+/// The script of the action, with a command that only prints its arguments.
 #[cfg(unix)]
 #[test]
 fn the_action_takes_a_flag_with_its_value_on_one_line() {
@@ -435,7 +437,7 @@ fn hooks_and_action_say_words_that_the_command_takes() {
     let words: Vec<&str> = entry.split_whitespace().skip(1).chain(["."]).collect();
     let output = meshdoctor(&words).current_dir(own.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    // The action's own words, with what it takes by default.
+    // The action's own arguments, with its default inputs.
     let action = documents(&std::fs::read_to_string("action.yml").unwrap());
     let script = action[0]["runs"]["steps"][1]["run"].as_str().unwrap();
     assert!(script.contains("meshdoctor check -o github ${words[@]+\"${words[@]}\"}"), "{script}");

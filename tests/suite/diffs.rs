@@ -1,4 +1,4 @@
-//! Two reports and what differs: what nobody looked at is never fixed. The real binary.
+//! The difference of two reports with the real binary: a finding that was not checked again is never fixed.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn count(difference: &Value, state: &str) -> usize {
     difference["entries"].as_array().unwrap().iter().filter(|entry| entry["state"] == state).count()
 }
 
-/// Takes the errors away, and says of their checks how they ended.
+/// Removes all errors and sets the outcome of their checks.
 fn without_errors(document: &mut Value, outcome: &str) {
     let findings = document["findings"].as_array_mut().unwrap();
     let errors: Vec<String> = findings
@@ -60,7 +60,7 @@ fn what_is_gone_is_fixed_only_where_somebody_looked() {
     report(dir, "one.json", |document| document["subject"]["cluster"] = json!({"uid": "one"}));
     for (before, after) in [("one.json", "other.json"), ("other.json", "one.json")] {
         let (status, difference) = diff(dir, before, after);
-        assert_eq!(status, 4, "another cluster is no repaired one");
+        assert_eq!(status, 4, "another cluster is not a repaired one");
         assert_eq!(count(&difference, "fixed") + count(&difference, "new"), 0, "{difference:#}");
     }
     report(dir, "less.json", |document| {
@@ -148,7 +148,7 @@ fn bundles_are_compared_as_their_reports_are() {
     assert_eq!(said(&[&before, &of("healthy-2.18")]).0, reports.0);
 }
 
-/// What is said, without the moments and files of the two runs.
+/// The output without timestamps and file names.
 fn lines(text: &str) -> Vec<&str> {
     text.lines().filter(|line| !line.contains("json") && !line.contains("2026-")).collect()
 }

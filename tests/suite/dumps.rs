@@ -1,5 +1,5 @@
-//! What people already have, in every form it comes in: the same objects come out of each, what is not there is not
-//! captured, and what is broken is named while the rest is there.
+//! Dumps in every supported form contain the same objects. Missing lists are not captured, and a broken part
+//! is named while the rest is read.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -185,7 +185,7 @@ fn completeness_is_what_the_operator_says() {
         ask(&evidence, &named(Kind::Pod, Scope::Fixed("shop".to_owned()), "gone")),
         (0, Fetched::Complete)
     );
-    // An empty list is evidence too, for whoever says that it is all.
+    // An empty list is evidence too if the dump is declared complete.
     fs::write(&path, kubectl_list(&[]).to_string()).unwrap();
     assert_eq!(list(&open(&[&path], Completeness::All).unwrap(), Kind::Pod), (0, Fetched::Complete));
     assert_eq!(list(&open(&[&path], Completeness::Unstated).unwrap(), Kind::Pod), (0, not_captured()));
@@ -320,7 +320,7 @@ fn secrets_that_must_gather_hides_are_not_read_and_not_missed() {
         ("", false),
     ] {
         for (certificate, is_shown) in [("tls.crt", true), ("crt.pem", false)] {
-            // Of a certificate under another name only the length is there, too.
+            // A certificate under another key is also reduced to its length.
             let shown = if is_shown || !hidden { "Y2VydA==" } else { value };
             let secret = json!({"metadata": {"namespace": "linkerd", "name": "linkerd-identity-issuer"},
                 "data": {"key": value, certificate: shown}, "type": "kubernetes.io/tls"});
@@ -407,7 +407,7 @@ fn recorded_clusters_are_read_whole() {
         let version =
             collect_now(&evidence, &BTreeSet::from([Item::ServerVersion]), &Options::default(), None);
         assert!(version.cluster.server_version.is_ok(), "{place}");
-        // The folder as it is, with files beside the dump that are none.
+        // The folder as it is, with files next to the dump that are not part of it.
         let folder = open(&[&recording], Completeness::All).unwrap();
         assert_eq!(list(&folder, Kind::Pod), list(&evidence, Kind::Pod), "{place}");
         assert!(folder.warnings().is_empty(), "{place}: {:?}", folder.warnings());

@@ -1,4 +1,5 @@
-//! Links between clusters of one run, from both ends: gateways, access, and what is mirrored of what is exported.
+//! Links between clusters of one run, evaluated from both ends: gateways, access, and mirrored and exported
+//! services.
 
 use serde_json::{Value, json};
 
@@ -178,7 +179,7 @@ fn a_link_is_held_against_its_other_end() {
     assert_eq!(fleet["links"]["fit"][0]["to"], "east");
     assert_eq!(fleet["oneCluster"], json!([["east", "west"]]));
 
-    // Where one end cannot be read, that is said, and nothing passes.
+    // If one end cannot be read, the link is reported as not checked and never passes.
     let partly = tempfile::tempdir().unwrap();
     lay(partly.path(), "west", "healthy-2.18-multicluster", &[link("east", "cluster.local")]);
     lay(partly.path(), "east", "healthy-2.18-multicluster", &[]);
@@ -189,7 +190,8 @@ fn a_link_is_held_against_its_other_end() {
     assert!(!fleet["links"]["notChecked"].as_array().unwrap().is_empty());
 }
 
-/// The other end has to let the link in, and be where the link says. What does not fit counts at the gate, as findings do.
+/// The target cluster must grant the link access and match the Link's settings. Mismatches fail the run like
+/// findings.
 #[test]
 fn the_other_end_lets_the_link_in_and_is_where_it_says() {
     let exported = json!({"mirror.linkerd.io/exported": "true"});
@@ -263,7 +265,7 @@ fn the_other_end_lets_the_link_in_and_is_where_it_says() {
             gateway(all, &|one| one["status"] = with_address("192.0.2.1"));
             edit(all);
         });
-        // The link by itself: what each cluster shows alone is left out.
+        // Only the link: findings of each single cluster are left out.
         let alone = ["--only", "control-plane-outdated", "--on-not-checked", "pass"];
         let fleet = run(own.path(), &alone, exit);
         let expected: Vec<String> = expected.iter().map(|check| format!("{check} west->east")).collect();
@@ -276,7 +278,8 @@ fn the_other_end_lets_the_link_in_and_is_where_it_says() {
     }
 }
 
-/// A pair of clusters whose link fits, changed, and what comes of it: what does not fit, and why the link was not checked.
+/// Edits a pair of clusters with a consistent link. Returns the mismatches and the reasons for links that
+/// were not checked.
 fn pair(
     west: &dyn Fn(&mut Vec<Value>),
     east: &dyn Fn(&mut Vec<Value>),
@@ -309,7 +312,8 @@ fn pair(
     ))
 }
 
-/// Why a gateway is dead is said of both ends, with the command that mends it; what is not its own counts neither way.
+/// The reason for a dead gateway is reported for both ends, with the command that repairs it. Other objects
+/// have no effect.
 #[test]
 fn a_dead_gateway_is_named_at_both_ends() {
     let nothing = |_: &mut Vec<Value>| {};
@@ -355,7 +359,8 @@ fn a_dead_gateway_is_named_at_both_ends() {
     );
 }
 
-/// Without endpoints its pods tell of a gateway; without either the link does not fit, and the exit status says so.
+/// Without endpoints, the pods of a gateway are evaluated. Without both, the link is not checked, and the
+/// exit status reports it.
 #[test]
 fn a_gateway_whose_endpoints_could_not_be_read_is_not_checked() {
     let nothing = |_: &mut Vec<Value>| {};
@@ -365,13 +370,13 @@ fn a_gateway_whose_endpoints_could_not_be_read_is_not_checked() {
     assert_eq!(found, Vec::<Value>::new());
     assert!(unseen[0].contains("the EndpointSlices of east"), "{unseen:?}");
     pair(&nothing, &nothing, (kinds, &["--on-not-checked", "pass"], 0)).unwrap();
-    // What is to have no pods is dead whatever could be read.
+    // A gateway that is scaled to zero is dead, whatever could be read.
     let scaled = |all: &mut Vec<Value>| {
         named(all, "Deployment", "linkerd-gateway", &|one| one["spec"]["replicas"] = json!(0));
     };
     let (found, unseen) = pair(&nothing, &scaled, (kinds, &[], 1)).unwrap();
     assert_eq!((found.len(), unseen.len()), (1, 0), "{found:?}");
-    // Its pods tell it where endpoints could not be read.
+    // Its pods show it if endpoints could not be read.
     let with_pods = format!("{kinds},pods");
     let asks = &["--only", "multicluster-proxy-outdated", "--on-not-checked", "pass"];
     assert_eq!(pair(&nothing, &nothing, (&with_pods, asks, 0)).unwrap(), (Vec::new(), Vec::new()));
@@ -389,7 +394,7 @@ fn a_gateway_whose_endpoints_could_not_be_read_is_not_checked() {
     assert!(found[0].to_string().contains("0 of 1 pods ready"), "{found:?}");
 }
 
-/// What is mirrored of what is not there, or not exported any more, alone and as member of a federated service.
+/// Mirrors of services that are missing or no longer exported, alone and as members of a federated service.
 #[test]
 fn what_is_mirrored_is_there_and_exported() {
     let mirror = |name: &str, more: &Value| {
@@ -477,7 +482,7 @@ fn what_is_mirrored_is_there_and_exported() {
     }
 }
 
-/// A link to a cluster that was asked for and could not be judged is not one to a cluster that nobody named.
+/// A link to a requested cluster that failed differs from a link to a cluster outside the run.
 #[test]
 fn a_link_to_a_cluster_that_could_not_be_judged_says_so() {
     let own = tempfile::tempdir().unwrap();
@@ -486,7 +491,7 @@ fn a_link_to_a_cluster_that_could_not_be_judged_says_so() {
         return;
     }
     let alone = ["--only", "control-plane-outdated"];
-    // Nobody named either: nothing that was asked for is missing.
+    // The run does not include the other clusters, so nothing requested is missing.
     run(own.path(), &alone, 0);
     std::fs::write(own.path().join("east.json"), "{").unwrap();
     let fleet = run(own.path(), &alone, 4);

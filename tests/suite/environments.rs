@@ -1,4 +1,5 @@
-//! Folders of manifests in which kustomizations give namespaces, and in which several environments stand beside one another.
+//! Folders of manifests in which kustomizations set namespaces, or that contain several environments side by
+//! side.
 
 use std::path::Path;
 
@@ -40,11 +41,11 @@ fn objects_have_the_namespace_that_their_kustomizations_give() {
     let (found, aside, said) = checked(&[own.path()]);
     assert_eq!((found, aside), (vec!["shop/web".to_owned()], vec![]), "{said}");
     assert_eq!(said, "");
-    // The outer one counts, also over what the object says.
+    // The outer kustomization wins, also over the object's own namespace.
     write(own.path(), "app/kustomization.yaml", "namespace: other\nresources: [web.yaml]\n");
     write(own.path(), "app/web.yaml", LABELLED.replace("name: web}", "name: web, namespace: third}"));
     assert_eq!(checked(&[own.path()]).0, ["shop/web"]);
-    // Two that give different ones leave open which: the file is read as it is, and that is said.
+    // Two conflicting namespaces are ambiguous: the file is read unchanged, with a notice.
     write(own.path(), "second/kustomization.yaml", "namespace: shop-2\nresources: [../app]\n");
     let (found, aside, _) = checked(&[own.path()]);
     assert_eq!(found, ["third/web"]);
@@ -68,7 +69,7 @@ fn environments_that_contradict_each_other_are_not_judged_as_one() {
         assert!(aside[0].contains(&format!("/overlays/{name}")), "{aside:?}");
     }
     assert!(!said.contains("twice"), "{said}");
-    // One at a time is judged, and so is what all of them say alike.
+    // A single environment is evaluated, and so are identical copies in all of them.
     assert_eq!(checked(&[&own.path().join("overlays/production")]).0, ["default/web"]);
     write(own.path(), "overlays/production/web.yaml", LABELLED);
     let (found, aside, said) = checked(&[own.path()]);

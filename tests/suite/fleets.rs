@@ -67,7 +67,7 @@ fn one_that_cannot_be_read_sinks_none_of_the_others() {
     let expired =
         fleet["findings"].as_array().unwrap().iter().find(|one| one["check"] == "issuer-expired").unwrap();
     assert_eq!(expired["clusters"], json!({"ill": 1}));
-    // Without a finding at the gate the one that was not judged is told by the status.
+    // Without a failing finding, the exit status reports the cluster that was not checked.
     let fleet = run(own.path(), &["--fail-on", "never"], 4);
     assert!(
         fleet["clusters"][0]["error"].as_str().unwrap().contains("broken.json"),
@@ -87,7 +87,7 @@ fn a_report_for_each_is_written_under_its_name() {
     }
     lay(own.path(), "two", "healthy-2.20", &[]);
     let out = tempfile::tempdir().unwrap();
-    // Their folders are made where they are not there.
+    // Missing folders are created.
     let (page, save) = (out.path().join("reports/{cluster}.html"), out.path().join("{cluster}/of.tar.gz"));
     let page = format!("html={}", page.display());
     run(own.path(), &["-o", &page, "--save", &save.display().to_string()], 0);
@@ -136,7 +136,7 @@ fn a_cluster_of_which_nothing_was_checked_is_not_fine() {
     assert_eq!(fleet["clusters"][1]["status"], 0);
 }
 
-/// Evidence of yesterday is no verdict of today.
+/// Evidence that is too old does not give a current verdict.
 #[test]
 fn bundles_that_are_too_old_are_of_clusters_that_could_not_be_judged() {
     let folder = tempfile::tempdir().unwrap();
@@ -166,7 +166,7 @@ fn bundles_that_are_too_old_are_of_clusters_that_could_not_be_judged() {
     let text = fresh.out;
     assert_ne!(fresh.status, 3, "{text}");
     assert!(!text.contains("--max-age"), "{text}");
-    // A dump that does not tell its age may be of any day.
+    // A dump without a timestamp may be of any age.
     std::fs::copy(base, folder.path().join("fleet/east.yaml")).unwrap();
     let text = judged().out;
     assert!(text.contains("has no timestamp"), "{text}");
@@ -194,7 +194,7 @@ fn a_cluster_that_must_be_there_and_left_nothing_is_not_judged() {
     let text = both.to_string();
     assert_eq!(both["clusters"].as_array().unwrap().len(), 2, "{text}");
     assert!(text.contains("contains no bundle of it") && text.contains("\"east\""), "{text}");
-    // Nothing at all was left: still said of each by its name.
+    // An empty folder: every expected cluster is still reported by name.
     let empty = own.join("empty");
     std::fs::create_dir_all(&empty).unwrap();
     run(&empty, &["--expect", "west,east"], 3);

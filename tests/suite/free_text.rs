@@ -1,5 +1,5 @@
-//! Secrets of every family in free text: of events, statuses, logs and journals. None may be in a bundle, a report or a ticket.
-//! What a reader needs of the messages of recorded clusters stays.
+//! Secrets of every family in free text: in events, statuses, logs and journals. None may be in a bundle, a
+//! report or a ticket, but the useful parts of messages of recorded clusters stay.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -57,7 +57,7 @@ const NAMES: [&str; 44] = [
     "user_pass",
     "webhook_url",
 ];
-/// What is between a name and its value; `%` is the value.
+/// Separators between a name and its value; `%` is the value.
 const PAIRS: [&str; 26] = [
     "=%",
     ": %",
@@ -264,7 +264,7 @@ fn planted() -> Vec<Planted> {
 /// The parts of a secret that must not be left: all of it, and what is long enough to be of use.
 fn needles(secret: &str) -> BTreeSet<String> {
     let parts = secret.split(|c: char| !c.is_alphanumeric()).filter(|part| part.len() >= 4);
-    // Words that any message holds are no part of a secret.
+    // Common words are not part of a secret.
     let parts =
         parts.filter(|part| !matches!(*part, "proj" | "live" | "test" | "SECRET" | "1234" | "github"));
     parts.map(str::to_owned).chain([secret.to_owned()]).collect()

@@ -1,8 +1,8 @@
-//! Files of nodes, bent at random: whatever stands in a CNI configuration, a kubeconfig, a snapshot or a token, nothing
-//! panics, nothing hangs, no check crashes, no token comes out, and reading twice is reading once.
+//! Randomly mutated node files: CNI configurations, kubeconfigs, snapshots and tokens. Nothing panics or
+//! hangs, no check crashes, no token is printed, and reading twice gives the same result.
 //!
-//! A plain run is short and always the same. `MESHDOCTOR_FUZZ_SECONDS=600 cargo test --test suite fuzz` goes on for that
-//! long, each target by itself, from a seed that it prints; `MESHDOCTOR_FUZZ_SEED` repeats one.
+//! A plain run is short and deterministic. `MESHDOCTOR_FUZZ_SECONDS=600 cargo test --test suite fuzz` runs
+//! each target for that long, from a seed that it prints; `MESHDOCTOR_FUZZ_SEED` repeats one.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use crate::stories::judge;
 
 /// How many inputs a plain run tries.
 const CASES: usize = 40;
-/// How long one input may take on a machine that does other things as well, before it counts as hanging.
+/// Time limit for one input on a busy machine; a longer run counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Numbers that look random and are the same for the same seed (xorshift64).
@@ -170,7 +170,7 @@ fn jwt() -> String {
     format!("{}.{}.{}", part(r#"{"alg":"RS256","kid":"k"}"#), part(claims), part(signature))
 }
 
-/// The broken demos with node files: what stands on nodes, and the cluster around it. A raw kubeconfig comes with it.
+/// The broken demos with node files: the files of nodes and the cluster around them, with a raw kubeconfig.
 fn scenes() -> Vec<Scene> {
     let mut scenes: Vec<Scene> = DEMOS.iter().map(|demo| demo.scene(State::Before).unwrap()).collect();
     scenes.retain(|scene| !scene.memory.nodes.is_empty());

@@ -1,5 +1,5 @@
-//! `docs/platforms/gather-node.sh`, run by the shells that are here on made file systems: what it writes is read without
-//! a complaint, tells what the node has, claims nothing that it could not see, and holds no secret.
+//! `docs/platforms/gather-node.sh` with the shells of this machine on prepared file systems: its output is
+//! read without warnings, describes the node, claims nothing that it could not see, and contains no secret.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -55,7 +55,7 @@ impl Root {
         Root(tempfile::tempdir().unwrap())
     }
 
-    /// Where it is.
+    /// Path of the root.
     pub(crate) fn place(&self) -> String {
         self.0.path().display().to_string()
     }

@@ -51,7 +51,7 @@ fn values_of_a_release_of_flux_are_told_by_their_lines() {
     ];
     assert_eq!((status, found), (1, expected.map(str::to_owned).to_vec()));
     assert_eq!(aside, Vec::<String>::new());
-    // What is put right is well.
+    // Corrected values have no finding.
     let right = RELEASE
         .replace("VERSION", "2025.10.7")
         .replace("nativeSidecars", "nativeSidecar")
@@ -59,7 +59,7 @@ fn values_of_a_release_of_flux_are_told_by_their_lines() {
         .replace("\"no\"", "false");
     write(own.path(), "release.yaml", &right);
     assert_eq!(checked(own.path(), &[]), (0, Vec::new(), Vec::new()));
-    // What is to be unset may be set where nobody can look, which is said.
+    // A value may come from a Secret that cannot be read, which is reported.
     let elsewhere = RELEASE
         .replace("VERSION", "2025.10.7")
         .replace("  values:", "  valuesFrom: [{kind: Secret, name: more}]\n  values:");
@@ -83,7 +83,7 @@ fn a_version_that_is_no_one_release_is_said_and_can_be_named() {
         let (status, found, aside) = checked(own.path(), &["--linkerd-version", "2.19"]);
         assert_eq!((status, found.len(), aside.len()), (1, 3, 0), "{version}: {found:?} {aside:?}");
     }
-    // While charts counted by themselves, they say a release as well.
+    // Versions of the charts' own numbering also map to a release.
     write(own.path(), "release.yaml", RELEASE.replace("VERSION", "1.x"));
     assert_eq!(checked(own.path(), &[]).2, Vec::<String>::new());
 }
@@ -145,8 +145,8 @@ fn control_plane(spec: &str, values: &str) -> String {
     )
 }
 
-/// A cluster whose linkerd-config says these networks, with a change laid over it: what begins and what ends with it, and what was set
-/// aside.
+/// Applies a change on top of a cluster whose linkerd-config has these networks. Returns the checks whose
+/// findings begin, those whose findings end, the skipped parts, and the report.
 fn changed(networks: &str, change: &str) -> (Vec<String>, Vec<String>, String, Value) {
     const WIDE: &str = "10.0.0.0/8,100.64.0.0/10,172.16.0.0/12,192.168.0.0/16,fd00::/8";
     let own = tempfile::tempdir().unwrap();
@@ -174,7 +174,7 @@ const NARROW: &str = "192.0.2.0/24";
 #[test]
 fn settings_of_the_control_plane_are_those_that_the_change_gives() {
     let incomplete = "cluster-networks-incomplete".to_owned();
-    // One that brings something in, told where it stands, and one that cures it.
+    // One change introduces a finding, reported with its line; another one cures it.
     let narrow = control_plane("", &format!("    clusterNetworks: {NARROW}\n"));
     let (begun, ended, aside, report) = changed(NETWORKS, &narrow);
     assert!(begun.contains(&incomplete) && ended.is_empty(), "{begun:?} {ended:?} {aside}");
@@ -186,7 +186,7 @@ fn settings_of_the_control_plane_are_those_that_the_change_gives() {
     let wide = control_plane("", &format!("    clusterNetworks: {NETWORKS}\n"));
     let (begun, ended, ..) = changed(NARROW, &wide);
     assert!(begun.is_empty() && ended.contains(&incomplete), "{begun:?} {ended:?}");
-    // What the object says nothing of stays.
+    // Settings that the object does not mention stay.
     let other = control_plane("", "    controllerLogLevel: debug\n");
     assert_eq!(changed(NETWORKS, &other).0, Vec::<String>::new());
     // An Application of Argo CD, by its destination.
@@ -223,7 +223,7 @@ fn settings_that_nobody_can_know_are_left_as_they_are_and_said() {
         assert!(aside.contains(said), "{said}: {aside}");
         assert!(!begun.contains(&"cluster-networks-incomplete".to_owned()), "{said}: {begun:?}");
     }
-    // Another release is laid over as well; what it changes by itself is said to be another question.
+    // Another release is applied too; its own effects are reported as a separate question.
     let (begun, _, aside, _) = changed(NETWORKS, &whole.replace("2025.4.4", "2025.10.7"));
     assert!(begun.contains(&"cluster-networks-incomplete".to_owned()), "{begun:?}");
     assert!(aside.contains("installs edge-25.10.7 over edge-25.4.4"), "{aside}");

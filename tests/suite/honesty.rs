@@ -1,6 +1,6 @@
-//! No check can pass on evidence that is not there. For every case of every card: take one needed item away, in the
-//! ways in which evidence goes missing, and a firing check keeps its findings or says "not judged"; a quiet one says
-//! "not judged", or does not apply, and never passes; what a card does not name changes nothing.
+//! No check passes without its evidence. For every case of every card, one required item is removed in each
+//! way in which evidence goes missing. A firing check keeps its findings or is not checked; a quiet one is
+//! not checked or does not apply, and never passes. Items that a card does not name have no effect.
 
 use std::collections::BTreeSet;
 
@@ -29,8 +29,8 @@ fn denied() -> Why {
     Why::Denied { message: String::new() }
 }
 
-/// What a check says of a case from which an item was taken is honest if it is: that it could not judge; the same subjects
-/// as with the item; others, and a gap beside them; or that it does not apply, as it did with the item.
+/// Whether a result without one item is correct: the check is not checked, has the same subjects as before,
+/// has other subjects and a gap, or does not apply, as before.
 fn honest(whole: &CheckResult, less: &CheckResult) -> bool {
     match (&whole.outcome, &less.outcome) {
         (_, Outcome::Unknown) => true,
@@ -41,7 +41,7 @@ fn honest(whole: &CheckResult, less: &CheckResult) -> bool {
     }
 }
 
-/// Whether it is known without a list that there is no object of its kind: no CustomResourceDefinition defines it.
+/// Whether the absence of objects of a kind is known without a list: no CustomResourceDefinition defines it.
 fn is_undefined(live: &case::Live, item: &Item) -> bool {
     let Item::List(kind) = item else { return false };
     let groups = ["linkerd.io", "gateway.networking.k8s.io", "cilium.io", "projectcalico.org", "smi-spec.io"];
@@ -49,12 +49,12 @@ fn is_undefined(live: &case::Live, item: &Item) -> bool {
     custom && !live.defines(*kind)
 }
 
-/// What the findings are about.
+/// The subjects of all findings.
 fn subjects(result: &CheckResult) -> BTreeSet<String> {
     result.findings.iter().flat_map(|finding| &finding.subjects).map(Subject::to_string).collect()
 }
 
-/// How a result looks beside another, for who has to mend the rule.
+/// Both results next to each other, for a failure message.
 fn beside(whole: &CheckResult, less: &CheckResult) -> String {
     let say = |result: &CheckResult| format!("{:?} {:?} {:?}", result.outcome, subjects(result), result.gaps);
     format!("\n    whole   {}\n    without {}", say(whole), say(less))
@@ -99,7 +99,10 @@ fn a_list_that_may_hold_more_is_never_a_pass() {
                 let result = live.without(item, Why::PerhapsMore).judge(check);
                 if !matches!(result.outcome, Outcome::Unknown) {
                     let outcome = &result.outcome;
-                    wrong.push(format!("{} / {}: {item} cut, and it says {outcome:?}", check.id, case.title));
+                    wrong.push(format!(
+                        "{} / {}: {item} cut off, but the outcome is {outcome:?}",
+                        check.id, case.title
+                    ));
                 }
             }
         }
@@ -139,7 +142,7 @@ fn what_a_card_does_not_name_changes_nothing() {
                 Item::Diagnostics,
             ]);
             for item in others.filter(|item| !front.needs.contains(item) && !front.uses.contains(item)) {
-                // Where the control plane lives is found by these two, whatever the card says.
+                // The control-plane namespace is found from these two, independently of the card.
                 if !matches!(item, Item::List(Kind::Deployment | Kind::DaemonSet)) {
                     bare.0.memory.trouble.insert(item, denied());
                 }
@@ -151,18 +154,18 @@ fn what_a_card_does_not_name_changes_nothing() {
     }
 }
 
-/// How severe the worst finding is; none where there is none.
+/// The severity of the worst finding.
 fn worst(result: &CheckResult) -> Option<Severity> {
     result.findings.iter().map(|finding| finding.severity).max()
 }
 
-/// What a check says without evidence that only sharpens is honest if that is named, or if it could not judge, or if nothing
-/// is found that was not, or worse or less bad than it was.
+/// Whether a result without an optional item is correct: the gap is named, the check is not checked, or no
+/// finding is new, worse or less severe.
 fn honest_without_hint(check: &Check, item: &Item, whole: &CheckResult, less: &CheckResult) -> bool {
     match (&whole.outcome, &less.outcome) {
-        // That the API server does not tell its version is what it finds.
+        // An unknown version of the API server is what this check reports.
         _ if check.id == "api-server-unreadable" && *item == Item::ServerVersion => true,
-        // Whether linkerd-cni is there may stay open: what is found on nodes holds anyway.
+        // The presence of linkerd-cni may stay unknown: findings on nodes are valid anyway.
         (Outcome::NotApplicable(_), Outcome::Findings) if asks_for_linkerd_cni(check) => true,
         (_, Outcome::Findings) => !less.gaps.is_empty() || worst(whole) == worst(less),
         (_, Outcome::Crashed(_)) => false,

@@ -1,5 +1,5 @@
-//! What strangers give: names, files and dumps that are made to take over a terminal, to overwrite something or to keep
-//! the program busy. The real binary, since all of it has to hold together.
+//! Hostile names, files and dumps that try to control a terminal, overwrite files or keep the program busy.
+//! The real binary, because all protections must work together.
 
 use std::fs;
 use std::path::Path;
@@ -244,7 +244,7 @@ fn a_list_whose_items_are_no_list_is_not_an_empty_list() {
     assert!(!document.to_string().contains("are not a list"), "Go writes an empty list as null");
 }
 
-/// A pipe that never ends, and that nobody may read for long.
+/// An endless pipe that must not be read for long.
 struct Endless(u8, usize);
 
 impl std::io::Read for Endless {

@@ -1,4 +1,4 @@
-//! What would be injected: of manifests, and of a cluster; held against pods that real injectors made.
+//! Predicted injection for manifests and clusters, compared with pods from real injectors.
 
 use serde_json::Value;
 
@@ -60,12 +60,12 @@ fn manifests_are_told_as_a_release_injects_them() {
             .contains("did you mean config.linkerd.io/proxy-memory-limit")
     );
     assert!(acts("config.linkerd.io/skip-inbound-ports").unwrap().1.contains("from the template"));
-    // By the next release native sidecars are the default; of a name that is not there nothing is told.
+    // The next release uses native sidecars by default. An unknown name has no answer.
     let newer = answer(&["--manifests", &path, "--linkerd-version", "edge-26.8.3", "shop/web"], 0);
     assert_eq!(newer["workloads"][0]["proxy"]["native"], true);
     answer_refused(&["--manifests", &path, "shop/nothing"]);
     answer_refused(&["--manifests", &path, "shpo"]);
-    // A namespace that nobody gave is no answer.
+    // Without a namespace the result is unknown.
     let alone = own.path().join("alone.yaml");
     std::fs::write(&alone, SHOP.split("---").nth(1).unwrap()).unwrap();
     let alone = alone.display().to_string();
@@ -113,7 +113,7 @@ fn what_is_told_of_a_template_is_what_the_real_injector_made_of_it() {
             looked += 1;
         }
     }
-    assert!(looked > 3, "no recorded pod was held against what is told");
+    assert!(looked > 3, "no recorded pod was compared with the prediction");
 }
 
 /// The injector refuses close-wait-timeout where proxyInit does not run as root, and the API server a negative quantity.

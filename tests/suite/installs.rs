@@ -1,6 +1,7 @@
-//! What Linkerd writes is no mistake: the checks of annotations, native sidecars and debug containers are silent over the
-//! manifests that each release's own CLI renders, extensions and injected workloads included. They are found through the
-//! environment or beside the checkout; where there are none, that is said.
+//! Manifests of Linkerd itself have no findings: the checks of annotations, native sidecars and debug
+//! containers are quiet on the manifests that each release's CLI renders, including extensions and injected
+//! workloads. They are found through the environment or next to the checkout; otherwise the tests are skipped
+//! with a message.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -40,7 +41,7 @@ fn entries(folder: &PathBuf) -> Vec<PathBuf> {
     paths
 }
 
-/// What every check of the three categories says of warning or above, and how many could judge.
+/// All findings of warning and above in the three categories, and the number of checks that ran.
 fn said(memory: &mut Memory, server: &str) -> (Vec<String>, usize) {
     memory.completeness = Completeness::All;
     memory.server_version = Some(serde_json::json!({ "gitVersion": server }));
@@ -67,7 +68,7 @@ fn said(memory: &mut Memory, server: &str) -> (Vec<String>, usize) {
 fn add(memory: &mut Memory, object: &Value) {
     match object.get("items").and_then(Value::as_array) {
         Some(items) => items.iter().for_each(|item| add(memory, item)),
-        // Kinds that nothing asks for cannot be held.
+        // Kinds that no check reads cannot be stored.
         None => _ = memory.add(object),
     }
 }

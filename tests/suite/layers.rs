@@ -1,9 +1,9 @@
-//! Who may use whom: the table of `docs/architecture.md`, held against the imports of the code.
+//! Allowed dependencies between modules: the table of `docs/architecture.md` against the imports of the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What no pure module names: clocks, files, networks, processes.
+/// Names that pure modules must not use: clocks, files, networks, processes.
 const IMPURE: [&str; 7] =
     ["std::fs", "std::net::Tcp", "std::process", "std::env", "Timestamp::now", "Zoned::now", "SystemTime"];
 
@@ -147,7 +147,8 @@ fn what_judges_reads_no_clock_and_no_file() {
     }
 }
 
-/// Files of rules name each other by `super::` and `crate::checks::`; whoever reads one must not need the other to read the first.
+/// Files of rules name each other by `super::` and `crate::checks::`, and must not depend on each other in a
+/// cycle.
 #[test]
 fn no_rules_go_round_in_a_circle() {
     let files: BTreeMap<String, String> =

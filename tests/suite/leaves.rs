@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::case;
 
-/// What passes of objects that say they are of a kind: one of Kubernetes', or an answer.
+/// The redaction rule for objects of a kind: a Kubernetes kind or another kind of evidence.
 pub fn rule_of(kind: &str) -> &'static Rule {
     let answers = [
         "access/get/pods",
@@ -29,7 +29,7 @@ pub fn rule_of(kind: &str) -> &'static Rule {
     all.find(|item| item.answers() == kind).map_or_else(redact::unknown, |item| item.rule())
 }
 
-/// What only a name announces.
+/// A secret that only the name before it reveals.
 pub const WORD: &str = "hunter2-canary";
 /// What looks random.
 const RANDOM: &str = "Zx9Qm2Vb7Lk4Tn8Rw3Yp6Hs1Dq5Jf0";
@@ -52,7 +52,7 @@ fn wrapped(text: &str) -> String {
         .join("\n")
 }
 
-/// Every shape of attack: what a key is wrapped in, what announces it, what it begins with.
+/// All shapes of secrets: encodings of keys, announced values, known prefixes.
 pub fn shapes() -> Vec<Shape> {
     let key: Vec<u8> = (0..160_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let der = STANDARD.encode([&[0x30, 0x81, 0x9d, 0x02, 0x01, 0x00][..], &key].concat());
@@ -110,7 +110,7 @@ pub fn plant(value: &mut Value, path: &str, put: &mut dyn FnMut(&str, &mut Strin
     match value {
         Value::Object(map) => {
             for (key, value) in map.iter_mut() {
-                // The keys of these are names that somebody gave.
+                // The keys of these maps are user-defined names.
                 let named = path.ends_with("abels")
                     || path.ends_with("nnotations")
                     || path.ends_with("elector")
@@ -166,7 +166,8 @@ fn no_shape_of_a_secret_passes_through_any_leaf() {
             for shape in &shapes {
                 let mut planted = object.clone();
                 plant(&mut planted, "", &mut |path, text| {
-                    // What says which object it is decides how it is redacted, and passes as a name below.
+                    // Fields that identify the object select its redaction rule, and are tested as names
+                    // below.
                     let names = ["kind", "metadata.name", "metadata.namespace"].contains(&path);
                     if !names && !path.ends_with("[].name") {
                         text.clone_from(&shape.text);

@@ -1,5 +1,5 @@
-//! Logs that are given with `--logs`: through the real binary into the report and into bundles, bounded and without tokens;
-//! and what is no log.
+//! Logs from `--logs`: read by the real binary into the report and into bundles, bounded and without tokens;
+//! and files that are not logs.
 
 use std::fs;
 use std::io::Write;
@@ -12,7 +12,7 @@ const PODS: &str = r#"{"apiVersion":"v1","kind":"List","items":[
  "spec":{"nodeName":"n1","containers":[{"name":"linkerd-proxy"}]},"status":{"phase":"Pending"}}]}"#;
 const TOKEN: &str = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJlc2lnbmF0dXJl";
 
-/// A journal in which containerd tells of a refused pod.
+/// A journal in which containerd reports a refused pod.
 fn journal() -> String {
     let line = r#"Jan 15 11:58:00 n1 containerd[812]: time="2026-01-15T11:58:00.5Z" level=error msg="RunPodSandbox for &PodSandboxMetadata{Name:api-1,Uid:p-api,Namespace:shop,Attempt:3,} failed, error" error="failed to setup network for sandbox \"4c1f\": plugin type=\"linkerd-cni\" name=\"aws-cni\" failed (add): exit status 4""#;
     format!(
@@ -97,7 +97,7 @@ fn what_cannot_be_a_log_is_an_error_that_names_it_and_the_next_step() {
     }
 }
 
-/// Of 265 checks none could run: whatever was provided, that is no mesh that is fine.
+/// None of 265 checks could run, so the run is not a success.
 #[test]
 fn a_log_without_a_cluster_is_not_a_run_without_errors() {
     let folder = tempfile::tempdir().unwrap();

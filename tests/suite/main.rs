@@ -2,7 +2,7 @@
 //! once; each module opens with what it proves.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
-#![allow(clippy::print_stderr, clippy::print_stdout, reason = "what is skipped is said aloud")]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "skipped tests are printed")]
 
 mod absences;
 mod bad_input;

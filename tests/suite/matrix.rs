@@ -1,5 +1,5 @@
-//! Every check on every case of every card: one snapshot says who fires where, so that overlap between checks and false
-//! alarms show up in review. Whatever fires fails only rows of `linkerd check` that its card names.
+//! Every check on every case of every card, as one snapshot: overlap between checks and false positives show
+//! up in review. A finding only fails rows of `linkerd check` that its card names.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -54,14 +54,15 @@ fn who_fires_where() {
     golden::check("tests/suite/matrix.txt", &text);
 }
 
-/// The rows of `linkerd check` that a finding fails and that its card does not name: nobody would print them.
+/// Rows of `linkerd check` that a finding fails but that its card does not name, so that no output contains
+/// them.
 fn strange_rows(check: &Check, finding: &Finding) -> Vec<String> {
     let named = &check.card().front.linkerd_check;
     let strange =
         finding.rows.named().iter().filter(|row| !named.iter().any(|name| name.description == **row));
     let mut strange: Vec<String> = strange.map(|row| format!("{}: {row}", check.id)).collect();
     if finding.rows.are_weighed() && named.is_empty() {
-        strange.push(format!("{}: how its rows fail, of which its card names none", check.id));
+        strange.push(format!("{}: severities of rows, but its card names no row", check.id));
     }
     strange
 }

@@ -1,5 +1,5 @@
-//! `node-snapshot`, the real binary, on made roots: what it writes where, what it says, and that `check` reads it. As an
-//! ordinary user too.
+//! `node-snapshot`, the real binary, on prepared roots: the written files, the output, and `check` on the
+//! result. Also as an ordinary user.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -227,7 +227,7 @@ fn a_fifo_and_unreadable_folders_do_not_stop_an_ordinary_user() {
     assert_ne!(report["coverage"], serde_json::Value::Null);
 }
 
-/// Root may read what nobody may.
+/// Root reads every file, whatever its mode.
 fn am_root() -> bool {
     fs::read_to_string("/proc/self/status")
         .is_ok_and(|text| text.lines().any(|line| line.starts_with("Uid:\t0\t0")))

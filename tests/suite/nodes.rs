@@ -1,4 +1,4 @@
-//! Node evidence in every form that people bring it in, alone and beside a cluster.
+//! Node evidence in all supported forms, alone and with a cluster.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -180,7 +180,7 @@ fn alone_it_offers_nothing_of_a_cluster() {
     let cluster = collected(&evidence).cluster;
     let pods = &cluster.answer(&Item::List(Kind::Pod)).unwrap().fetched;
     assert_eq!(*pods, meshdoctor::fetched::Fetched::Missing { reason: Why::NotOffered });
-    assert_eq!(cluster.time_source, TimeSource::Clock, "a copy does not say when it was made");
+    assert_eq!(cluster.time_source, TimeSource::Clock, "a copy has no capture time");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Where reports go: each to its file whatever becomes of the others, files named after their cluster, and a moment that is not that of
-//! the evidence said in all of them.
+//! Destinations of reports: each file is written even if another fails, file names contain the cluster, and
+//! all reports state an evaluation time that differs from the evidence's.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! The verdict of the real `linkerd check` on recorded clusters and ours, row by row: equal, or explained by the reviewed
-//! list. The recordings lie outside the repository; where there are none, that is said.
+//! Our result and that of the real `linkerd check` on recorded clusters, row by row: equal, or explained by
+//! the reviewed list. The recordings are outside the repository; without them the test is skipped with a
+//! message.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -48,8 +49,8 @@ fn ours(recording: &Path, settings: &Settings) -> Rows {
     rows.collect()
 }
 
-/// The settings of ours that ask what a command line of the real one asks; `None` for an extension's own command, whose
-/// rows the run of the core prints as well.
+/// Our settings for a command line of the real command; `None` for an extension's own command, whose rows the
+/// core run prints too.
 fn settings(run: &Run, cli: &str) -> Option<Settings> {
     let has = |flag: &str| run.args.iter().any(|arg| arg == flag);
     (run.args.first().is_some_and(|command| command == "check")).then(|| Settings {
@@ -108,10 +109,7 @@ fn no_difference_hides_a_row_that_we_are_weaker_on() {
     for entry in differences() {
         let name = format!("{} / {}", entry.category, entry.description);
         assert!(known.row(&entry.category, &entry.description).is_some(), "{name} is no row");
-        assert!(
-            !entry.is_weaker() || entry.their_error.is_some(),
-            "{name}: we say less than the real command"
-        );
+        assert!(!entry.is_weaker() || entry.their_error.is_some(), "{name}: weaker than the real command");
         assert!(!entry.why.trim().is_empty(), "{name}: why?");
     }
 }

@@ -8,7 +8,7 @@ use meshdoctor::redact;
 use crate::golden;
 use crate::leaves::{objects, plant, rule_of};
 
-/// What is no secret by its looks, and is replaced wherever text is not known to be harmless.
+/// A text that does not look like a secret, and is replaced if it is not known to be harmless.
 const PLAIN: &str = "plaincanary";
 
 /// Why a text may pass, and the last field of the leaves that pass for it. The first that fits counts.
@@ -250,7 +250,7 @@ fn reason(leaf: &str) -> &'static str {
             || ending.starts_with(char::is_uppercase) && leaf.ends_with(ending)
     };
     let found = REASONS.iter().find(|(_, endings)| endings.iter().any(&of));
-    found.unwrap_or_else(|| panic!("{leaf} passes, and nobody says why it may")).0
+    found.unwrap_or_else(|| panic!("{leaf} passes without a reason")).0
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! What is printed can be pasted: every command of every card, demo and node set goes through real shells in which nothing
-//! exists but stand-ins that record their arguments. Once as it is, and once with a text that holds everything that a
-//! shell takes for its own in place of each text that did not stand in the source: nothing else may run, arguments arrive
-//! whole, and none of them is taken for an option. Commands of our own are read by our own command line.
+//! Printed commands can be pasted: every command of every card, demo and node set runs in real shells in
+//! which only stand-ins exist that record their arguments. Each runs once unchanged, and once with every
+//! inserted text replaced by one that contains all special characters of a shell: nothing else may run,
+//! arguments arrive whole, and no argument becomes an option. Our own command line parses our own commands.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,7 +22,7 @@ const MARK: &str = "AAA";
 const ARGUMENT: char = '\u{1f}';
 const CALL: char = '\u{1e}';
 
-/// What a command may run: each stands in for itself.
+/// Programs that a command may run; each is replaced by a stand-in.
 const PROGRAMS: [&str; 42] = [
     "base64",
     "kubectl",
@@ -71,7 +71,7 @@ const PROGRAMS: [&str; 42] = [
 /// A program as it was run: its name, then its arguments.
 type Ran = Vec<String>;
 
-/// Every command that the product prints for anything that is told here, and where it came from.
+/// Every command that the cards, demos and node sets print, and its origin.
 fn commands() -> BTreeMap<Command, String> {
     let mut commands = BTreeMap::new();
     for check in checks::all() {
@@ -99,7 +99,8 @@ fn commands() -> BTreeMap<Command, String> {
 
 /// A shell in which nothing exists but what records that it was run.
 fn harness(placeholders: &BTreeSet<&'static str>) -> String {
-    // One write a call: the programs of a pipe run side by side. bash writes at each line break, so there is none.
+    // One write per call, because the programs of a pipe run concurrently. bash writes at each line break, so
+    // the text has none.
     let mut script = String::from(
         "PATH=/nonexistent\nUS=$(printf '\\037') RS=$(printf '\\036') FS=$(printf '\\034') NL='\n'\n\
          run() { RUN=; for ARG in \"$@\"; do RUN=$RUN$ARG$US; done; REST=$RUN$RS; RUN=\n\
@@ -109,7 +110,7 @@ fn harness(placeholders: &BTreeSet<&'static str>) -> String {
     for name in PROGRAMS {
         script.push_str(&format!("{name}() {{ run {name} \"$@\"; answer \"$@\"; }}\n"));
     }
-    // What a node's shell is given runs as well; the version of a command is what a guard asks for.
+    // The command for a node's shell runs too; the version of a command is the answer to a guard.
     script.push_str(
         "answer() { while [ $# -gt 0 ]; do case \"$1\" in --short) printf '%s' \"$TEXT\"; return;; -c) if [ \"$LAST\" = sh ]; then \
          ( LAST=; eval \"$2\" ) || exit 9; return; fi;; esac; LAST=$1; shift; done; }\n",

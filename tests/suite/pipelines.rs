@@ -1,6 +1,6 @@
-//! The forms for pipelines, read by readers that nobody here wrote where there are any (SARIF, JUnit, Prometheus), and
-//! by the rules of their platforms else. In each of them the verdict is the same as the exit status, what was not
-//! checked is seen and never passes, and there is one valid document in every outcome.
+//! Output formats for pipelines, checked with independent readers if available (SARIF, JUnit, Prometheus),
+//! and otherwise by the rules of their platforms. In each format the verdict equals the exit status, gaps are
+//! visible and never pass, and every outcome is one valid document.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -161,7 +161,7 @@ fn suites(text: &str) -> junit_parser::TestSuites {
     junit_parser::from_reader(text.as_bytes()).unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 
-/// What the root of a report may say in the schema that Jenkins' xUnit plugin holds reports to (junit-10.xsd).
+/// Attributes of a report's root in the schema of Jenkins' xUnit plugin (junit-10.xsd).
 const OF_THE_WHOLE: [&str; 5] = ["name", "time", "tests", "failures", "errors"];
 
 #[test]
@@ -279,7 +279,7 @@ fn every_line_for_github_is_one_annotation() {
             let level = if status == exit::NOT_CHECKED { "error" } else { "warning" };
             assert!(lines.iter().any(|(word, all, _)| word == level && all.starts_with(&title)), "{name}");
         }
-        // What nobody offered is said in one line: GitHub shows only ten.
+        // Evidence that was not requested takes one line: GitHub shows only ten.
         let unoffered = report.coverage.gaps.iter().any(|gap| !gap.asked_for);
         let said = lines.iter().filter(|(word, all, _)| word == "notice" && all == "title=not checked");
         assert_eq!(said.count(), usize::from(unoffered), "{name}");
@@ -391,7 +391,7 @@ fn an_unreadable_manifest_is_one_annotation_for_github() {
     assert!(properties.starts_with("file=bad.yaml,line=2,title="), "{properties}");
     assert!(message.len() < 600 && message.contains("checks did not run fully"), "{message}");
 
-    // And one issue for GitLab, beside the one for all that nobody provided.
+    // One issue for GitLab, in addition to the one for all evidence that was not provided.
     let words = ["check", "--manifests", ".", "--linkerd-version", "2.20", "-o", "gitlab"];
     let output = ran(meshdoctor(&words).current_dir(own.path()));
     let issues: Vec<Value> = serde_json::from_str(&output.out).unwrap();
@@ -420,7 +420,7 @@ fn gitlab_has_one_issue_for_each_trouble_and_gap() {
             assert!(issue["location"]["lines"]["begin"].as_u64().unwrap() > 0, "{name}");
             assert!(prints.insert(issue["fingerprint"].to_string()), "{name}: twice {issue}");
         }
-        // Gaps of one reason are one issue, and so is all that nobody provided.
+        // Gaps with one reason are one issue, and so is all evidence that was not provided.
         let missing: Vec<&Value> =
             issues.iter().filter(|issue| issue["check_name"] == "not-checked").collect();
         let gaps = &report.coverage.gaps;
@@ -521,7 +521,7 @@ fn each_form_is_one_document_with_one_status_in_every_outcome() {
     }
 }
 
-/// Where a finding is in a manifest, the forms that can say so name file, line and column.
+/// Formats that support positions name file, line and column of a finding in a manifest.
 #[test]
 fn what_is_in_a_manifest_has_its_file_and_line() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The plan of a rehearsed upgrade, as somebody follows it: which steps in which order, with the commands of the tool that manages each
-//! part. The recordings lie outside the repository; where there are none, that is said.
+//! The plan of a rehearsed upgrade: the order of its steps, and the commands of the tool that manages each
+//! part. The recordings are outside the repository; without them the tests are skipped with a message.
 
 use meshdoctor::card::Mode;
 use meshdoctor::checks::{Settings, Upgrade};
@@ -28,14 +28,14 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
     .map(|title| plan.find(title).unwrap_or_else(|| panic!("no {title:?} in\n{plan}")))
     .collect();
     assert!(places.is_sorted(), "{plan}");
-    // The proxies of these are in the pod template.
+    // The proxies of these workloads are part of the pod template.
     for name in ["api", "web"] {
         let again = format!(
             "kubectl -n shop get deployment/{name} -o yaml | linkerd inject --manual - | kubectl apply -f -"
         );
         assert!(plan.contains(&again), "{plan}");
     }
-    // What each release brings is dealt with on the way to it.
+    // A change is handled in the step to the release that introduces it.
     let step = |value: &str| {
         let rehearsal = report.rehearsal.as_ref().unwrap();
         let about = |finding: &&meshdoctor::finding::Finding| finding.message.starts_with(value);
@@ -44,14 +44,15 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
     };
     assert_eq!(step("proxyInit.iptablesMode"), "Control plane to edge-25.10.7");
     assert_eq!(step("proxy.nativeSidecar"), "Control plane to edge-26.6.3");
-    // What no object shows is said before the control plane goes there, and only with the release that brings it.
+    // A change that no object shows is listed before the control plane's step to the release that introduces
+    // it, and only there.
     let at = |text: &str| plan.match_indices(text).map(|(at, _)| at).collect::<Vec<_>>();
     let gone = at("With edge-26.6.3 linkerd-init runs from the proxy's image");
     assert!(gone.len() == 1 && places[4] < gone[0] && gone[0] < places[5], "{plan}");
     assert_eq!(at("the image proxy-init is gone").len(), 1, "{plan}");
     assert!(!plan.contains("1.1.1.1:20001"), "{plan}");
     assert!(at("check --only certificates --fail-on warning")[0] < places[0], "{plan}");
-    // What an only informing finding stands for counts as not done.
+    // Findings that are only info count as not done.
     assert!(
         plan.contains("--only data-plane-skew,proxy-not-ready,pod-missing-proxy --fail-on info"),
         "{plan}"
@@ -59,7 +60,7 @@ fn the_plan_goes_one_minor_at_a_time_and_brings_the_data_plane_along() {
     assert!(plan.contains("control-plane-not-ready,control-plane-pods-refused --fail-on warning"), "{plan}");
     assert!(plan.contains("linkerd prune | kubectl delete -f -"), "{plan}");
 
-    // With linkerd-cni there is no linkerd-init, and its own step is guarded as the others are.
+    // With linkerd-cni there is no linkerd-init, and its own step is guarded like the others.
     let Some(report) = rehearsed("healthy-2.18-cni", "2.20") else { return };
     let plan = render::plan::markdown(&report);
     assert!(!plan.contains("the image proxy-init is gone"), "{plan}");
@@ -118,8 +119,8 @@ fn the_plan_has_routes_stored_again_before_the_api_server_would_refuse_the_gatew
     assert!(!render::plan::markdown(&report).contains("stored again"));
 }
 
-/// The plan for a recording whose Deployments and CRDs are managed by what these labels and annotations say, each set in the
-/// namespaces whose name has its beginning.
+/// The plan for a recording whose Deployments and CRDs have these labels and annotations, each in namespaces
+/// with the given prefix.
 fn plan_managed(recording: &str, to: &str, marks: &[(&str, Value)]) -> Option<String> {
     let mut memory = memory(&folder()?.join(recording));
     for (kind, held) in &mut memory.objects {
@@ -238,7 +239,7 @@ fn helm_goes_back_by_revision_and_git_by_a_revert() {
     let plan = plan_managed("healthy-2.18", "2.19", &[("linkerd", flux)]).unwrap();
     let (_, back) = plan.split_once("The way back").unwrap();
     assert!(back.contains("In Git, revert") && !back.contains("helm rollback"), "{back}");
-    // What Git says comes to a HelmRelease by the Kustomization that applies it.
+    // The Kustomization applies the HelmRelease from Git.
     let at = |text: &str| back.find(text).unwrap_or_else(|| panic!("no {text:?} in\n{back}"));
     assert!(at("flux reconcile kustomization \"$(kubectl get") < at("flux reconcile helmrelease mesh"));
 }
@@ -280,13 +281,13 @@ fn a_vendor_s_chart_gets_the_values_where_it_reads_them() {
         "helm get values mesh -n linkerd -o json | jq '{\"linkerd-control-plane\": (. // {})}' > values.json\n",
         "helm upgrade mesh linkerd-buoyant/linkerd-enterprise-control-plane -n linkerd --version 2.19.6 --reset-values -f values.json \
          --set license=\"${LICENSE:?}\"\n",
-        // What is not known of it is no fact.
+        // Unknown properties are not stated as facts.
         "Perhaps with enterprise-2.19.6 linkerd-init runs from the proxy's image",
         "With enterprise-2.19.6 the policy controller runs from the image of the controllers",
     ] {
         assert!(plan.contains(said), "no {said:?} in\n{plan}");
     }
-    // Nobody knows how a chart counts that the channel is not known to have.
+    // The chart's numbering is unknown for a channel that is not known to have the chart.
     let viz = [by_helm().to_vec(), vec![("linkerd-viz", helm("dashboards", "linkerd-viz"))]].concat();
     let Some(plan) = plan_managed("healthy-2.18-viz", "enterprise-2.19.6", &viz) else { return };
     let unknown =
@@ -312,7 +313,7 @@ fn linkerd_cni_that_git_holds_is_changed_there_with_its_chart() {
     assert!(!plan.contains("linkerd install-cni"), "{plan}");
 }
 
-/// What the plan does by itself is no task of the reader.
+/// Steps of the plan are not repeated as tasks for the reader.
 #[test]
 fn releases_that_are_skipped_are_steps_and_no_task() {
     let Some(report) = rehearsed("healthy-2.18", "2.20") else { return };

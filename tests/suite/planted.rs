@@ -1,10 +1,12 @@
-//! A canary in every leaf of whole clusters, through the real binary: of every case of the cards, every demo and every node set
-//! a bundle as a stranger might hand it in, in whose objects, node files, logs and manifest each text is joined or replaced by
-//! a secret. Nothing of it may be in any form of the report, on standard error, or in a file of a bundle that is saved.
+//! A canary in every leaf of whole clusters, through the real binary. Every case of the cards, every demo and
+//! every node set becomes an untrusted bundle, in whose objects, node files, logs and manifest each text is
+//! replaced by or joined with a secret. No part of a secret may be in any form of the report, on standard
+//! error, or in a file of a saved bundle.
 //!
-//! Each run plants another shape in each leaf. By default as few clusters are run as hold every leaf of every file of
-//! demos, corpus and a part of the cases; `CANARY=all` runs every cluster. A secret is planted whole: one that somebody split over two fields is more than a sanitizer
-//! that looks at one text after the other can promise to find.
+//! Each run plants another shape in each leaf. By default, the smallest set of clusters runs that covers
+//! every leaf of every file of demos, corpus and a part of the cases; `CANARY=all` runs every cluster. A
+//! secret is planted whole: a sanitizer that looks at one text after the other cannot find one that is split
+//! over two fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -25,7 +27,8 @@ use crate::binary::meshdoctor;
 use crate::leaves::{Shape, WORD, plant, shapes};
 use crate::{bundles, case, corpus};
 
-/// The clusters that are told anywhere: of cards so many that their set-up does not cost more than the runs.
+/// Clusters of demos, corpus and every `of_cases`-th case; more cases would take longer to set up than to
+/// run.
 fn scenes(of_cases: usize) -> Vec<(String, Scene)> {
     let cases = checks::all().flat_map(|check| check.cases().iter().map(move |case| (check, case)));
     let cards = cases
@@ -38,11 +41,11 @@ fn scenes(of_cases: usize) -> Vec<(String, Scene)> {
     demos.chain(corpus::scenes()).chain(cards).collect()
 }
 
-/// The same secrets in what they are carried in elsewhere: a URL, a pair, JSON in a text, base64, a long text.
+/// The same secrets in their usual carriers: a URL, a pair, JSON in a text, base64, a long text.
 fn carried() -> Vec<Shape> {
     let mut all = shapes();
     for at in 0..all.len() {
-        // Each its own, so that what is found tells where it came from.
+        // Each has its own word, so that a leak shows its origin.
         let own = format!("{WORD}{at:03}");
         let Shape { text, needles, .. } = &mut all[at];
         *text = text.replace(WORD, &own);
@@ -59,7 +62,7 @@ fn carried() -> Vec<Shape> {
     }
     let inner: Vec<String> = all.iter().flat_map(|shape| shape.needles.clone()).collect();
     for shape in &mut all {
-        // Of one that is encoded the encoded form must go as well.
+        // For an encoded secret the encoded form must be removed too.
         if shape.name == "base64" {
             shape.needles = vec![shape.text[16..40].to_owned()];
             shape.needles.extend(inner.iter().filter(|needle| shape.text.contains(*needle)).cloned());
@@ -68,7 +71,7 @@ fn carried() -> Vec<Shape> {
     all
 }
 
-/// What says what a file or an object is. Without it nobody reads what stands beside it.
+/// Whether a leaf determines the type of a file or object. Without it, the fields next to it are not read.
 fn decides(file: &str, path: &str) -> bool {
     let last = path.rsplit('.').next().unwrap_or_default();
     let object = matches!(path, "kind" | "apiVersion")
@@ -112,9 +115,10 @@ fn is_told(path: &str) -> bool {
 enum Depth {
     /// Those that a report quotes, behind their text.
     Told,
-    /// All but times, quantities and addresses, in place of their text, and not the manifest: what is planted is read.
+    /// All except times, quantities and addresses, replacing their text, and not the manifest: the planted
+    /// text is read.
     All,
-    /// All, in place of their text: what is planted is refused, by an error that quotes it.
+    /// All, replacing their text: the planted text is refused, with an error that quotes it.
     Broken,
 }
 
@@ -231,7 +235,7 @@ fn covering(all: Vec<(String, Scene)>) -> Vec<(String, Scene)> {
     chosen
 }
 
-/// What a file is, whatever cluster it is of.
+/// The class of a file, independent of the cluster.
 fn class(file: &str) -> String {
     let parts: Vec<&str> = file.split('/').collect();
     match parts.as_slice() {
@@ -323,7 +327,7 @@ fn dump(planted: &Path) -> Option<Value> {
     (!items.is_empty()).then(|| serde_json::json!({"apiVersion": "v1", "kind": "List", "items": items}))
 }
 
-/// What a command says and writes that is given one path to write to.
+/// The output and files of a command that takes one output path.
 fn written(args: &[&str]) -> BTreeMap<String, String> {
     let folder = tempfile::tempdir().unwrap();
     let to = format!("{}/out.tar.gz", folder.path().display());
@@ -436,7 +440,7 @@ fn no_snapshot_of_a_node_holds_a_canary() {
                 "apiVersion: v1\nkind: Config\nclusters: [{{name: local, cluster: {{server: {json}}}}}]\nusers: [{{name: linkerd-cni, user: {{token: {json}, password: {json}}}}}]\n"
             ),
         );
-        // A message of a log is one line, in which line ends are escaped. What a program says in two messages is two texts.
+        // A log message is one line with escaped line ends. Two messages of a program are two texts.
         let line = text.replace('\n', "\\n");
         syslog += &format!("Jan 15 12:00:00 n containerd[1]: cni linkerd said {line}\n");
     }

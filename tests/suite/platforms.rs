@@ -1,5 +1,5 @@
-//! The pages of `docs/platforms/`: their commands are valid, and do what they say when the command that needs a platform
-//! is played by a stand-in that runs the rest on a made file system.
+//! The pages of `docs/platforms/`: their commands are valid and have the described effect, with a stand-in
+//! for the command that needs a platform that runs the rest on a prepared file system.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,6 @@
-//! What the real policy controllers of two releases answered for each port of small recorded clusters, beside what the model of
-//! them says. The recordings lie outside the repository (`MESHDOCTOR_POLICY_RECORDINGS`, else beside it); where there are none,
-//! that is said.
+//! Answers of the real policy controllers of two releases for each port of small recorded clusters, compared
+//! with the model. The recordings are outside the repository (`MESHDOCTOR_POLICY_RECORDINGS`, else next to
+//! it); without them the tests are skipped with a message.
 
 use std::io::Read as _;
 use std::net::SocketAddr;
@@ -72,7 +72,7 @@ fn in_order(value: &mut Value) {
     }
 }
 
-/// A recorded cluster: its objects, what the controller says, and the controller's settings.
+/// A recorded cluster: its objects, the controller's answers, and the controller's settings.
 struct Recorded {
     name: String,
     truth: Value,
@@ -85,7 +85,8 @@ impl Recorded {
         recordings().into_iter().map(|folder| {
             let truth = read(&folder.join("truth.json"));
             let cluster = read(&folder.join("cluster.json.gz"));
-            // The controller that stands for 2.20 was built from that branch, and knows what came with edge-26.6.2.
+            // The controller recorded as 2.20 was built from that branch, and includes the changes of
+            // edge-26.6.2.
             let version = if truth["linkerd"] == "2.18" { "edge-25.4.4" } else { "edge-26.6.2" };
             let quirks = Quirks::of(Some(&version.parse().unwrap()), Knowledge::embedded());
             let deployments = objects(&cluster, "Deployment", "apps/");
@@ -108,7 +109,8 @@ fn every_port_has_the_policy_that_the_controller_gives_it() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for recorded in Recorded::all() {
         let (name, truth) = (&recorded.name, &recorded.truth);
-        // What depends on what was there before cannot be told from objects; what a fresh controller says, can.
+        // Answers that depend on earlier state cannot be derived from objects; those of a fresh controller
+        // can.
         let inbound = truth.get("inbound_after_restart").unwrap_or(&truth["inbound"]);
         let servers = recorded.of("Server", LINKERD);
         let server_authorizations = recorded.of("ServerAuthorization", LINKERD);
@@ -240,7 +242,7 @@ fn of_parent(answer: &ParentAnswer<'_>) -> Value {
     })
 }
 
-/// What a recording says, without times.
+/// Removes times from a recorded answer.
 fn timeless(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(timeless),

@@ -1,10 +1,10 @@
-//! `meshdoctor policy` on a small cluster: who is let in by what, and what is asked for and is not there.
+//! `meshdoctor policy` on a small cluster: who may connect and why, and missing references.
 
 use serde_json::Value;
 
 use crate::binary::{Ran, meshdoctor, ran, write};
 
-/// A small cluster with a policy that holds, one that counts for nothing, and a Server that is passed over.
+/// A small cluster with an effective policy, an ineffective one, and a Server that is passed over.
 pub(crate) const SHOP: &str = r#"
 apiVersion: apps/v1
 kind: Deployment
@@ -57,7 +57,7 @@ metadata: {name: astray, namespace: shop}
 spec: {parentRefs: [{group: policy.linkerd.io, kind: Server, name: wbe}], rules: [{matches: [{path: {value: /astray}}]}]}
 "#;
 
-/// What a command says of a dump that is complete.
+/// Runs a command on a complete dump.
 pub(crate) fn told(command: &str, words: &[&str], dump: &str) -> Ran {
     told_of(command, words, dump, "all")
 }

@@ -73,7 +73,7 @@ static HARMLESS: LazyLock<[(Regex, &str); 2]> = LazyLock::new(|| {
     ]
 });
 
-/// A text, where it is, and the longest that it may be.
+/// A text, its place, and its maximum length.
 struct Text {
     place: String,
     text: String,

@@ -78,7 +78,7 @@ fn what_nobody_could_see_neither_lets_a_call_through_nor_stops_it() {
     }
 }
 
-/// In real installs that are well, a workload reaches another.
+/// In healthy real installs, a workload reaches another.
 #[test]
 fn calls_in_recorded_installs_get_through() {
     let Some(folder) = crate::recordings::folder() else { return };
@@ -96,7 +96,8 @@ fn calls_in_recorded_installs_get_through() {
 
 #[test]
 fn a_call_is_walked_to_where_it_stops() {
-    // The environment of these proxies has no anchors, so that step is not judged, and the status says so.
+    // These proxies have no anchors in their environment, so that step is not checked, and the status shows
+    // it.
     let (status, text) = reached(&["shop/front-1", "shop/web:80"]);
     assert_eq!(status, 4, "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -175,7 +176,7 @@ metadata: {name: db-1, namespace: shop, labels: {kubernetes.io/service-name: db}
 endpoints: [{addresses: [10.0.0.9], conditions: {ready: true}}]
 "#;
 
-/// What a report says, on one line.
+/// The text of a report on one line.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -195,7 +196,8 @@ fn a_service_that_names_another_host_stops_nothing() {
     assert!(words(&text).contains("meshdoctor reach shop/front-1 HOST:PORT"), "{text}");
 }
 
-/// A mirror whose gateway is down has no endpoint here; one whose endpoints are asked for over there never has.
+/// A mirror whose gateway is down has no ready endpoint. A remote service resolved in the other cluster never
+/// has one here.
 #[test]
 fn a_mirror_without_its_gateway_stops_the_call() {
     let (status, text) = reached_in(ELSEWHERE, &["shop/front-1", "shop/web-east:80"]);
@@ -291,7 +293,7 @@ fn a_headless_service_leads_to_the_port_of_the_pod_that_is_called() {
     let (_, text) = reached_in(SHAPES, &["shop/front-1", "shop/store:80"]);
     assert!(words(&text).contains("at port 80 of the pod itself"), "{text}");
     assert!(words(&text).contains("default policy all-unauthenticated authorizes"), "{text}");
-    // What targetPort says counts at the address of a Service alone.
+    // `targetPort` only applies to the address of a Service.
     let (status, text) = reached_in(SHAPES, &["shop/front-1", "shop/store-vip:80"]);
     assert_eq!(
         (status, text.contains("Server store of pod store-0 does not authorize")),
@@ -339,7 +341,7 @@ fn ports_that_linkerd_init_leaves_aside_pass_no_proxy() {
     assert!(words(&text).contains("a client without identity"), "{text}");
 }
 
-/// Pods in the network of their node, a port that an annotation skips, and one whose appProtocol says what is spoken.
+/// Pods in the host network, a port that an annotation skips, and one with an appProtocol.
 const HOSTS: &str = r#"
 ---
 apiVersion: v1
@@ -376,7 +378,8 @@ metadata: {name: raw, namespace: shop}
 spec: {podSelector: {matchLabels: {app: raw}}, policyTypes: [Ingress], ingress: [{from: [{podSelector: {}}], ports: [{port: 6000}, {port: 4143}]}]}
 "#;
 
-/// Kubernetes lets in what comes from the node of a pod; pods in the network of another node are no pods to a policy.
+/// Kubernetes allows traffic from a pod's own node. To a policy, pods in the network of another node are not
+/// pods.
 #[test]
 fn clients_in_the_network_of_a_node_are_let_in_there_alone() {
     let (status, text) = reached_in(HOSTS, &["shop/agent-1", "shop/raw:6000"]);
@@ -386,7 +389,8 @@ fn clients_in_the_network_of_a_node_are_let_in_there_alone() {
     assert_eq!((status, text.contains("it stops at network")), (1, true), "{text}");
 }
 
-/// A port that the server's annotation skips: nothing is said of its proxy, and the call goes to the port itself.
+/// A port that the server's annotation skips: the server's proxy is not mentioned, and the call goes to the
+/// port directly.
 #[test]
 fn a_port_that_the_server_skips_is_taken_for_nothing_by_its_proxy() {
     let (status, text) = reached_in(HOSTS, &["shop/front-1", "shop/raw:6000"]);
@@ -395,12 +399,13 @@ fn a_port_that_the_server_skips_is_taken_for_nothing_by_its_proxy() {
     assert!(!says.contains("each end") && !says.contains("the server's"), "{text}");
     assert!(says.contains("the proxy of pod raw-1 skips port 6000"), "{text}");
     assert_eq!(status, 0, "{text}");
-    // What the application protocol says counts for clients, and both sides take it for opaque here.
+    // The application protocol applies to clients, and both sides treat it as opaque here.
     let (_, text) = reached_in(HOSTS, &["shop/front-1", "shop/raw:7000"]);
     assert!(words(&text).contains("the proxy of each end treats the port as opaque"), "{text}");
 }
 
-/// An EgressNetwork holds what lies outside: what it denies stops, and what a route lets out is not judged further.
+/// An EgressNetwork covers destinations outside the cluster: a denied call stops, an allowed one is not
+/// evaluated further.
 #[test]
 fn calls_outside_are_held_by_egress_networks() {
     let network = |policy: &str| {
@@ -413,7 +418,7 @@ fn calls_outside_are_held_by_egress_networks() {
     assert_eq!((status, words(&text).contains("EgressNetwork all denies it")), (1, true), "{text}");
     let (status, text) = reached_in(&network("Allow"), &call);
     assert_eq!((status, words(&text).contains("EgressNetwork all allows it")), (4, true), "{text}");
-    // Without a proxy nobody asks for it.
+    // An EgressNetwork does not apply to clients without a proxy.
     let (_, text) = reached_in(&network("Deny"), &["shop/plain-1", "192.0.2.7:443"]);
     assert!(!text.contains("EgressNetwork all denies"), "{text}");
 }

@@ -1,6 +1,7 @@
-//! `meshdoctor reach` against real calls: each was made through real proxies, and the objects were recorded just before. What `reach`
-//! concludes from the objects has to be what happened, or stand in [`DIFFERENT`] with the reason why objects do not show it. The
-//! recordings lie outside the repository (`MESHDOCTOR_LAB`, else beside it).
+//! `meshdoctor reach` against real calls: each was made through real proxies, and the objects were recorded
+//! just before. The conclusion of `reach` must match the real outcome, or be listed in [`DIFFERENT`] with the
+//! reason why the objects do not show it. The recordings are outside the repository (`MESHDOCTOR_LAB`, else
+//! next to it).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 use crate::skip::{Need, skipped};
 
-/// Calls of which the objects do not show the outcome: scenario, target, conclusion, reason.
+/// Calls whose outcome the objects do not show: scenario, target, conclusion, reason.
 const DIFFERENT: &[(&str, &str, Outcome, &str)] = &[
     ("4143-drop", "", Outcome::Passes, "packets were dropped by hand, without a NetworkPolicy"),
     ("4143-reject", "", Outcome::Passes, "packets were dropped by hand, without a NetworkPolicy"),
@@ -227,7 +228,7 @@ fn reach_agrees_with_real_calls() {
                     );
                 }
             }
-            // Without knowing the traffic, what fails of it has to be a condition.
+            // Without known traffic, a failure must be reported as a condition.
             if said > untold.outcome()
                 && untold.outcome() == Outcome::Passes
                 && untold.conditions().is_empty()

@@ -1,6 +1,7 @@
-//! Recorded clusters, judged by every check: real installs give nothing of warning or above, and each recorded failure
-//! gives its finding, as a root, and nothing else of warning or above. The recordings lie outside the repository
-//! (`MESHDOCTOR_RECORDINGS`, else beside it); where there are none, that is said.
+//! Recorded clusters, evaluated by every check: real installs have no findings of warning or above, and each
+//! recorded failure has its finding, as a root, and no other of warning or above. The recordings are outside
+//! the repository (`MESHDOCTOR_RECORDINGS`, else next to it); without them the tests are skipped with a
+//! message.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -75,7 +76,7 @@ const FAILURES: &[(&str, &[&str])] = &[
         "injector-cert-foreign-ca",
         &["error injector-ca-mismatch MutatingWebhookConfiguration linkerd-proxy-injector-webhook-config"],
     ),
-    // Where anchors were made again, the workloads of these recordings were not restarted.
+    // The anchors were renewed, but the workloads of these recordings were not restarted.
     (
         "anchor-bundle-one-expired",
         &[
@@ -197,8 +198,9 @@ const NOT_RECORDED: &[Kind] = &[
     Kind::TrafficSplit,
 ];
 
-/// What a healthy recording gives nevertheless. Nothing answers webhooks and aggregated APIs where these were made, so viz
-/// came up without its proxies, and the API server does not reach tap: both are true, and `linkerd viz check` warns of both.
+/// Expected findings of healthy recordings. Webhooks and aggregated APIs have no endpoints in these, so viz
+/// started without its proxies, and the API server does not reach tap. Both are true, and `linkerd viz check`
+/// warns about both.
 const NOT_ALL_WELL: &[(&str, &[&str])] = &[("healthy-2.18-viz", VIZ_UNMESHED)];
 
 const VIZ_UNMESHED: &[&str] = &[
@@ -237,7 +239,7 @@ pub fn memory(recording: &Path) -> Memory {
         denied: Some(BTreeSet::new()),
         ..Memory::default()
     };
-    // Custom resources are listed too, and are none of the kinds that are read.
+    // The list includes custom resources, which are not among the known kinds.
     let kinds = meta["kinds"].as_array().unwrap().iter().filter_map(|kind| kind.as_str()?.parse().ok());
     memory.completeness = Completeness::Kinds(kinds.collect());
     for object in json(&recording.join("cluster.json"))["items"].as_array().unwrap() {
@@ -250,7 +252,7 @@ fn report(memory: &Memory) -> Report {
     report_on(memory, &Settings::default())
 }
 
-/// What all checks of the settings' moment say of a recording.
+/// The report of all checks that apply in the mode of the settings.
 pub fn report_on(memory: &Memory, settings: &Settings) -> Report {
     let selected: Vec<&'static Check> =
         checks::all().filter(|check| settings.mode.asks(&check.card().front.modes)).collect();
@@ -308,7 +310,7 @@ fn real_installs_are_silent() {
         wrong.extend(
             alarms.iter().filter(|a| !known.contains(&a.as_str())).map(|alarm| format!("{name}: {alarm}")),
         );
-        // Node evidence is not part of a recording, nor is what nobody asked these clusters for; everything else is.
+        // Recordings have neither node evidence nor opt-in evidence; everything else is recorded.
         for gap in &report.coverage.gaps {
             let recorded =
                 !matches!(gap.missing.request.item, Item::List(kind) if NOT_RECORDED.contains(&kind));

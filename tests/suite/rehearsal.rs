@@ -1,5 +1,6 @@
-//! Upgrades that are rehearsed on recorded clusters: what each brings to an install that is well, what the target was taken for,
-//! and which targets are refused. The recordings lie outside the repository; where there are none, that is said.
+//! Upgrades rehearsed on recorded clusters: the findings that each introduces to a healthy install, the
+//! resolved target, and refused targets. The recordings are outside the repository; without them the tests
+//! are skipped with a message.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -13,7 +14,8 @@ use meshdoctor::report::Report;
 use crate::binary::{meshdoctor, ran};
 use crate::recordings::{folder, memory, report_on};
 
-/// A recording, the target, and what begins with the upgrade: severity, check, and what tells it from others of that check.
+/// A recording, the target, and the findings that begin with the upgrade: severity, check, and a
+/// distinguishing word.
 const BRINGS: &[(&str, &str, &[&str])] = &[
     ("healthy-2.15", "2.16", &["warning crd-missing before"]),
     (
@@ -203,7 +205,7 @@ fn an_upgrade_of_an_install_that_is_well_brings_what_is_known_of_it() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is there today is said alike, with the upgrade or without.
+/// Findings of the current state are the same with and without the upgrade.
 #[test]
 fn a_rehearsal_takes_nothing_away_of_what_is_wrong_today() {
     let Some(folder) = folder() else { return };
@@ -215,7 +217,7 @@ fn a_rehearsal_takes_nothing_away_of_what_is_wrong_today() {
             now.map(|finding| (finding.fingerprint().0, finding.message.clone(), finding.severity)).collect()
         };
         assert_eq!(said(&today), said(&report), "{recording}");
-        assert_eq!(today.rows, report.rows, "{recording}: linkerd check asks of today");
+        assert_eq!(today.rows, report.rows, "{recording}: linkerd check is about the current state");
     }
 }
 
@@ -282,7 +284,7 @@ fn manifests_alone_say_what_an_upgrade_breaks_of_them() {
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains(said), "{text}");
     }
-    // From where is not known: that is no upgrade that breaks nothing.
+    // An unknown current release is an error, not a harmless upgrade.
     let output = ran(meshdoctor(&["check", "--manifests", path, "--to", "2.20"]));
     assert_eq!(output.status, 2);
     let error = output.err;

@@ -84,13 +84,13 @@ fn people_read_these() {
     );
 }
 
-/// What stands beside a label, or the whole line.
+/// The text next to a label, or the whole line.
 fn beside_label(line: &str) -> &str {
     let line = line.trim_start();
     line.split_once("  ").map_or(line, |(_, rest)| rest.trim_start())
 }
 
-/// A single word, perhaps beside labels or the number of a step.
+/// Whether the line is a single word, possibly after labels or the number of a step.
 fn is_one_word(line: &str) -> bool {
     let line = line.trim();
     let word = line.rsplit_once("  ").map_or(line, |(_, word)| word);
@@ -98,7 +98,7 @@ fn is_one_word(line: &str) -> bool {
     !number.strip_prefix(". ").unwrap_or(word).contains(' ')
 }
 
-/// Only what is there to be copied whole may be longer than the terminal is wide: commands, and single words.
+/// Only texts to copy may be wider than the terminal: commands and single words.
 #[test]
 fn lines_fit_the_terminal_and_commands_stay_whole() {
     // The commands of the hostile one are escaped, so they are no longer what they were.
@@ -174,7 +174,7 @@ fn nothing_is_lost_between_the_folds() {
         }
         for check in report.checks.iter().filter(|check| !check.gaps.is_empty()) {
             let mentioned = render::table::report(&report, Look { verbose: true, ..Look::plain(120) });
-            assert!(mentioned.contains(check.id), "{name}: {} is not said to be not judged", check.id);
+            assert!(mentioned.contains(check.id), "{name}: {} is not listed as not checked", check.id);
         }
         let short = render::short::report(&report);
         let lines =
@@ -218,8 +218,8 @@ fn only_a_mesh_that_was_checked_as_a_whole_is_called_healthy() {
     assert!(!word(&accepted));
 }
 
-/// A way that the report names leads to what it names beside it: whoever reads a live cluster without a linkerd CLI gets
-/// none by collecting from the same place.
+/// A remedy must work for the evidence in the report: collecting from a live cluster does not provide the
+/// CLI's version if no linkerd CLI exists.
 #[test]
 fn a_live_cluster_is_not_sent_to_collect_for_the_version_of_the_command() {
     let checks: Vec<_> =
@@ -239,7 +239,7 @@ fn a_live_cluster_is_not_sent_to_collect_for_the_version_of_the_command() {
     assert_eq!(ways(&report), [true, true]);
 }
 
-/// Where a gap decides the exit status, the result names it and what provides it.
+/// If a gap decides the exit status, the result names it and its remedy.
 #[test]
 fn the_result_names_the_gap_that_decides() {
     let result = render::table::result_line(&samples::dump());
@@ -251,7 +251,7 @@ fn the_result_names_the_gap_that_decides() {
     assert!(result.ends_with("exit 1"), "{result}");
 }
 
-/// What nobody asked for takes at most four lines, whatever is missing.
+/// Evidence that was not requested takes at most four lines.
 #[test]
 fn coverage_that_changes_nothing_is_short() {
     for (name, report) in samples_and_judged() {
@@ -345,7 +345,7 @@ fn reports_of_earlier_releases_are_still_read() {
         assert_valid(&schema, &name, &text);
         let document: Document = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(document.tool.version, name.trim_end_matches(".json"), "{name}");
-        // One word has changed since: what could not look is written anew, and means the same.
+        // One word has changed since: `unknown` is now written as `not-checked`, with the same meaning.
         let today: Value =
             serde_json::from_str(&text.replace(r#""outcome": "unknown""#, r#""outcome": "not-checked""#))
                 .unwrap();

@@ -28,7 +28,8 @@ const BEFORE_RESTARTS: &[&str] = &[
 
 const RESTART: &str = "data-plane-anchors-disjoint";
 
-/// Of a report in which workloads are to be restarted: what is to be repaired first and comes later, or without its number.
+/// In a report that restarts workloads: the number of repairs that must come first, and those that come later
+/// or have no number.
 fn out_of_order(report: &Report) -> (usize, Vec<String>) {
     let Some(restart) = report.findings.iter().position(|finding| finding.check == RESTART) else {
         return (0, Vec::new());
@@ -45,7 +46,7 @@ fn out_of_order(report: &Report) -> (usize, Vec<String>) {
             wrong.push(format!("{RESTART} comes before {}", finding.check));
         }
         if report.findings[restart].after.is_empty() {
-            wrong.push(format!("{RESTART} does not say that it comes after {}", finding.check));
+            wrong.push(format!("{RESTART} does not state that it comes after {}", finding.check));
         }
     }
     (met, wrong)
@@ -69,7 +70,7 @@ fn what_restarted_workloads_need_is_repaired_before_they_are_restarted() {
     assert!(met > 0, "{}: no recording has both", folder.display());
 }
 
-/// No recording has both of these; here a role is taken away where the anchors are stale.
+/// No recording has both problems, so a role is removed from one with stale anchors.
 #[test]
 fn a_missing_role_is_put_back_before_workloads_are_restarted() {
     let Some(folder) = folder() else { return };

@@ -1,5 +1,6 @@
-//! Folders of manifests as repositories hold them, beside what is none: charts, kustomizations, encrypted Secrets, files of
-//! other tools. What cannot be applied as it is neither fails a run nor goes unsaid; what is broken does fail it.
+//! Folders of manifests as in real repositories, with other files: charts, kustomizations, encrypted Secrets,
+//! files of other tools. Files that cannot be applied unchanged are reported without failing the run; broken
+//! files fail it.
 
 use std::path::Path;
 
@@ -13,7 +14,7 @@ fn labelled(name: &str) -> String {
     LABELLED.replace("NAME", name)
 }
 
-/// The exit status, the report in JSON, and what was said beside it.
+/// The exit status, the report in JSON, and standard error.
 fn checked(paths: &[&Path]) -> (i32, serde_json::Value, String) {
     let mut arguments =
         vec!["check", "--linkerd-version", "2.19", "--kubernetes-version", "1.33", "-o", "json"];
@@ -98,7 +99,7 @@ fn what_cannot_be_applied_as_it_is_is_set_aside_and_said() {
         "{aside:#?}"
     );
     assert!(aside[2].contains("/base: use kustomize build DIR"), "{aside:#?}");
-    // With nothing else there was nothing to judge, which says why.
+    // Without any other input nothing was evaluated, and the error gives the reason.
     let alone = root.join("jinja.yaml");
     let output = ran(meshdoctor(&["check", "--manifests", alone.to_str().unwrap()]));
     let said = output.err;
@@ -122,7 +123,7 @@ fn files_of_other_tools_are_passed_over_and_broken_manifests_are_not() {
     let (status, report, said) = checked(&[root]);
     assert_eq!((status, found(&report)), (0, vec!["web".to_owned()]), "{said}");
     assert!(report["coverage"].get("setAside").is_none() && said.is_empty(), "{said}");
-    // Said to be a manifest, a file of another tool is none that can be read.
+    // Passed explicitly as a manifest, a file of another tool cannot be read.
     let (status, _, said) = checked(&[&root.join("web.yaml"), &root.join("stack.yaml")]);
     assert!(status == 4 && said.contains("stack.yaml:2"), "{said}");
     write(root, "bad.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: x\n");
@@ -149,7 +150,7 @@ fn an_object_that_is_named_when_it_is_created_is_judged() {
     let (status, report, said) = checked(&[folder.path()]);
     assert_eq!(status, 0, "{said}");
     assert_eq!(found(&report), ["migrate-xxxxx", "web"], "{report:#}");
-    // Of what exists already every object has its name.
+    // Objects that already exist must have a name.
     let path = folder.path().join("job.yaml");
     let output = ran(meshdoctor(&["check", "--bundle", path.to_str().unwrap()]));
     assert!(output.err.contains("a Job without a name"));

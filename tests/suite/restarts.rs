@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::recordings::{folder, memory, report_on};
 
-/// Checks whose restart brings a new certificate or new rules, which the proxy of the template gets as well.
+/// Checks whose restart provides a new certificate or new rules, also to proxies in the pod template.
 const NEW_PODS: [&str; 1] = ["issuer-expired"];
 
 /// Every line that the remedies of a check print.

@@ -1,10 +1,10 @@
-//! Statuses that the policy controller will write of what manifests hold and of what a change refers to otherwise.
+//! Predicted statuses from the policy controller, for manifests and for objects that a change refers to.
 
 use serde_json::{Value, json};
 
 use crate::changes::{document, recording, told, written};
 
-/// A route whose parent, and one whose backend is not there.
+/// A route with a missing parent, and one with a missing backend.
 const LOST: &str = r#"
 apiVersion: policy.linkerd.io/v1beta3
 kind: HTTPRoute
@@ -26,7 +26,7 @@ fn routes_that_nobody_applied_are_told_what_the_policy_controller_would_say() {
     let path = written(folder.path(), "routes.yaml", LOST);
     let shown = path.display().to_string();
     let only = ["--only", "route-not-accepted"];
-    // What the set does not hold is not missing.
+    // Objects outside the set are not reported as missing.
     let alone = ["check", "--manifests", &shown, "--linkerd-version", "2.18", "-o", "short"];
     let said = told(&[&alone[..], &only].concat(), 4);
     assert!(!said.contains("shop/lost"), "{said}");
@@ -129,14 +129,14 @@ spec: {parentRefs: [{group: "", kind: Service, name: api, port: 80}], rules: [{b
         findings.map(of).collect()
     };
     let is = |name: &str, when: &str| (name.to_owned(), when.to_owned());
-    // A backend that is not there is brought in; what is untouched stays.
+    // The route to a missing backend is new; the unchanged route is not.
     let changed = said(route, &[]);
     assert!(changed.contains(&is("api", "after-change")), "{changed:?}");
     assert!(!changed.iter().any(|(name, _)| name == "web"), "{changed:?}");
     assert!(!changed.contains(&is("late", "until-change")), "{changed:?}");
     // The Service that a route waits for cures it.
     assert_eq!(said(late, &[]), [is("late", "until-change")]);
-    // What is deleted is missed by routes that name it.
+    // Routes that name a deleted object are reported.
     let pruned = said(idle, &["--prune", "app=web"]);
     assert!(pruned.contains(&is("web", "after-change")), "{pruned:?}");
     assert!(!pruned.iter().any(|(name, _)| name == "api"), "{pruned:?}");

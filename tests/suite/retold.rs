@@ -1,5 +1,5 @@
-//! Tells a demo again under other names: rewrites a scene object by object. Text is rewritten where names stand in it,
-//! namespaces only where a namespace is meant, owners by taking their pods over.
+//! Rewrites a demo with other names, object by object. Text is rewritten only at whole names, namespaces only
+//! in namespace fields, and owners together with their pods.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use meshdoctor::node_files::NodeFiles;
 use meshdoctor::scene::Scene;
 use serde_json::{Value, json};
 
-/// How a demo is told again.
+/// The replacements of a variant.
 #[derive(Debug, Clone)]
 pub struct Variant {
-    /// Names that stand alone, between characters that no name holds.
+    /// Whole names, delimited by characters that no name contains.
     pub words: Vec<(String, String)>,
     /// Pieces of text, wherever they are.
     pub texts: Vec<(String, String)>,
-    /// Namespaces, where a namespace is meant.
+    /// Namespaces, in namespace fields.
     pub namespaces: BTreeMap<String, String>,
     /// What Deployments outside the control plane become.
     pub kind: Kind,
@@ -127,7 +127,7 @@ impl Variant {
         }
     }
 
-    /// The demo as this variant tells it.
+    /// The demo with the replacements of this variant.
     pub fn of(&self, scene: &Scene) -> Scene {
         let mut told = scene.clone();
         let mut objects = objects(scene);
@@ -233,7 +233,7 @@ impl Variant {
         }
     }
 
-    /// What a finding is expected to be in this variant.
+    /// The expected finding in this variant.
     pub fn expected(&self, essence: &Value, renamed: &[(String, String)]) -> Value {
         let mut value = essence.clone();
         for subject in value["subjects"].as_array_mut().unwrap() {

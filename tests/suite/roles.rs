@@ -46,7 +46,7 @@ fn rows_of(ran: &Ran) -> Document {
     document
 }
 
-/// What every document holds to, since `linkerd check` looks at `error` first.
+/// Asserts the invariants of every document; `linkerd check` reads `error` first.
 fn hold(document: &Document) {
     let rows: Vec<&DocumentRow> = document.categories.iter().flat_map(|category| &category.checks).collect();
     assert!(!rows.is_empty(), "an empty document looks like a good one");
@@ -62,7 +62,7 @@ fn hold(document: &Document) {
     );
 }
 
-/// What `linkerd check` passes on when its user said nothing.
+/// The arguments that `linkerd check` passes without user flags.
 const CALL: [&str; 7] = [
     "check",
     "--as-group=[]",
@@ -81,7 +81,7 @@ fn linkerd_recognises_its_extension() {
     assert_eq!(ran.out, "{\"name\":\"linkerd-meshdoctor\",\"checks\":\"always\"}\n");
     for (name, status) in [("meshdoctor", 2), ("kubectl-meshdoctor", 2)] {
         let ran = Link::named(name).run(&["_extension-metadata"]);
-        assert_eq!((ran.status, ran.out.as_str()), (status, ""), "{name} is no extension of linkerd");
+        assert_eq!((ran.status, ran.out.as_str()), (status, ""), "{name} is not an extension of linkerd");
     }
 }
 
@@ -184,7 +184,7 @@ fn findings_are_rows_and_the_healthy_have_none() {
     assert!(!table.out.contains("  meshdoctor check"), "{}", table.out);
 }
 
-/// Every finding of warning or above is in some row, and whatever was asked for and is missing is one.
+/// Every finding of warning or above is in a row, and every missing requested evidence is one.
 #[test]
 fn nothing_is_lost_on_the_way_to_rows() {
     for (name, report) in samples::all() {
@@ -284,7 +284,7 @@ fn commands_are_named_as_they_are_typed() {
 fn kubectls_own_flags_are_taken_or_refused_with_the_way_to_say_the_same() {
     let link = Link::named("kubectl-meshdoctor");
     let taken = ["check", "--cluster", "c", "--user=u", "-n", "shop", "--request-timeout=5s", "--live=true"];
-    assert_eq!(link.run(&taken).status, 3, "there is no kubeconfig to find them in");
+    assert_eq!(link.run(&taken).status, 3, "no kubeconfig contains them");
     for (flag, next) in [
         ("--password=secret", "set-credentials"),
         ("--as-uid=1", "set-credentials"),
@@ -307,7 +307,7 @@ fn kubectls_own_flags_are_taken_or_refused_with_the_way_to_say_the_same() {
     assert!(typo.status == 2 && typo.err.contains("'--namespace'"), "{}", typo.err);
 }
 
-/// What the flags of kubectl say instead of a kubeconfig is heeded, and its token is shown and kept nowhere.
+/// The flags of kubectl override the kubeconfig, and their token is neither printed nor saved.
 #[cfg(feature = "live")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_is_read_by_what_kubectls_flags_say_and_no_token_is_told() {
@@ -357,7 +357,7 @@ async fn a_cluster_is_read_by_what_kubectls_flags_say_and_no_token_is_told() {
         }
     }
     assert!(bundle.join("manifest.json").exists());
-    // Wrong beside it, or without a cluster: it is not told either.
+    // With a wrong flag or without a cluster, the token is not printed either.
     for words in
         [&[token.as_str(), "--nonsense"][..], &[token.as_str()], &[token.as_str(), "--server", "nonsense"]]
     {
@@ -365,7 +365,7 @@ async fn a_cluster_is_read_by_what_kubectls_flags_say_and_no_token_is_told() {
         assert!(ran.status == 2 || ran.status == 3, "{words:?}: {}", ran.err);
         assert!(!ran.out.contains(TOKEN) && !ran.err.contains(TOKEN), "{words:?}: {}{}", ran.out, ran.err);
     }
-    // Under its own name nobody expects a token on the command line.
+    // Under its own name the command does not accept a token.
     let own = Link::named("meshdoctor").run(&["check", &token, "-o", "json"]);
     assert!(
         own.status == 2 && !own.out.contains(TOKEN) && !own.err.contains(TOKEN),

@@ -190,7 +190,7 @@ fn without_snapshots() -> Vec<(&'static str, Missing)> {
         .collect()
 }
 
-/// Pods that can't start on three nodes, and what else is on the table.
+/// Pods that cannot start on three nodes, among other findings.
 pub fn bad_night() -> Report {
     let findings = [token_revoked(), unauthorized(), deadlock(), warnings(), infos()].concat();
     let mut report = report(findings, &without_snapshots(), 1);
@@ -246,7 +246,7 @@ pub fn denied() -> Report {
     report
 }
 
-/// A dump of which nobody said what it lists completely, without a time of its own.
+/// A dump without declared completeness and without a timestamp.
 pub fn dump() -> Report {
     let list = |kind| Request::of(Item::List(kind));
     let mut missing = Vec::new();

@@ -96,7 +96,7 @@ fn lines(report: &Report) -> Vec<String> {
     report.findings.iter().map(|finding| line(report, finding)).collect()
 }
 
-/// What the report on each broken cluster says, in its order: the true cause first.
+/// Expected findings for each broken cluster, in order: the true cause first.
 const TOLD: &[(&str, &[&str])] = &[
     (
         "cni-exit-127",
@@ -265,12 +265,12 @@ fn the_remedy_of_the_true_cause_names_what_helped() {
             })
             .collect();
         for words in *helps {
-            assert!(said.contains(words), "{name} does not say {words:?}:\n{said}");
+            assert!(said.contains(words), "{name} does not contain {words:?}:\n{said}");
         }
     }
 }
 
-/// What the binary says of a demo: its JSON, and its exit status.
+/// The output of a demo by the binary: its JSON and its exit status.
 fn binary(name: &str, more: &[&str]) -> (serde_json::Value, Option<i32>) {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_meshdoctor"))
         .args(["demo", name, "-o", "json"])

@@ -1,4 +1,5 @@
-//! A ticket through the binary: whoever judges it again finds the same, and takes nothing for looked at that is not in it.
+//! Tickets through the binary: evaluating one again gives the same findings, and missing evidence is not
+//! treated as checked.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use serde_json::Value;
 use crate::binary::{meshdoctor, ran, ran_to, write};
 use crate::faults::server::{Reply, Server};
 
-/// A demo's cluster as somebody collected it.
+/// A demo's cluster as a collected bundle.
 fn collected(demo: &str, state: State, folder: &Path) -> PathBuf {
     collected_of(&demo::find(demo).unwrap().scene(state).unwrap(), folder)
 }
@@ -138,7 +139,7 @@ fn a_dry_run_lists_every_file_and_writes_nothing() {
         for (name, bytes) in files(&written) {
             let line = text.lines().find(|line| line.ends_with(&format!("  {name}")));
             let line = line.unwrap_or_else(|| panic!("{name} is not listed:\n{text}"));
-            // What a run says of itself differs from run to run.
+            // Metadata of the run differs from run to run.
             if !name.starts_with("report.") {
                 let size = line.split_whitespace().next().unwrap().replace(',', "");
                 assert_eq!(size, bytes.len().to_string(), "{line}");
@@ -185,7 +186,7 @@ fn a_ticket_on_standard_output_is_an_archive() {
     assert_eq!(judged(&path)["findings"], judged(&whole)["findings"]);
 }
 
-/// What was chosen when it was made is chosen again, where no flag says otherwise.
+/// The options of the original run apply again, unless a flag overrides them.
 #[test]
 fn a_ticket_keeps_what_was_asked() {
     let folder = tempfile::tempdir().unwrap();

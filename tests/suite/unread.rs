@@ -1,5 +1,5 @@
-//! Kinds that no check reads are named: a complete dump of broken policies is not one of which all was checked, and what is
-//! named survives being saved and read again.
+//! Kinds that no check reads are named: a complete dump of broken policies is not reported as fully checked,
+//! and the names are kept in saved bundles.
 
 use std::fs;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn dump(folder: &Path, items: &[Value]) -> std::path::PathBuf {
     path
 }
 
-/// `gateways.gateway.networking.k8s.io 2`; `-` where nobody counted.
+/// `gateways.gateway.networking.k8s.io 2`; `-` if the count is unknown.
 fn named(report: &Report) -> Vec<String> {
     let kinds = report.coverage.unread.iter();
     kinds
@@ -90,7 +90,7 @@ fn broken_policies_in_a_complete_dump_are_named() {
     let evidence = open(&[&path, &again], Completeness::All).unwrap();
     let whole = collected(&evidence);
     let judged = report(&evidence, &whole);
-    assert_eq!(named(&judged), expected, "a complete dump says that there are no GatewayClasses");
+    assert_eq!(named(&judged), expected, "a complete dump shows that no GatewayClasses exist");
     let table = render::table::report(&judged, Look::plain(100));
     assert!(table.contains("2 Gateways") && table.contains("no check reads"), "{table}");
     let full = render::table::report(&judged, Look { coverage: true, ..Look::plain(100) });

@@ -1,6 +1,7 @@
-//! No check keys on a literal of a story. Each demo is told again with other namespaces, workloads, registries, nodes,
-//! file names, network plugins, owner kinds and times, and with the control plane and linkerd-cni elsewhere: the same
-//! findings come out under the new names, and none that matters after the remedy.
+//! No check depends on the names in a demo. Each demo is rewritten with other namespaces, workloads,
+//! registries, nodes, file names, network plugins, owner kinds and times, and with the control plane and
+//! linkerd-cni in other namespaces. The findings are the same under the new names, and none of warning or
+//! above is left after the remedy.
 
 use std::collections::BTreeSet;
 
@@ -82,7 +83,7 @@ fn variants() -> impl Strategy<Value = Variant> {
                 namespaces: namespaces.map(apart).into(),
                 kind,
                 scheduled,
-                // A namespace that is not the usual one is found by its labels, or told.
+                // An unusual namespace is found by its labels or set with a flag.
                 flags,
                 shift,
             }
@@ -90,7 +91,7 @@ fn variants() -> impl Strategy<Value = Variant> {
     )
 }
 
-/// What a finding says, without the evidence and the commands, which name their subjects in an order of their own.
+/// The main fields of a finding, without evidence and commands, which list their subjects in another order.
 fn essence(report: &Report, finding: &Finding) -> Value {
     let causes = finding
         .caused_by

@@ -1,5 +1,5 @@
-//! `check --verify`: what is repaired is fixed, what is not is still there, and what nobody could look at again is
-//! neither. The real binary, on bundles of the demos before and after their remedy.
+//! `check --verify`: a repaired finding is fixed, an unrepaired one is still present, and one that could not
+//! be checked again is neither. The real binary, on bundles of the demos before and after their remedy.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -106,7 +106,7 @@ fn still_bad(report: &Path, bundle: &Path) -> bool {
     !checks(&serde_json::from_slice(&fs::read(report).unwrap()).unwrap()).is_disjoint(&now)
 }
 
-/// A bundle from which the files of these nodes are gone; all of them without a name.
+/// Removes the files of a node from a bundle, or of all nodes if `node` is `None`.
 fn without_files(bundle: &Path, node: Option<&str>) {
     let gone = node.map_or(bundle.join("nodes"), |node| bundle.join("nodes").join(node));
     fs::remove_dir_all(gone).unwrap();
@@ -303,7 +303,7 @@ fn an_old_report_is_verified_by_the_names_of_its_subjects() {
     assert!(status == 4 || status == 1 || status == 0, "it is read: {value:#}");
 }
 
-/// What a report says is the word of a stranger.
+/// A report is untrusted input.
 #[test]
 fn a_hostile_report_drives_no_terminal() {
     let folder = Folder::new();
@@ -323,11 +323,11 @@ fn a_hostile_report_drives_no_terminal() {
         let text = output.text();
         assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{form}: {text:?}");
         assert!(!text.lines().any(|line| line.trim_start().starts_with("::error::")), "{form}: {text}");
-        assert_eq!(output.status, 4, "a check that nobody knows was not checked: {text}");
+        assert_eq!(output.status, 4, "an unknown check was not checked: {text}");
     }
 }
 
-/// `--only` that leaves nothing that ran is never fine, and says what would close it.
+/// A selection in which no check ran is not a success, and names the missing evidence.
 #[test]
 fn a_selection_of_which_nothing_ran_is_not_fine() {
     let folder = Folder::new();
@@ -346,5 +346,5 @@ fn a_selection_of_which_nothing_ran_is_not_fine() {
         assert!(gap["close"].as_str().is_some_and(|close| !close.is_empty()), "{gap:#}");
     }
     let all = ran(meshdoctor(&["check", "--bundle", bundle, "-o", "short"]));
-    assert_eq!(all.status, 0, "nobody asked for them: {}", all.out);
+    assert_eq!(all.status, 0, "they were not requested: {}", all.out);
 }

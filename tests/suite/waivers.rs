@@ -1,4 +1,5 @@
-//! What is found and does not count: waivers, baselines, what is inferred. The real binary; the exit status is the verdict.
+//! Findings that do not fail the run: waivers, baselines, inferred findings. The real binary; the exit status
+//! is the verdict.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -72,13 +73,13 @@ fn what_an_object_says_of_itself_is_accepted_until_its_day() {
         table.contains("until the move (Deployment shop/web metadata.annotations[meshdoctor.io/ignore])"),
         "{table}"
     );
-    // It holds for the object that it stands on, and for everything in a namespace.
+    // It applies to the object that has the annotation; on a Namespace, to everything in it.
     write(dir, &[says(web(), entry), deployment("api", "linkerd.io/injekt")]);
     assert_eq!(check(dir, &[]).status, 1);
     let shop = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}});
     write(dir, &[says(shop, entry), web(), deployment("api", "linkerd.io/injekt")]);
     assert_eq!(check(dir, &[]).status, 0);
-    // What has expired, lacks something, has a scope or cannot be read accepts nothing, and is told.
+    // An entry that is expired, incomplete, unreadable or has a scope accepts nothing, and is reported.
     for (text, problem) in [
         (entry.replace("2026-11-20", "2026-11-19"), "waiver-expired"),
         (entry.replace("  owner: team-shop\n", ""), "waiver-unreadable"),
@@ -197,7 +198,7 @@ fn a_baseline_leaves_what_is_new() {
     assert_eq!(status, 0);
     assert_eq!(document["findings"][0]["inBaseline"], true);
     assert_eq!(document["verdict"]["inBaseline"], document["findings"].as_array().unwrap().len());
-    // What the gate lets pass is marked like what it would not.
+    // Findings below the gate are marked like those above it.
     let base = ["check", "--manifests", "k8s.json", "--linkerd-version", "edge-26.5.5", "--at", TODAY];
     let more = ["--only", "annotations", "--fail-on", "never", "--baseline", "base.json", "-o", "json"];
     let words = [&base[..], &more].concat();
@@ -207,12 +208,12 @@ fn a_baseline_leaves_what_is_new() {
     write(dir, &[deployment("web", "linkerd.io/injekt"), deployment("api", "linkerd.io/injekt")]);
     let (status, _) = report(dir, &["--baseline", "base.json"]);
     assert_eq!(status, 1, "another subject is new");
-    // What was waived then is not known: a waiver that expires is noticed.
+    // Waived findings are not in the baseline: an expiring waiver is noticed.
     write(dir, &[deployment("web", "linkerd.io/injekt")]);
     waivers(dir, &[waiver("check: annotation-unknown", "{namespace: shop}", "2027-01-01")]);
     assert_eq!(check(dir, &["--waivers", "w.yaml", "-o", "json=base2.json"]).status, 0);
     assert_eq!(check(dir, &["--baseline", "base2.json"]).status, 1);
-    // Also of a finding that was waived in part: what counts is that of the other subject, known or waived.
+    // The same for a finding that is waived in part: its other subject must be known or waived too.
     write(dir, &[deployment("web", "linkerd.io/injekt"), deployment("api", "linkerd.io/injekt")]);
     waivers(dir, &[waiver("check: annotation-unknown", "{object: web}", "2027-01-01")]);
     assert_eq!(check(dir, &["--waivers", "w.yaml", "-o", "json=base3.json"]).status, 1);
@@ -228,7 +229,8 @@ fn a_baseline_leaves_what_is_new() {
     assert_eq!(fs::read(dir.join("base.json")).unwrap(), before);
 }
 
-/// One of two subjects of a finding: it counts for the other, and every form that people read says which is accepted.
+/// A waiver for one of two subjects of a finding: it still fails for the other, and every human-readable form
+/// names the accepted one.
 #[test]
 fn a_finding_that_is_waived_in_part_says_so() {
     let folder = tempfile::tempdir().unwrap();
@@ -249,7 +251,7 @@ fn a_finding_that_is_waived_in_part_says_so() {
     let schema = std::fs::read_to_string("docs/schema/report.v1.json").unwrap();
     let schema: Value = serde_json::from_str(&schema).unwrap();
     assert!(jsonschema::is_valid(&schema, &document), "{document:#}");
-    // Where each subject is told by itself, only the other one counts.
+    // In formats with one entry per subject, only the other subject counts.
     let gitlab = check(dir, &["--waivers", "w.yaml", "-o", "gitlab"]).out;
     let issues: Vec<Value> = serde_json::from_str(&gitlab).unwrap();
     let severity = |name: &str| {
@@ -274,7 +276,7 @@ fn a_finding_that_is_waived_in_part_says_so() {
     }
 }
 
-/// What a scope may have meant, where nothing that was found is of it.
+/// Suggestions for a scope that matches no finding.
 #[test]
 fn a_waiver_that_is_unused_names_what_is_spelled_alike() {
     let folder = tempfile::tempdir().unwrap();
@@ -297,7 +299,8 @@ fn a_waiver_that_is_unused_names_what_is_spelled_alike() {
     }
 }
 
-/// What stands on a pod that a Deployment made is gone with the next rollout: it accepts nothing, and is told once, at the Deployment.
+/// An annotation on a pod of a Deployment is lost with the next rollout: it accepts nothing, and is reported
+/// once, for the Deployment.
 #[test]
 fn a_waiver_on_a_pod_that_something_made_is_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -384,7 +387,7 @@ fn fingerprints_hold_over_rollouts_and_restarts() {
 
 #[test]
 fn what_is_inferred_counts_where_that_is_asked() {
-    // Without node evidence the cause is inferred, and what it explains is seen.
+    // Without node evidence the cause is inferred, and its consequences are observed.
     let status = |gate: &str| {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), &[deployment("web", "linkerd.io/injekt")]);
@@ -406,7 +409,7 @@ fn what_is_inferred_counts_where_that_is_asked() {
     assert_eq!(status("info:observed"), 2);
 }
 
-/// A cause that somebody accepts, and what comes of it, which nobody did: the report says what the exit status says.
+/// An accepted cause with consequences that are not accepted: the report agrees with the exit status.
 #[test]
 fn what_comes_of_an_accepted_cause_stands_for_itself() {
     let Some(recordings) = crate::recordings::folder() else { return };

@@ -29,7 +29,7 @@ fn a_page_says_what_the_report_says_and_fetches_nothing() {
     ] {
         assert!(page.contains(wanted), "{wanted}");
     }
-    // Only links that somebody follows lead away.
+    // The page has links to other sites, but loads nothing from them.
     for loads in ["src=", "@import", "url(", "<link", "<img", "<iframe", "fetch(", "XMLHttpRequest"] {
         assert!(!page.contains(loads), "{loads}");
     }
@@ -59,7 +59,7 @@ fn a_run_that_came_to_nothing_is_a_page_that_says_so() {
     assert!(page.contains("role=\"alert\"") && page.contains("exit 3"), "{page}");
 }
 
-/// A browser of this machine; `None` where there is none.
+/// A browser of this machine, if any.
 fn browser() -> Option<&'static str> {
     let is_there =
         |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
@@ -70,7 +70,7 @@ fn browser() -> Option<&'static str> {
     found
 }
 
-/// A run of it without a screen. No name is looked up and nothing leaves the machine; it ends by itself.
+/// A headless run that resolves no name, sends nothing to the network, and ends on its own.
 fn browse(browser: &str, home: &Path) -> Command {
     let mut command = Command::new("timeout");
     command
@@ -197,6 +197,6 @@ fn a_real_browser_shows_it_and_the_script_only_helps() {
         assert!(shown.contains(&counted), "and counts what is shown");
         assert_eq!(shown.matches(">Copy</button>").count(), shown.matches("class=\"bar\"").count());
         let goes_on = shown.contains("class=\"picture wide wider\"");
-        assert_eq!(goes_on, width < 1600, "a picture that goes on beside a page of {width} px says so");
+        assert_eq!(goes_on, width < 1600, "a picture wider than a page of {width} px is marked");
     }
 }

@@ -8,7 +8,7 @@ use super::{card, judged_of, ran};
 use crate::binary::ran_to;
 use crate::case::base;
 
-/// Objects of a kind that is nobody's here: what is said to be read is read, and goes into a bundle; no other text does.
+/// Objects of a custom kind. Only the fields that the card reads are read and saved in a bundle.
 const PUMPS: &str = r#"
 apiVersion: v1
 kind: List
@@ -28,7 +28,7 @@ items:
 
 const NAMESPACE: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n";
 
-/// What a card says of the bundle of an earlier run.
+/// The report of a card on the bundle of an earlier run.
 fn judged_again(bundle: &str, checks: &str, exit: i32) -> Value {
     let words = ["check", "--bundle", bundle, "--checks", checks, "--only", "yours", "-o", "json"];
     ran(&words, exit).document()
@@ -60,13 +60,13 @@ fn custom_resources_of_others_are_read_as_far_as_the_card_says() {
     let report = judged_of(folder.path(), PUMPS, &home, &["--save", &bundle], 1);
     assert_eq!(named(&report), ["north"], "{report:#}");
 
-    // The bundle of that run says the same, and nothing to who does not know the kind.
+    // The bundle of that run gives the same report; without the card, the kind is ignored.
     assert_eq!(named(&judged_again(&bundle, &home, 1)), ["north"]);
     ran(&["check", "--bundle", &bundle, "--only", "annotation-unknown"], 0);
     let kept = unpacked(&bundle);
     assert!(kept.contains("\"manual\"") && !kept.contains("a-private-remark"), "{kept}");
 
-    // What is not said to be read is not compared.
+    // A field that the card does not read cannot be compared.
     let home = card(folder.path(), "pump-noted", &format!("{of}  rule: \"object.spec.note != ''\""));
     let report = judged_of(folder.path(), PUMPS, &home, &[], 4);
     assert!(report["checks"].to_string().contains("spec.note is redacted"), "{report:#}");
@@ -78,8 +78,8 @@ fn custom_resources_of_others_are_read_as_far_as_the_card_says() {
     assert!(role.contains("pumps") && role.contains("example.com"), "{role}");
 }
 
-/// What the injector does with the pods of a custom resource is told from its template, which passes for that; in a bundle of who did
-/// not ask it is not known.
+/// Injection of a custom resource's pods is derived from its template, whose fields are saved for it. If no
+/// card requested it, a bundle lacks the data and the result is unknown.
 #[test]
 fn the_pods_of_custom_resources_are_injected_or_not() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What expressions say of objects, and what is said where they have no value.
+//! Expressions on objects, and the messages for expressions without a value.
 
 use meshdoctor::expression::FUNCTIONS;
 
@@ -58,7 +58,7 @@ fn a_broken_rule_is_found_whatever_its_words_lack() {
     assert_eq!(finding["remedy"]["steps"][0]["text"], "Do it", "{finding:#}");
 }
 
-/// Evidence is quoted whatever it is; what a function does not take is said in words.
+/// Evidence may be any value; a function that does not accept its argument reports this in words.
 #[test]
 fn what_is_quoted_may_be_a_map_and_what_is_not_says_why() {
     let folder = tempfile::tempdir().unwrap();
@@ -77,7 +77,7 @@ fn what_is_quoted_may_be_a_map_and_what_is_not_says_why() {
     assert!(said[2].contains("a function is called with a whole number instead of a text"), "{said:?}");
 }
 
-/// The policy of a port is asked for by its number or its name; why there is none is said.
+/// `policy()` takes a port number or a port name; the message states why a port has no policy.
 #[test]
 fn the_policy_of_a_port_is_asked_for_by_name_as_well() {
     let folder = tempfile::tempdir().unwrap();
@@ -120,7 +120,7 @@ fn options_of_commands_are_worked_out() {
     assert!(said.contains("kubectl scale deployment/web --replicas=2 -- --all"), "{said}");
 }
 
-/// What does not fit is said in words of who wrote it.
+/// Type errors use the vocabulary of the card's author.
 #[test]
 fn what_an_operator_does_not_take_is_said() {
     let folder = tempfile::tempdir().unwrap();
@@ -144,7 +144,7 @@ fn what_an_operator_does_not_take_is_said() {
     }
 }
 
-/// Objects that lack the same are one gap, and a case that shows something else than its heading says is told in its words.
+/// Objects that lack the same field are one gap. A case that does not match its heading is reported.
 #[test]
 fn what_several_objects_lack_is_said_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,7 +160,7 @@ fn what_several_objects_lack_is_said_once() {
     );
 }
 
-/// Rules as policies have them that people use with Linkerd, as they stand there.
+/// Rules copied unchanged from policies that are common with Linkerd.
 #[test]
 fn rules_of_policies_are_rules_here() {
     let folder = tempfile::tempdir().unwrap();

@@ -150,13 +150,13 @@ fn what_cannot_be_meant_is_refused_with_its_file() {
     ran(&["list", "--checks", &empty.display().to_string()], 2);
     ran(&["list", "--checks", "no-such-folder"], 2);
     ran(&["test"], 2);
-    // A card without the cases that prove it is said to lack them.
+    // A card without cases is reported as lacking them.
     let home = card(folder.path(), "unproved", ANY);
     let said = ran(&["test", &home], 1).out;
     assert!(said.contains("add a case ### fires"), "{said}");
 }
 
-/// What stands beside the rule is held to as well.
+/// Front matter next to the rule is validated too.
 #[test]
 fn front_matter_that_cannot_be_meant_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -182,7 +182,7 @@ fn front_matter_that_cannot_be_meant_is_refused_with_its_line() {
         let home = edited(folder.path(), id, ANY, named);
         ran(&["list", category, "--checks", &home], 0);
     }
-    // Two cases of one title could not be told apart.
+    // Two cases with the same title are ambiguous.
     let case = |kind: &str| format!("### {kind}: one\n```text expect\n```\n");
     let home = edited(folder.path(), "two-titles", ANY, |text| text + &case("fires") + &case("quiet"));
     let error = ran(&["list", "--checks", &home], 2).err;

@@ -1,4 +1,4 @@
-//! The hosts of the corpus: operating systems as `hosts.yaml` tells them, written the way a snapshot holds them.
+//! The hosts of the corpus: the operating systems in `hosts.yaml`, written as files of a snapshot.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -15,13 +15,13 @@ pub struct Host {
     pub kernel: String,
     nsenter: Option<String>,
     iptables: Option<Iptables>,
-    /// Loaded or built in, of those that iptables needs.
+    /// Kernel modules that iptables needs and that are loaded or built in.
     modules: Vec<String>,
     #[serde(default)]
     sysctl: BTreeMap<String, Value>,
 }
 
-/// Which iptables a host has: the backend behind the plain name, and whether the names with a suffix are there.
+/// The iptables of a host: the backend of the plain name, and whether suffixed names exist.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Iptables {
@@ -48,7 +48,7 @@ impl Host {
         &self.os["PRETTY_NAME"]
     }
 
-    /// The files of a snapshot that tell of it, by path.
+    /// The files of a snapshot that describe the host, by path.
     pub fn files(&self) -> Vec<(&'static str, String)> {
         let release: String = self.os.iter().map(|(key, value)| format!("{key}=\"{value}\"\n")).collect();
         let mut sysctl = json!({

@@ -1,5 +1,5 @@
-//! A large cluster to measure with: 500 nodes with their snapshots and 5,000 meshed pods, all of them well but for a few
-//! nodes. It is written out, not judged: what a debug build takes says nothing.
+//! A large cluster for measurements: 500 nodes with their snapshots and 5,000 meshed pods, all healthy except
+//! for a few nodes. It is only written, not evaluated: timings of a debug build are meaningless.
 
 use std::fs;
 use std::path::Path;

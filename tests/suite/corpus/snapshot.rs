@@ -1,5 +1,5 @@
-//! Completes the snapshots of the corpus: what a collector would write beside the files that a set shows. A set that
-//! brings one of these files keeps its own.
+//! Completes the snapshots of the corpus: writes the files that a collector adds to those of a set. Files
+//! that a set defines are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ fn dirs() -> Value {
     })
 }
 
-/// What the chart told the installer; the chart's default where it is not installed.
+/// A setting of the installer from the chart's ConfigMap, or the chart's default if it is not installed.
 fn setting(memory: &Memory, key: &str) -> String {
     let maps = memory.objects.get(&Kind::ConfigMap).into_iter().flatten();
     let set = maps.filter(|held| held.name == "linkerd-cni-config").find_map(|held| {
@@ -101,7 +101,8 @@ fn facts(pod: &Value, node: &str, dir: &str) -> Value {
     })
 }
 
-/// The plugin directory: what the configurations call, what every node has, and linkerd-cni where the chart puts it.
+/// The plugin directory: the plugins that the configurations call, the usual ones, and linkerd-cni in the
+/// chart's directory.
 fn bins(
     files: &BTreeMap<String, Vec<u8>>,
     dir: &str,
@@ -142,7 +143,7 @@ fn configurations(files: &BTreeMap<String, Vec<u8>>) -> impl Iterator<Item = (&S
     files.iter().filter(|(path, _)| path.starts_with("cni/net.d/") || path.starts_with("cni/other/"))
 }
 
-/// The listing: every file that is copied, and every kubeconfig of which there are facts.
+/// The listing: every copied file, and every kubeconfig with recorded facts.
 fn index(files: &BTreeMap<String, Vec<u8>>, conf_dir: &str) -> Value {
     let row = |dir: &str, name: &str, mode: &str, mtime: &str, bytes: &[u8]| {
         let sha256: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();

@@ -1,4 +1,4 @@
-//! Connecting: whatever is wrong with the way to the API server is said once, with what to do about it.
+//! Connection failures: each problem on the way to the API server is reported once, with its next step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ async fn failure(kubeconfig: &Kubeconfig, change: impl FnOnce(&mut Connect)) -> 
     Live::connect(connect).await.err().unwrap()
 }
 
-/// Cause and next step of an answer to `/version` that is no version.
+/// Cause and next step for an answer to `/version` that is not a version.
 async fn answered(reply: impl Fn() -> Reply + Send + Sync + 'static) -> (String, String) {
     let server = Server::raw(None, move |_| reply()).await;
     let kubeconfig = Kubeconfig::new(&server.url(), &json!({ "token": CANARY }));
@@ -148,7 +148,7 @@ async fn certificates_are_checked_and_the_fault_is_named() {
     Live::connect(kubeconfig.connect()).await.unwrap();
 
     let untrusted = format!("the certificate of {} is not trusted: ", server.url());
-    // Clusters that were made anew have an authority of the same name, with another key.
+    // Recreated clusters have an authority of the same name with another key.
     for other in [authority("kubernetes"), authority("other")] {
         let kubeconfig = Kubeconfig::with_cluster(&trusting(&server, &other), &user);
         let (cause, next) = told(&failure(&kubeconfig, |_| {}).await);
@@ -198,7 +198,7 @@ async fn tls_where_there_is_none_is_told() {
     assert_eq!(told(&error).0, format!("TLS connection to {url} failed: the server does not use TLS"));
 }
 
-/// Two contexts for two servers, and one for a cluster that is not there.
+/// Two contexts for two servers, and one for a cluster that does not exist.
 fn contexts(first: &str, second: &str) -> Kubeconfig {
     Kubeconfig::of(&format!(
         "

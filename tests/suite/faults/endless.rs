@@ -1,4 +1,4 @@
-//! A server that has no end, or no answer: every run ends, and says which limit ended it.
+//! Servers with endless or missing answers: every run ends, and names the limit that ended it.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use meshdoctor::source::live::{ConnectError, Live};
 use super::server::{Asked, Reply, Server};
 use super::{Kubeconfig, fetch, live, live_with, names, page, pods};
 
-/// The reason why a list is there in part.
+/// The reason why a list is incomplete.
 fn partly(fetched: Fetched) -> String {
     match fetched {
         Fetched::Partial { reasons } if reasons.len() == 1 => reasons[0].to_string(),

@@ -1,4 +1,5 @@
-//! Lists in protobuf: asked for by who can read them, broken as any other, and JSON from who has nothing else.
+//! Lists in protobuf: requested if supported, with the same errors as other lists, and JSON from servers
+//! without protobuf.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};

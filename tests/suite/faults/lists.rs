@@ -28,7 +28,7 @@ fn three_pages(asked: &Asked) -> Reply {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_come_in_order_and_each_is_asked_for_once() {
-    // These lists say last that there are more, which API servers do first: both orders work.
+    // These lists have `metadata.continue` last, API servers have it first: both orders work.
     let server = Server::start(|asked| three_pages(asked).gzip()).await;
     let live = live(&server).await;
     let (fetched, taken) = pods(&live).await;
@@ -57,7 +57,7 @@ async fn compression_can_be_turned_off() {
     assert_eq!(traffic.wire_bytes, traffic.body_bytes);
 }
 
-/// Takes in nothing until the server was asked for a second page.
+/// Accepts no object until the server received a request for a second page.
 struct Waiting<'a> {
     server: &'a Server,
     came: usize,
@@ -67,7 +67,7 @@ impl ObjectSink for Waiting<'_> {
     fn object(&mut self, _: &[u8]) {
         let begun = Instant::now();
         while self.came == 0 && self.server.asked().len() < 2 {
-            assert!(begun.elapsed() < Duration::from_secs(20), "the next page is not asked for");
+            assert!(begun.elapsed() < Duration::from_secs(20), "the next page is not requested");
             std::thread::sleep(Duration::from_millis(5));
         }
         if self.came == 0 {
@@ -217,12 +217,12 @@ async fn silence_is_a_time_out_wherever_it_begins() {
     assert_eq!(taken.names, names(0, 500));
     let (fetched, taken) = fetch(&live, Request::of(Item::List(Kind::Event))).await;
     assert_eq!(fetched, Fetched::Partial { reasons: vec![timed_out.clone()] });
-    // What was whole when the server fell silent was there.
+    // Objects that arrived before the server fell silent are kept.
     assert!((1..500).contains(&taken.names.len()), "{}", taken.names.len());
     assert_eq!(taken.names, names(0, taken.names.len()));
     let (fetched, _) = fetch(&live, Request::of(Item::List(Kind::Service))).await;
     assert_eq!(fetched, Fetched::Missing { reason: timed_out });
-    // Waiting three times as long is nobody's wish.
+    // A list that timed out is not requested again.
     assert_eq!(server.asked().len(), 4);
 }
 

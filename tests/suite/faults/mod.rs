@@ -1,5 +1,5 @@
-//! The live source against a server that misbehaves: every trouble becomes the right outcome, what came before it is
-//! kept, and no text that leaves the source holds a token.
+//! The live source against a server that misbehaves: every failure has the right outcome, earlier results are
+//! kept, and no text that leaves the source contains a token.
 
 mod access;
 mod connect;
@@ -39,7 +39,7 @@ fn shown(text: &impl ToString) -> String {
     text
 }
 
-/// What to say of an error: cause and next step, both fit to be shown.
+/// The printed parts of an error: cause and next step, both safe to show.
 fn told(error: &ConnectError) -> (String, String) {
     shown(&format!("{error:?}"));
     let (cause, next) = (shown(error), shown(&error.next_step()));

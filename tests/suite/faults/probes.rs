@@ -1,5 +1,5 @@
-//! Questions to running programs (`--probe`): asked only when allowed, answered through a port-forward, and every way in
-//! which that fails is said.
+//! Probes of running programs (`--probe`): sent only if allowed, answered through a port-forward, and every
+//! kind of failure is reported.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ async fn a_port_forward_that_is_refused_says_why() {
         match asked.time {
             1 => Reply::status(403, "Forbidden", "pods \"prometheus-0\" is forbidden: no portforward"),
             2 => Reply::status(503, "ServiceUnavailable", "error dialing backend: no kubelet"),
-            // An answer that is none: a login page, say.
+            // An invalid answer, such as a login page.
             _ => Reply::text(200, "text/html", "<html>login</html>"),
         }
     })

@@ -1,4 +1,4 @@
-//! An API server on loopback that says what a test tells it to, and remembers what it was asked.
+//! An API server on loopback with scripted answers that records its requests.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -15,7 +15,7 @@ use hyper::{HeaderMap, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-/// What the server was asked.
+/// A request that the server received.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub method: String,
@@ -23,7 +23,7 @@ pub struct Asked {
     pub query: BTreeMap<String, String>,
     pub headers: HeaderMap,
     pub body: Bytes,
-    /// How often this path with this query was asked for, this time included.
+    /// Number of requests with this path and query so far, this one included.
     pub time: usize,
 }
 
@@ -37,7 +37,7 @@ impl Asked {
     }
 }
 
-/// What the server says.
+/// An answer of the server.
 pub struct Reply {
     status: u16,
     headers: Vec<(&'static str, String)>,
@@ -182,7 +182,7 @@ impl Server {
         .await
     }
 
-    /// Starts a server that speaks TLS if it is told how, and answers nothing by itself.
+    /// Starts a server, with TLS if an acceptor is given, that answers only from the script.
     pub async fn raw(
         tls: Option<tokio_rustls::TlsAcceptor>,
         script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
@@ -214,7 +214,7 @@ impl Server {
         format!("{}://{}", if self.tls { "https" } else { "http" }, self.address)
     }
 
-    /// Everything asked for but `/version`, in order.
+    /// All requests except those for `/version`, in order.
     pub fn asked(&self) -> Vec<Asked> {
         self.everything_asked().into_iter().filter(|asked| asked.path != "/version").collect()
     }

@@ -1,5 +1,5 @@
-//! What a cluster makes of manifests: pods of Deployments and DaemonSets, injected where their namespace says so, with the
-//! statuses that controllers and kubelets write, and the endpoints of Services.
+//! Builds a cluster from manifests: pods of Deployments and DaemonSets, injected if their namespace requests
+//! it, with the statuses that controllers and kubelets write, and the endpoints of Services.
 
 use std::collections::BTreeSet;
 
@@ -291,7 +291,7 @@ fn node(name: &str, at: usize, created: &str) -> Value {
     })
 }
 
-/// What the API server adds to an object, and what controllers say of it at once.
+/// Fields that the API server adds to an object, and its initial status from controllers.
 fn settle(object: &mut Value, at: usize) {
     if object["metadata"]["creationTimestamp"].is_null() {
         object["metadata"]["creationTimestamp"] = json!(CREATED);

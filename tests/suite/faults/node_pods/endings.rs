@@ -13,7 +13,7 @@ const FOR_EVER: Duration = Duration::from_secs(3600);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_creation_whose_answer_is_lost_is_found_again() {
-    // The pod is there, and the connection breaks: the request that is sent again finds it.
+    // The pod was created, but the connection breaks: the retried request finds it.
     let fake = Fake::start(QUICK, |asked, state| {
         let first = asked.method == "POST" && asked.query("dryRun").is_none() && asked.time <= 3;
         first.then(|| create(asked, state).reset_after(0))
@@ -100,7 +100,8 @@ async fn interrupted_at_any_moment_it_leaves_none() {
         tokio::time::sleep(Duration::from_millis(after)).await;
         signal(&child, if round % 2 == 0 { "INT" } else { "TERM" });
         let (status, _, stderr) = wait(child).await;
-        // A signal before anybody listens for it ends the process there and then; one after the end comes too late.
+        // A signal before the handler is installed kills the process at once; a signal after the end has no
+        // effect.
         assert!([130, -1, 0].contains(&status), "after {after} ms: {status} {stderr}");
         assert_eq!(fake.pods(), Vec::<String>::new(), "after {after} ms: {stderr}");
     }

@@ -50,7 +50,7 @@ impl Fake {
         Fake { server, state, kubeconfig, folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Where the bundle goes.
+    /// Path of the bundle.
     pub fn bundle(&self) -> PathBuf {
         self.folder.path().join("bundle.tar.gz")
     }
@@ -78,7 +78,7 @@ impl Fake {
         self.command(&[&["--yes", "--node-image", "registry.example/meshdoctor:1"], words].concat())
     }
 
-    /// Names of the pods that are there.
+    /// Names of the existing pods.
     pub fn pods(&self) -> Vec<String> {
         self.state.lock().unwrap().pods.keys().cloned().collect()
     }

@@ -1,5 +1,5 @@
-//! `collect --node-pods` against an API server that misbehaves, and interrupted at any moment: however it ends, no pod of it
-//! is left, and what could not be read is named.
+//! `collect --node-pods` against an API server that misbehaves, and with interruptions at any time: in all
+//! cases no pod is left, and missing evidence is named.
 
 mod endings;
 mod fake;

@@ -1,4 +1,4 @@
-//! What is refused before anything is created: by us, by rights, by admission.
+//! Refusals before anything is created: by the command itself, by missing permissions, by admission.
 
 use serde_json::{Value, json};
 
