@@ -1,12 +1,14 @@
-//! `cargo bench --bench beside`: what `meshdoctor check` costs beside the real `linkerd check --proxy`, on one real API server
-//! with injected pods.
+//! `cargo bench --bench beside`: the cost of `meshdoctor check` compared with the real `linkerd check
+//! --proxy`, on one real API server with injected pods.
 //!
-//! It needs what the cluster tests need (docs/testing.md), and a `linkerd` on PATH or in the folder that
-//! `MESHDOCTOR_LINKERD` names; the newest of several is taken. Where that is missing it says so and ends. Both commands run in
-//! turn, several times, each as a process of its own, and the best counts; seconds belong to one machine, ratios count.
+//! It has the requirements of the cluster tests (docs/testing.md), and needs a `linkerd` on PATH or in the
+//! folder in `MESHDOCTOR_LINKERD`; the newest of several is used. If something is missing, it prints a
+//! message and ends. Both commands run alternately, several times, each as a separate process, and the best
+//! run is reported. Absolute times depend on the machine; compare the ratios.
 //!
-//! `UPDATE=1` writes the table into docs/cost.md. `MESHDOCTOR_BENCH_PODS=1000` makes a smaller cluster than 10,000 pods, and
-//! `cargo bench --bench beside -- serve` only keeps the cluster until its standard input ends, to look closer at one run.
+//! `UPDATE=1` writes the table into docs/cost.md. `MESHDOCTOR_BENCH_PODS=1000` creates a smaller cluster than
+//! 10,000 pods, and `cargo bench --bench beside -- serve` only keeps the cluster running until its standard
+//! input closes, to examine a single run.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // What a benchmark is for.
 #![allow(clippy::unwrap_used)] // As in the tests whose harness it uses.
@@ -66,7 +68,7 @@ fn measure(cli: &LinkerdCli, home: &Path, pods: usize) -> anyhow::Result<String>
     let kubeconfig = home.join("kubeconfig");
     let command = |program: &Path, words: &[&str]| {
         let mut command = Command::new(program);
-        // client-go says there which of its requests are deprecated.
+        // client-go prints warnings about deprecated APIs there.
         command.stderr(Stdio::null());
         command.env_clear().env("HOME", home).env("PATH", "/nonexistent").current_dir(home);
         command.args(words).arg("--kubeconfig").arg(&kubeconfig);

@@ -47,7 +47,7 @@ spec:
         resources: {requests: {cpu: 10m, memory: 32Mi}}
 "#;
 
-/// Such a cluster; `None` (said aloud) on a machine that cannot run one.
+/// Starts such a cluster; `None`, with a message, on a machine that cannot run one.
 pub fn cluster(cli: &LinkerdCli, pods: usize, folder: &Path) -> Option<Cluster> {
     let mut cluster = Cluster::start(Options::played().kept_as_protobuf())?;
     cluster.add_nodes(pods.div_ceil(DENSITY) + 3, &kubernetes_version());

@@ -26,9 +26,9 @@ use world::{MIXES, Mix};
 
 /// Times as many objects as the smallest size.
 const TIMES: [usize; 3] = [1, 2, 4];
-/// A check that takes less at the largest size says nothing about growth.
+/// Minimum time at the largest size; the growth of faster checks is noise.
 const NOTABLE: Duration = Duration::from_millis(5);
-/// A run that takes longer is ended.
+/// Time limit of a run.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn main() -> io::Result<()> {

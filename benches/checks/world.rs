@@ -4,9 +4,9 @@ use meshdoctor::markdown::{Block, BlockKind};
 use meshdoctor::scene::Scene;
 use serde_json::{Value, json};
 
-/// Objects of some kinds, so many of each.
+/// A number of objects of some kinds.
 pub struct Mix {
-    /// In the table.
+    /// Name in the table.
     pub name: &'static str,
     make: fn(usize) -> Vec<Value>,
 }
@@ -207,7 +207,7 @@ fn routes(n: usize) -> Vec<Value> {
     (0..n).flat_map(|at| service(at).into_iter().chain([route(at)])).collect()
 }
 
-/// Namespaces with a hundred waivers each, none of which is for anything.
+/// Namespaces with a hundred waivers each, all unused.
 fn waivers(n: usize) -> Vec<Value> {
     let of = |check: fn(usize) -> String| -> String {
         let line = |at| format!("- {{check: {}, reason: r{at}, owner: o, expires: 2027-01-31}}\n", check(at));

@@ -15,7 +15,7 @@ mod shared;
 use shapes::{SHAPES, Shape};
 use shared::{is_selected, shown, shown_growth, timed, words};
 
-/// A run that takes longer is ended, and said to have.
+/// Time limit of a run; a longer one is ended and reported.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The sizes, in bytes.

@@ -1,4 +1,4 @@
-//! The shapes: texts and archives of about so many bytes that cost as much as their makers know how.
+//! The shapes: texts and archives of a given approximate size that are as expensive as possible to read.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,9 +12,9 @@ use tar::{Builder, Header};
 pub struct Shape {
     /// In the table.
     pub name: &'static str,
-    /// What its file is called.
+    /// Name of the file.
     pub file: &'static str,
-    /// Makes one of about so many bytes.
+    /// Creates one of about this many bytes.
     pub make: fn(usize) -> Vec<u8>,
 }
 
@@ -200,13 +200,13 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "gzip: a bomb of blanks", file: "x.gz", make: bomb },
 ];
 
-/// Writes a shape of about so many bytes to a path.
+/// Writes a shape of about this many bytes to a path.
 pub fn write(shape: &Shape, bytes: usize, path: &Path) -> io::Result<()> {
     let made = (shape.make)(bytes);
     if shape.file != FOLDER {
         return fs::write(path, made);
     }
-    // Made anew: what a larger size left there would count.
+    // Recreated, so that files of a larger size do not count.
     if path.exists() {
         fs::remove_dir_all(path)?;
     }
@@ -263,7 +263,7 @@ fn config(values: &str) -> Vec<u8> {
     configmap("linkerd-config", "values", values)
 }
 
-/// An archive of about so many bytes, of files that take `each`.
+/// An archive of about `bytes` bytes, made of files that take `each` bytes.
 fn packed(bytes: usize, each: usize, name: impl Fn(usize) -> String, content: &[u8]) -> Vec<u8> {
     let mut tar = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
     for at in 0..bytes / each {

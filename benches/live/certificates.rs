@@ -70,7 +70,7 @@ pub(crate) fn exchange(value: &mut Value, anchors: &str) {
     }
 }
 
-/// Of a certificate that is older than every pod, and valid for so many days from now.
+/// Parameters of a certificate that is older than every pod and valid for `days` days from now.
 fn params(name: &str, days: i64) -> anyhow::Result<CertificateParams> {
     let mut params = CertificateParams::new(vec![name.to_owned()])?;
     params.distinguished_name.push(DnType::CommonName, name);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 /// What one writer owns: its name, its subresource, and the parts of the object that are its own.
 pub(crate) type Writer = (&'static str, &'static str, &'static [&'static str]);
 
-/// Adds the record of these writers to an object.
+/// Adds the managed fields of these writers to an object.
 pub(crate) fn manage(object: &mut Value, writers: &[Writer]) {
     let entries: Vec<Value> = writers
         .iter()
@@ -26,12 +26,12 @@ pub(crate) fn manage(object: &mut Value, writers: &[Writer]) {
     object["metadata"]["managedFields"] = Value::Array(entries);
 }
 
-/// The fields of a value; `None` when it is not there.
+/// The managed fields of a value; `None` if the value is null.
 fn tree(value: &Value) -> Option<Value> {
     match value {
         Value::Null => None,
         Value::Object(map) => {
-            // What the server itself sets has no owner.
+            // Fields that the server sets have no owner.
             let own = |key: &str| {
                 matches!(key, "name" | "namespace" | "uid" | "resourceVersion" | "creationTimestamp")
             };

@@ -1,11 +1,13 @@
-//! `cargo bench --bench live`: what `meshdoctor check` costs beside a bare read of the same lists.
+//! `cargo bench --bench live`: the cost of `meshdoctor check` compared with a bare read of the same lists.
 //!
-//! A server on 127.0.0.1 plays the API of a cluster with 1,000, 10,000 and 50,000 injected pods. The real binary checks it,
-//! saves it and checks what it saved; a reader that throws everything away reads the same lists, page by page. All of
-//! them run in turn, several times, each as a process of its own. Ratios are what counts: seconds belong to one machine.
+//! A server on 127.0.0.1 simulates the API of a cluster with 1,000, 10,000 and 50,000 injected pods. The real
+//! binary checks it, saves it, and checks the saved bundle; a bare reader reads the same lists page by page
+//! and discards them. All of them run alternately, several times, each as a separate process. Compare the
+//! ratios: absolute times depend on the machine.
 //!
-//! `UPDATE=1` writes the table into docs/cost.md. `MESHDOCTOR_BENCH_PODS=1000,10000` measures other sizes, and
-//! `cargo bench --bench live -- serve 1000` only serves a cluster for ten minutes, to look closer at one run.
+//! `UPDATE=1` writes the table into docs/cost.md. `MESHDOCTOR_BENCH_PODS=1000,10000` measures other sizes,
+//! and `cargo bench --bench live -- serve 1000` only serves a cluster for ten minutes, to examine a single
+//! run.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // What a benchmark is for.
 

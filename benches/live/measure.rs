@@ -1,5 +1,5 @@
-//! One process: how long it took, how much processor time, and the most memory it ever had. Read from /proc while it runs;
-//! what `wait` would tell of its memory includes that of whoever started it.
+//! One process: wall time, processor time and peak memory. Read from /proc while it runs, because the peak
+//! memory from `wait` includes that of the parent process.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -29,7 +29,7 @@ pub(crate) const ALL: [What; 6] =
     [What::BarePlain, What::CheckPlain, What::BareGzip, What::CheckGzip, What::Save, What::Bundle];
 
 impl What {
-    /// What it is measured against.
+    /// The run that it is compared with.
     pub(crate) fn beside(self) -> Option<What> {
         match self {
             What::BarePlain | What::BareGzip => None,
@@ -65,7 +65,7 @@ pub(crate) fn measure(pods: usize) -> anyhow::Result<Measured> {
     let server = Server::start(World::with(pods)?)?;
     let folder = tempfile::tempdir()?;
     let run = Run { server: &server, folder: folder.path(), lists: Vec::new() };
-    // Not counted: says which lists a check reads.
+    // Not measured: records the lists that a check reads.
     server.begin();
     run.once(What::CheckPlain)?;
     let run = Run { lists: server.lists(), ..run };
@@ -129,7 +129,7 @@ impl Run<'_> {
             }
             _ => {}
         }
-        // A healthy cluster: findings about all of its pods would be measured as well.
+        // A healthy cluster: findings for all of its pods would add to the measured time.
         measure::run(&mut command, &[0])
     }
 }

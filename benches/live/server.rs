@@ -1,5 +1,5 @@
-//! The API of a played cluster, on a port of 127.0.0.1: lists in pages, objects by name, gzip for whoever takes it, all of
-//! it encoded as it is asked for and sent as it is encoded. It counts what it is asked for and what it sends.
+//! The API of a simulated cluster, on a port of 127.0.0.1: lists in pages, objects by name, gzip for clients
+//! that accept it. Responses are encoded on request and streamed. It counts requests and sent bytes.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -29,7 +29,7 @@ pub(crate) struct Server {
     _runtime: tokio::runtime::Runtime,
 }
 
-/// What was asked for and sent since [`Server::begin`].
+/// Requests and sent bytes since [`Server::begin`].
 #[derive(Default)]
 struct Counts {
     requests: AtomicU64,
@@ -66,7 +66,7 @@ impl Server {
         self.address
     }
 
-    /// Begins to count anew.
+    /// Resets the counters.
     pub(crate) fn begin(&self) {
         self.counts.requests.store(0, Ordering::Relaxed);
         self.counts.bytes.store(0, Ordering::Relaxed);
@@ -78,7 +78,7 @@ impl Server {
         (self.counts.requests.load(Ordering::Relaxed), self.counts.bytes.load(Ordering::Relaxed))
     }
 
-    /// The paths of the lists that were asked for since then.
+    /// The paths of the lists that were requested since then.
     pub(crate) fn lists(&self) -> Vec<String> {
         self.counts.lists.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
@@ -164,11 +164,11 @@ struct Page {
 }
 
 impl Page {
-    /// The next piece; empty when there is no more.
+    /// The next piece; empty at the end.
     fn piece(&mut self) -> std::io::Result<Vec<u8>> {
         let mut piece = Vec::new();
         while piece.is_empty() && !self.over {
-            let list = self.world.list(&self.path).expect("the list was there when it was asked for");
+            let list = self.world.list(&self.path).expect("the list existed at the time of the request");
             while self.plain.len() < PIECE && self.at < self.end {
                 if std::mem::replace(&mut self.begun, true) {
                     self.plain.push(b',');

@@ -1,4 +1,4 @@
-//! Commands that ask nobody anything: how long until they are done.
+//! Run time of commands that need neither a cluster nor files.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

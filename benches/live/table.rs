@@ -20,7 +20,7 @@ fn name(what: What) -> &'static str {
     }
 }
 
-/// Ratios; times only to say what they are ratios of.
+/// The table of ratios, with the times that they refer to.
 pub(crate) fn text(all: &[Measured], start: &[(String, Duration)]) -> String {
     let mut text = String::new();
     let mut line =

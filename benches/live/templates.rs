@@ -1,5 +1,5 @@
-//! The objects of which a played cluster has many, with `@marks@` where they differ. The pod is what an API server 1.34
-//! and the injector of edge-25.4.4 made of a small Deployment.
+//! Templates of the objects that a simulated cluster has many of, with `@marks@` for the varying parts. The
+//! pod is what an API server 1.34 and the injector of edge-25.4.4 made of a small Deployment.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub(crate) fn pod() -> Value {
     pod
 }
 
-/// What the injector was given: the pod without what it added.
+/// The pod template before injection: the pod without the injected parts.
 fn template() -> Value {
     let mut spec: Value = pod()["spec"].take();
     let only_app = |name: &Value| {
@@ -138,7 +138,7 @@ pub(crate) fn endpoint_slice() -> Value {
     slice
 }
 
-/// What the kubelet says of each start: every fifth pod's is still there.
+/// The kubelet's event for each start; every fifth pod still has one.
 pub(crate) fn event() -> Value {
     let mut event = json!({
         "apiVersion": "v1", "kind": "Event",

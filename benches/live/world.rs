@@ -1,6 +1,6 @@
-//! A played cluster: `checks/bases/healthy.yaml` for its control plane, and any number of injected pods with what belongs
-//! to them. Objects are kept as trees and encoded when they are asked for, as an API server does; ten thousand pods
-//! take no more room here than one.
+//! A simulated cluster: `checks/bases/healthy.yaml` for its control plane, and any number of injected pods
+//! with their related objects. Objects are kept as trees and encoded on request, as in an API server; ten
+//! thousand pods take no more memory here than one.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(crate) struct List {
     pub(crate) api_version: String,
     /// Objects of the control plane and around it.
     few: Vec<Value>,
-    /// What the many are made of, in turn.
+    /// Templates of the generated objects, used in turn.
     templates: Vec<Value>,
     many: usize,
     /// How far apart the pods are that they belong to.
@@ -38,7 +38,7 @@ pub(crate) struct List {
 }
 
 impl World {
-    /// A cluster with so many injected pods.
+    /// A cluster with this many injected pods.
     pub(crate) fn with(pods: usize) -> anyhow::Result<World> {
         let mut few: BTreeMap<Kind, Vec<Value>> = BTreeMap::new();
         let base = concat!(env!("CARGO_MANIFEST_DIR"), "/checks/bases/healthy.yaml");
@@ -130,7 +130,7 @@ fn path(kind: Kind) -> String {
     format!("{root}/{}/{}", info.version, info.plural)
 }
 
-/// What stands at the marks of a template, for the pod of a number and for what belongs to it.
+/// Values for the marks of a template, for one pod and its related objects.
 struct Marks(Vec<(&'static str, String)>);
 
 impl Marks {

@@ -1,5 +1,6 @@
-//! Beside the real `linkerd check`, on one live server: as its extension, and row by row against it. Both are asked about
-//! the same state, healthy and broken in several ways; where the verdicts differ, `checks/parity.yaml` must say why.
+//! Comparison with the real `linkerd check` on one live server: as its extension, and row by row. Both run on
+//! the same state, healthy and broken in several ways; `checks/parity.yaml` must explain each different
+//! verdict.
 
 mod stage;
 
@@ -50,7 +51,7 @@ fn linkerd_check_runs_the_doctor_as_its_extension() {
     }
 }
 
-/// A cluster that can take Linkerd, one that an installation has begun on, and somebody who may not install it.
+/// A cluster ready for Linkerd, one with a started installation, and a user who may not install Linkerd.
 #[test]
 fn before_an_installation_both_say_the_same() {
     let mut wrong = Vec::new();
@@ -73,7 +74,7 @@ fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
         let failed: Vec<_> = healthy.iter().filter(|(_, said)| said.result != RowResult::Success).collect();
         assert!(failed.is_empty(), "{}: what it installs itself is not healthy: {failed:?}", cli.version);
         wrong.extend(beside.differences("live: healthy"));
-        // The list names states as recordings are named, where there is one.
+        // The list names states after recordings, if one exists.
         for (state, kind, name) in [
             ("config-missing", "ConfigMap", "linkerd-config"),
             ("clusterrole-missing", "ClusterRole", "linkerd-linkerd-destination"),
@@ -143,7 +144,8 @@ fn verdicts_on_a_live_server_are_those_of_linkerd_check() {
     assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What is there, and not as the real command looks for it: each state fails a row of its own, and most of them do not stop it.
+/// Objects that exist, but not as the real command expects them: each state fails a row of its own, and most
+/// of them do not stop the command.
 #[test]
 fn what_linkerd_check_reads_differently_is_told_as_it_tells_it() {
     let mut wrong = Vec::new();

@@ -1,4 +1,5 @@
-//! Custom resources of others on a real server: what a user's card asks of them is asked, with the role that is printed for it.
+//! Custom resources of third parties on a real server: a custom card reads them with the role that is printed
+//! for it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::harness::{Cluster, Options};
 const READER: &str = "reader";
 const CHECK: &str = "certificate-not-ready";
 
-/// As cert-manager defines it, as far as anybody asks here.
+/// The CustomResourceDefinition of cert-manager, as far as these tests need it.
 fn definition() -> Value {
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     json!({
@@ -54,7 +55,7 @@ fn a_custom_resource_is_asked_as_the_card_says() {
     let found = admin.check_twice(&[], &words);
     assert_eq!(found.found().len(), 1, "{:?}", found.found());
 
-    // Nobody else may list them; the role that is printed suffices.
+    // The reader may not list them; the printed role suffices.
     let reader = Doctor::of(&cluster, READER);
     assert_eq!(reader.check(&words).status, 3, "nothing can be read");
     let role = admin.words(&["rbac", "--checks", cards, "--only", CHECK]);

@@ -1,5 +1,5 @@
-//! What a change is said to bring to a live cluster is what it brings once it is applied there: nothing that comes is missed, and
-//! nothing is foreseen that does not come.
+//! The predicted effects of a change on a live cluster match the effects after it is applied: none is missed,
+//! and none is predicted wrongly.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::harness::{Cluster, Options};
 
 const RELEASE: &str = "2.18";
 
-/// A misspelled key, and a Server that lets nobody in.
+/// A misspelled key, and a Server that authorizes no client.
 const TROUBLE: &str = r#"
 apiVersion: apps/v1
 kind: Deployment
@@ -35,7 +35,7 @@ metadata: {name: report-http, namespace: shop}
 spec: {podSelector: {matchLabels: {app: report}}, port: http}
 "#;
 
-/// Findings as lines; `of` says which.
+/// The findings selected by `of`, as lines.
 fn lines(ran: &Ran, of: impl Fn(When) -> bool) -> BTreeSet<String> {
     let findings = ran.document.findings.iter().filter(|finding| of(finding.when));
     let line = |finding: &meshdoctor::render::document::Finding| {

@@ -23,7 +23,7 @@ fn the_context_that_is_named_is_asked() {
         let subject = ran.document.subject.as_ref().unwrap();
         assert_eq!(subject.versions.kubernetes.as_deref(), Some(version), "{words:?}");
         assert_eq!(ran.document.origin.as_ref().map(|origin| origin.name.as_str()), Some(context));
-        // Neither has a mesh, and that is said, not passed over.
+        // Neither cluster has a mesh, which is reported.
         assert!(
             ran.found().iter().any(|line| line.starts_with("error control-plane-missing")),
             "{:?}",
@@ -32,7 +32,7 @@ fn the_context_that_is_named_is_asked() {
         assert_eq!(ran.status, 1);
     }
 
-    // Both in one run, with one that nobody answers for.
+    // Both in one run, with one that does not answer.
     let nowhere = Context::of("https://127.0.0.1:1", "", ADMIN);
     let fleet =
         Doctor::with(&[("east", east.context(ADMIN)), ("west", west.context(ADMIN)), ("gone", nowhere)]);
@@ -49,7 +49,7 @@ fn the_context_that_is_named_is_asked() {
         }
     }
 
-    // A CLI that no selected check asks for is still the one that a flag named, live and in the bundle.
+    // A CLI version from a flag is reported even if no selected check needs it, live and in the bundle.
     let flag = ["--context", "west", "--linkerd-cli", "edge-25.4.4"];
     let ran = doctor.check_twice(&flag, &["--only", "control-plane-missing"]);
     assert_eq!(ran.document.subject.unwrap().versions.cli.as_deref(), Some("edge-25.4.4"));

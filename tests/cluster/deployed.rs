@@ -1,6 +1,6 @@
-//! Deployed in the cluster: the API server takes what `deploy/` holds and what the chart renders, admits their pods under the Pod
-//! Security levels that the documentation names, and with the rights of the service account and none beside them a run judges all
-//! that an operator's does.
+//! Deployed in the cluster: the API server accepts `deploy/` and the rendered chart and admits their pods
+//! under the documented Pod Security levels. With only the rights of the service account, a run evaluates the
+//! same checks as an operator's.
 
 use std::path::Path;
 use std::process::Command;
@@ -29,7 +29,7 @@ fn deployed() -> Vec<Value> {
     file("meshdoctor.yaml")
 }
 
-/// What the chart renders with most of what it can be asked for; `None` without helm.
+/// The rendered chart with most of its options; `None` without helm.
 fn charted() -> Option<Vec<Value>> {
     let mut command = Command::new("helm");
     command.args(["template", "meshdoctor", "deploy/chart", "-n", "meshdoctor", "--kube-version", "1.34.0"]);
@@ -46,7 +46,7 @@ fn charted() -> Option<Vec<Value>> {
         command.args(["--set", set]);
     }
     let Ok(output) = command.current_dir(env!("CARGO_MANIFEST_DIR")).output() else {
-        skipped(Need::Helm, "what the chart renders is not put on a server");
+        skipped(Need::Helm, "the rendered chart is not applied to a server");
         return None;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -59,7 +59,7 @@ fn namespace(name: &str, level: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
 }
 
-/// Waits for so many pods with a label.
+/// Waits for this many pods with a label.
 fn wait_for_pods(cluster: &mut Cluster, namespace: &str, (key, value): (&str, &str), wanted: usize) {
     let path = format!("/api/v1/namespaces/{namespace}/pods");
     let events = format!("/api/v1/namespaces/{namespace}/events");
@@ -73,7 +73,7 @@ fn wait_for_pods(cluster: &mut Cluster, namespace: &str, (key, value): (&str, &s
     });
 }
 
-/// A Job of a CronJob that is there, as `kubectl create job --from` makes it.
+/// A Job of an existing CronJob, as `kubectl create job --from` creates it.
 fn run_now(cluster: &mut Cluster, object: &Value, namespace: &str) {
     let name = object["metadata"]["name"].as_str().unwrap();
     let spec = &object["spec"]["jobTemplate"]["spec"];
@@ -83,8 +83,8 @@ fn run_now(cluster: &mut Cluster, object: &Value, namespace: &str) {
     wait_for_pods(cluster, namespace, ("batch.kubernetes.io/job-name", &format!("{name}-now")), pods);
 }
 
-/// The pods of each CronJob are admitted where the level restricted is enforced; those of the DaemonSet, one a node, where it is
-/// privileged, and nowhere else.
+/// The pods of each CronJob are admitted at the level restricted; those of the DaemonSet, one per node, only
+/// at the level privileged.
 #[test]
 fn a_server_takes_all_that_is_deployed_and_admits_its_pods() {
     let Some(mut cluster) = Cluster::start(Options::played()) else { return };

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::harness::Cluster;
 use crate::harness::kubeconfig::{Context, write_kubeconfig};
 
-/// Somebody at a terminal: a home folder with a kubeconfig, which is also where files are written to.
+/// A user at a terminal: a home folder with a kubeconfig, in which files are written too.
 pub struct Doctor {
     home: TempDir,
 }
@@ -37,15 +37,15 @@ impl Doctor {
         self.home.path().join(name)
     }
 
-    /// `meshdoctor check` on the live cluster, and what it says as one document.
+    /// Runs `meshdoctor check` on the live cluster. Returns its output as one document.
     pub fn check(&self, words: &[&str]) -> Ran {
         let kubeconfig = self.file("kubeconfig");
         let first = ["check", "--kubeconfig", text(&kubeconfig), "-o", "json"];
         self.run(&[&first[..], words].concat())
     }
 
-    /// The same, saved; and once more from the bundle, without the cluster. They say one thing, so one is given.
-    /// `reading` are the words about the evidence, `judging` those that both runs need.
+    /// Runs the same with `--save`, and again from the bundle without the cluster. Both outputs are equal, so
+    /// one is returned. `reading` are the arguments for the evidence, `judging` those that both runs need.
     pub fn check_twice(&self, reading: &[&str], judging: &[&str]) -> Ran {
         let folder = TempDir::new_in(self.home.path()).unwrap();
         let bundle = folder.path().join("saved.tar.gz");
@@ -57,12 +57,13 @@ impl Doctor {
             live.assert_same(&again, &format!("{reading:?}: live, and from the bundle"));
             assert_eq!(live.document.run.judged_at, again.document.run.judged_at, "{reading:?}");
             assert_eq!(live.status, again.status, "{reading:?}");
-            // What is saved is read as JSON; without that, most of it as protobuf.
+            // With `--save` everything is read as JSON; without it, most of it as protobuf.
             let judged_at = live.document.run.judged_at.unwrap().to_string();
             let at: &[&str] =
                 if [reading, judging].concat().contains(&"--at") { &[] } else { &["--at", &judged_at] };
             let plain = self.check(&[reading, judging, at].concat());
-            // And what nobody keeps is not redacted first. A cluster that moved between the two readings is read again.
+            // Evidence that is not saved is not redacted first. A cluster that changed between the two runs
+            // is read again.
             let differences = plain.differences(&["redaction"], &live);
             if differences.is_empty() {
                 return live;
@@ -167,7 +168,8 @@ impl Ran {
         self.document.checks.iter().map(|check| (check.id.as_str(), outcome(check))).collect()
     }
 
-    /// Panics, with what was found, unless nothing is of warning or above and everything that was asked for was there.
+    /// Panics, with the findings, unless nothing is of warning or above and all requested evidence was
+    /// available.
     pub fn assert_quiet(&self, place: &str) {
         self.assert_nothing_but(&[], place);
         assert_eq!(self.status, 0, "{place}: {}", self.stderr);

@@ -1,5 +1,5 @@
-//! Protobuf and JSON: the same objects of a real server, read in both forms, are the same. The numbers of the fields can only
-//! be wrong together with the server's, so every field that is read stands in one of these objects.
+//! Protobuf and JSON: the same objects of a real server are equal in both forms. A wrong field number would
+//! only stay unnoticed in a field without a value, so these objects set every field that is read.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,7 +42,7 @@ fn objects_are_the_same_in_both_forms() {
     }
     same::<Job>(&kubeconfig, Kind::Job);
 
-    // What the server refuses, it refuses in the form that was asked for.
+    // A refusal has the requested form.
     let kubeconfig = cluster.folder().join("refused.kubeconfig");
     write_kubeconfig(&kubeconfig, &[("cluster", cluster.context("nobody"))]);
     let refused = [true, false].map(|messages| fetch::<Pod>(&kubeconfig, Kind::Pod, messages, true).0);
@@ -111,7 +111,8 @@ impl<T: DeserializeOwned + Send> ObjectSink for Taken<T> {
     }
 }
 
-/// The fields that stand in none of these objects, or only empty. What has the same fields in several places counts as one.
+/// The fields that none of these objects sets to a non-empty value. A schema that is used in several places
+/// counts once.
 fn missing(schema: &'static Schema, objects: &[Value]) -> Vec<String> {
     let mut places = BTreeMap::new();
     objects.iter().for_each(|object| sort(schema, object, &mut places));
@@ -126,7 +127,7 @@ fn missing(schema: &'static Schema, objects: &[Value]) -> Vec<String> {
 
 type Places<'a> = BTreeMap<&'static str, (&'static Schema, Vec<&'a Value>)>;
 
-/// Files an object and those in it by what they are.
+/// Collects an object and its parts by schema.
 fn sort<'a>(schema: &'static Schema, object: &'a Value, places: &mut Places<'a>) {
     places.entry(schema.name).or_insert((schema, Vec::new())).1.push(object);
     for field in schema.fields {

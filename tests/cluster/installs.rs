@@ -1,5 +1,5 @@
-//! Every release of Linkerd comes up on a real API server, in every shape its CLI renders, and the doctor finds nothing
-//! to say about any of them, live or from the bundle.
+//! Every release of Linkerd starts on a real API server, in every form its CLI renders, and has no findings,
+//! live or from the bundle.
 
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ fn release_2_20_comes_up_in_every_shape() {
 /// The releases whose own definitions hold the routes of the Gateway API; the later ones expect them to be there.
 const DEFINES_ROUTES: [&str; 4] = ["2.15", "2.16", "2.17", "2.18"];
 
-/// The releases whose documentation ends before the Kubernetes of these tests: worth an info, as all that is quiet is.
+/// Releases whose documented Kubernetes range ends before the version of these tests, which gives an info.
 const BEFORE_1_34: [&str; 4] = ["2.15", "2.16", "2.17", "2.18"];
 
 /// Two clusters for each release: one that grows from the default install as operators let theirs grow, and one where
@@ -71,7 +71,7 @@ fn every_shape(release: &str) {
             assert_meshed(&cluster, release, parts, *control_plane);
             let doctor = Doctor::of(&cluster, ADMIN);
             let said = doctor.check_twice(&["--linkerd-cli", "none"], &["--fail-on", "warning"]);
-            // Nothing runs behind tap's Service, so the API server cannot reach it; everything else is well.
+            // tap's Service has no endpoint, so the API server cannot reach it; everything else is healthy.
             let tap = "viz-tap-api-unavailable";
             let aside: &[&str] = if said.outcomes()[tap] == "NotApplicable" { &[] } else { &[tap] };
             said.assert_nothing_but(aside, &format!("{release} with {parts:?}"));

@@ -1,11 +1,11 @@
 //! The live tier: a real etcd and kube-apiserver on this machine, with real Linkerd manifests on them.
 //!
-//! `harness` owns everything that is not a test: building the servers, running them, talking to them and putting
-//! objects on them; `doctor` runs the real binary, and `staged` puts the demos on a server for it. The other modules are
-//! the tests. Nothing here may depend on a cluster that somebody else runs, and nothing that is started here may send
-//! traffic off the machine.
+//! `harness` contains everything that is not a test: building the servers, running them, calling them and
+//! putting objects on them; `doctor` runs the real binary, and `staged` puts the demos on a server for it.
+//! The other modules are the tests. No test may depend on an external cluster, and no program started here
+//! may send traffic off the machine.
 //!
-//! `docs/testing.md` says what the tier needs and which variables steer it.
+//! `docs/testing.md` lists the requirements of the tier and its variables.
 #![cfg(feature = "live")]
 // All of this is test code, but only functions marked `#[test]` count as such for clippy's `allow-*-in-tests`.
 #![allow(clippy::unwrap_used)]

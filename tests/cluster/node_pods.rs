@@ -141,7 +141,7 @@ fn ended(output: Output) -> (i32, String) {
 
 fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap();
-    // It may have ended by itself.
+    // It may have ended on its own.
     let _ = sent;
 }
 

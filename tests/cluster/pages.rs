@@ -46,7 +46,7 @@ fn name(number: usize) -> String {
     format!("crowd-6c5f7d9b88-{number:05}")
 }
 
-/// Pods of one Deployment, in a namespace that asks for proxies, without one.
+/// Pods of one Deployment without a proxy, in a namespace that requests injection.
 fn unmeshed(cluster: &Cluster) {
     let metadata = |name: &str| json!({ "name": name, "namespace": "shop" });
     let labels = json!({ "app": "crowd" });
@@ -81,7 +81,7 @@ fn pods_of_crowd(ran: &Ran) -> Vec<String> {
     of_crowd.flatten().collect()
 }
 
-/// A check during which so many page tokens of pods expire, and which requests it made for pods.
+/// A check during which this many page tokens of pods expire. Returns its requests for pods too.
 fn with_expired_tokens(cluster: &Cluster, times: usize) -> (Vec<String>, Ran) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (seen, etcd) = (Arc::clone(&asked), cluster.etcd.clone());

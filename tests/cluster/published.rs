@@ -1,5 +1,5 @@
-//! `check --publish` on a real server: reports are written, kept where nobody could look, changed and taken away again, with the rights of
-//! the documentation and none beside them.
+//! `check --publish` on a real server: reports are written, kept if the evidence is missing, updated and
+//! deleted, with only the documented rights.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::harness::kubeconfig::ADMIN;
 use crate::staged::{READER, Staged};
 use crate::stories::documented_rules;
 
-/// What the definitions of both groups ask of a report, as far as they ask anything.
+/// The schema of a report in the definitions of both groups, as far as they restrict it.
 fn schema() -> Value {
     let number = json!({"type": "integer"});
     let word = json!({"type": "string"});
@@ -122,13 +122,13 @@ fn reports_come_stay_and_go() {
     };
     assert!(events(&staged, "FindingAppeared") > 0);
 
-    // The same again: nothing appears anew, and nothing goes.
+    // The same again: no new events.
     let appeared = events(&staged, "FindingAppeared");
     std::thread::sleep(Duration::from_secs(1));
     publish(&staged, READER);
     assert_eq!((events(&staged, "FindingAppeared"), events(&staged, "FindingGone")), (appeared, 0));
 
-    // Whoever cannot look takes nothing away.
+    // A run without the evidence removes nothing.
     let without: Vec<Value> = may
         .iter()
         .cloned()
@@ -169,7 +169,7 @@ fn reports_come_stay_and_go() {
     assert!(!results(&staged.cluster, SHOP).iter().any(|(check, ..)| check == "pod-missing-proxy"));
     assert!(events(&staged, "FindingGone") > 0);
 
-    // Where the newer API is served it is preferred; what somebody else keeps there is not touched.
+    // The newer API is preferred if it is served; objects of other writers there are not changed.
     define(
         &mut staged.cluster,
         "openreports.io",

@@ -1,5 +1,5 @@
-//! Least privilege: what each right of the documented role is for. With one taken away, exactly the checks whose cards
-//! name that evidence are touched; those that need it say so, and none of them passes.
+//! Least privilege: the purpose of each right in the documented role. If one is removed, exactly the checks
+//! whose cards name that evidence are affected; those that need it report this, and none of them passes.
 
 use std::collections::BTreeSet;
 
@@ -86,7 +86,7 @@ fn roles_in_namespaces_suffice_and_none_of_their_rights_is_spare() {
     assert_eq!(whole.status, 0, "{:#?}", whole.document.coverage.gaps);
     assert!(whole.document.coverage.gaps.iter().all(|gap| gap.why != "denied"));
     let all = staged.check(&staged.doctor, &["--fail-on", "never"]);
-    assert_eq!(whole.found(), all.found(), "an administrator is told the same");
+    assert_eq!(whole.found(), all.found(), "an administrator gets the same result");
 
     let items = policy::run_items(&checks::all().collect::<Vec<_>>());
     let mut taken = 0;
@@ -137,7 +137,7 @@ fn names_in(rules: &Value) -> Vec<(String, String, String)> {
     names
 }
 
-/// Whether the API server serves a kind in one of the versions that are asked for.
+/// Whether the API server serves a kind in one of the requested versions.
 fn serves(api: &Api, kind: Kind) -> bool {
     let info = kind.info();
     let mut versions = std::iter::once(&info.version).chain(info.older);
@@ -198,8 +198,8 @@ fn rules_without(rules: &Value, group: &str, resource: &str, name: Option<&str>)
     rules
 }
 
-/// `less` is what the doctor said without these items, `whole` what it said with everything. That there are none of what
-/// is `undefined` can be known without asking for it.
+/// Compares the result without these items (`less`) with the full result (`whole`). For an `undefined` kind,
+/// the absence of objects is known without a request.
 fn assert_touched(place: &str, items: &BTreeSet<Item>, undefined: bool, whole: &Ran, less: &Ran) {
     let outcome =
         |ran: &Ran, id: &str| ran.document.checks.iter().find(|check| check.id == id).unwrap().outcome;
@@ -216,7 +216,7 @@ fn assert_touched(place: &str, items: &BTreeSet<Item>, undefined: bool, whole: &
         })
         .flat_map(|gap| gap.checks.iter().map(String::as_str))
         .collect();
-    // The list of definitions has each of them as well.
+    // The list of definitions contains each of them too.
     let is_definition =
         |item: &Item| matches!(item, Item::Named { kind: Kind::CustomResourceDefinition, .. });
     let undefined = undefined || items.iter().all(is_definition);
@@ -255,8 +255,8 @@ fn assert_touched(place: &str, items: &BTreeSet<Item>, undefined: bool, whole: &
     assert_eq!(less.status, if denied.is_empty() { 0 } else { 4 }, "{place}");
 }
 
-/// What a check that is not touched found. Only links to findings of touched checks may differ, and the severity that
-/// such a link lends.
+/// The findings of a check that is not affected. Only links to findings of affected checks may differ, and
+/// the severity that such a link raises.
 fn findings(ran: &Ran, id: &str, touched: &BTreeSet<&str>, explains_touched: bool) -> Vec<String> {
     let all = &ran.document.findings;
     let stays = |fingerprint: &String| {

@@ -28,7 +28,8 @@ fn recorded_clusters_come_back_as_they_were() {
     }
 }
 
-/// What the cases of cards stand on is written by hand. A server takes it, every field of it, and has it as it is written.
+/// The base cluster of the cases is written by hand. A server accepts every field of it and stores it
+/// unchanged.
 #[test]
 fn the_base_of_the_cases_could_be_a_cluster() {
     let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("checks/bases/healthy.yaml");

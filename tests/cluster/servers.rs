@@ -1,4 +1,4 @@
-//! The harness itself: what the other tests take for granted.
+//! The harness itself: behavior that the other tests rely on.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::harness::binaries::kubernetes_version;
 use crate::harness::kubeconfig::{ADMIN, write_kubeconfig};
 use crate::harness::{Api, Cluster, Options};
 
-/// One cluster for all of these, since none of them is in the way of another.
+/// One cluster for all of these, because they do not affect each other.
 #[test]
 fn a_server_behaves_as_the_tests_expect() {
     const VERSION: &str = "v1.27.16-eks-abcdef0";

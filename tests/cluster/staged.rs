@@ -11,7 +11,7 @@ use crate::harness::kubeconfig::ADMIN;
 use crate::harness::objects::ObjectSet;
 use crate::harness::{Cluster, Options};
 
-/// The user that is there beside the administrator, and may do nothing until something is granted.
+/// The additional user, without any rights until some are granted.
 pub const READER: &str = "reader";
 
 /// A demo on a server, and the words that judge it as the demo itself is judged.
@@ -33,12 +33,12 @@ impl Staged {
         Some(Staged { cluster, doctor, words })
     }
 
-    /// What a live check says, as this somebody; `more` words may follow.
+    /// Runs a live check as this user, with `more` arguments.
     pub fn check(&self, doctor: &Doctor, more: &[&str]) -> Ran {
         doctor.check(&[&self.words()[..], more].concat())
     }
 
-    /// The words that stand for the evidence which is not on the server, and for the moment of judgement.
+    /// The arguments for the evidence that is not on the server, and for the evaluation time.
     pub fn words(&self) -> Vec<&str> {
         self.words.iter().map(String::as_str).collect()
     }

@@ -1,5 +1,5 @@
-//! The five failures, whole, on a real server: what the doctor says of them live is what it says of the demos, before
-//! the remedy and after it, and the bundle of that run says it once more.
+//! The five demo failures on a real server: the findings live and from the bundle of that run equal those of
+//! the demos, before the remedy and after it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,8 +30,8 @@ stories! {
     a_misspelled_annotation: "native-sidecar-typo",
 }
 
-/// How checks ended, but for those that ask whether keys belong to certificates: a story has no keys, and says itself that
-/// they match; a server is given the certificates alone.
+/// The outcomes of all checks except those that compare keys with certificates: a demo has no keys and states
+/// that they match, but a server only has the certificates.
 fn with_keys_aside(ran: &Ran) -> BTreeMap<&str, String> {
     let mut outcomes = ran.outcomes();
     for keys in ["issuer-key-mismatch", "webhook-key-mismatch"] {
@@ -44,7 +44,7 @@ fn told(name: &str) {
     let demo = demo::find(name).unwrap();
     for (state, cured) in [(State::Before, &[][..]), (State::After, &["--cured"][..])] {
         let Some(mut staged) = Staged::new(demo, state) else { return };
-        // Before anything is read: roles are evidence as well.
+        // Granted before anything is read, because roles are evidence too.
         staged.cluster.grant(READER, &documented_rules());
         let live = staged.doctor.check_twice(&staged.words(), &[]);
         let told = staged.doctor.run(&[&["demo", name, "-o", "json"], cured].concat());

@@ -1,6 +1,6 @@
-//! Releases in their order on one server, and one jump over all of them. What a rehearsal foresees is held against what the server
-//! says once the newer release's own manifests are applied as an upgrade applies them: CRDs, control plane, data plane. Nothing
-//! that comes is missed, and nothing is foreseen that does not come.
+//! All releases in order on one server, and one upgrade across all of them. A rehearsal's prediction is
+//! compared with the findings after the newer release's own manifests are applied in the order of an upgrade:
+//! CRDs, control plane, data plane. No finding is missed, and none is predicted wrongly.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,11 +17,11 @@ use crate::harness::linkerd::{injected, manifests, trust};
 use crate::harness::objects::{ObjectSet, rank};
 use crate::harness::{Cluster, Options};
 
-/// What every run is given: no release is installed with the CLI of this machine.
+/// Common arguments: no release is installed with the CLI of this machine.
 const BASE: [&str; 5] = ["--linkerd-cli", "none", "--on-not-checked=pass", "--fail-on", "never"];
-/// Checks of a rehearsal alone: nothing asks them once the upgrade is done.
+/// Checks that only a rehearsal runs.
 const REHEARSAL: &str = "upgrades";
-/// What the plan has done before the control plane comes.
+/// Steps that the plan completes before the control plane is upgraded.
 const DONE_BEFORE: &str = "crd-missing";
 /// The definitions of a server.
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -32,7 +32,7 @@ const CREATED_BY: &str = "linkerd.io/created-by";
 /// Values whose default matters, as chart and injector have them.
 const DEFAULTS: [&str; 2] = ["proxy.nativeSidecar", "proxyInit.iptablesMode"];
 
-/// What an upgrade is done with.
+/// The tool of an upgrade.
 #[derive(Clone, Copy, PartialEq)]
 enum By {
     Cli,
@@ -167,7 +167,7 @@ fn lines(ran: &Ran, of: impl Fn(&Finding) -> bool) -> BTreeSet<String> {
         .collect()
 }
 
-/// Names of what a check foresees, where it names objects.
+/// Names of the objects in a check's predicted findings.
 fn subjects(ran: &Ran, check: &str) -> BTreeSet<String> {
     let of = ran.document.findings.iter().filter(|finding| finding.check == check && finding.when.begins());
     of.flat_map(|finding| &finding.subjects)
@@ -175,7 +175,7 @@ fn subjects(ran: &Ran, check: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// What differs between what was foreseen and what came.
+/// Appends the differences between the prediction and the result.
 fn compare(wrong: &mut Vec<String>, what: &str, foreseen: &BTreeSet<String>, came: &BTreeSet<String>) {
     let each = foreseen.difference(came).map(|line| format!("{what}: foreseen, did not come: {line}"));
     wrong.extend(
@@ -183,7 +183,7 @@ fn compare(wrong: &mut Vec<String>, what: &str, foreseen: &BTreeSet<String>, cam
     );
 }
 
-/// Goes from one release to the other on a server that runs the one; says what was foreseen wrongly.
+/// Upgrades a server from `from` to `to` and reports wrong predictions.
 fn hop(
     (cluster, doctor): (&mut Cluster, &Doctor),
     by: By,
@@ -195,8 +195,8 @@ fn hop(
     let words = [&["--to", to.version.as_str()][..], &BASE].concat();
     let foreseen = doctor.check(&words);
 
-    // CRDs: which of its own are not there yet, or not in its versions; which nobody brings any more, and which Helm deletes; and
-    // which the server refuses.
+    // CRDs: those of the new release that are missing or lack a version; those that no release manages any
+    // more, and those that Helm deletes; and those that the server refuses.
     let there = cluster.api.list(DEFINITIONS);
     let crds = by.brings(to, &there);
     let served = versions(&there);
@@ -209,7 +209,7 @@ fn hop(
     let left = there.iter().filter(linkerds).filter(|one| !brought.contains(name(one)));
     let (kept, gone): (Vec<&Value>, Vec<&Value>) = left.partition(|one| by.keeps(one));
     let of = |some: &[&Value]| some.iter().map(|one| name(one).to_owned()).collect::<BTreeSet<_>>();
-    // What an earlier upgrade left is nobody's already.
+    // CRDs that an earlier upgrade left are unmanaged already.
     let begins = by.brings(from, &there).iter().any(|one| name(one).ends_with(GATEWAY_API));
     let orphans = if begins { of(&kept) } else { BTreeSet::new() };
     let deleted = subjects(&foreseen, "upgrade-deletes-gateway-api");
@@ -240,7 +240,7 @@ fn hop(
         .collect();
     compare(&mut wrong, &what("changed defaults"), &said, &changed);
 
-    // The control plane: what is found then is what the second world had.
+    // The control plane: the findings match the prediction.
     let (mut control_plane, workloads) = to.keeping_identity_of(first);
     control_plane.iter_mut().for_each(|object| by.owns(object));
     cluster.apply_in_order(&control_plane);
@@ -248,15 +248,15 @@ fn hop(
         !finding.when.ends()
             && finding.category.as_deref() != Some(REHEARSAL)
             && (finding.check != DONE_BEFORE || finding.when != When::AfterUpgrade)
-            // Of what is deleted, that is said, and explains the rest.
+            // A deleted CRD is reported as such, and explains other findings about the Gateway API.
             && (deleted.is_empty() || !finding.check.starts_with("gateway-api"))
     });
-    // Five upgrades within a minute look like trouble, and are the test's.
+    // Five upgrades within a minute cause this finding in the test.
     let settled = |finding: &Finding| finding.check != "control-plane-churning";
     let came = lines(&doctor.check(&BASE), settled);
     compare(&mut wrong, &what("with the new control plane"), &then, &came);
 
-    // The data plane: what stays is what was there before, or what the newer release finds too old.
+    // The data plane: the same findings remain, except for data-plane-skew.
     cluster.apply_in_order(&workloads);
     let stays = lines(&doctor.check(&BASE), settled);
     let left: BTreeSet<String> = then.into_iter().filter(|line| !line.contains("data-plane-skew")).collect();

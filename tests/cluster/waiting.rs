@@ -1,4 +1,5 @@
-//! `check --wait` on a real server: it ends when what it waits for is there, and at once where waiting does not help.
+//! `check --wait` on a real server: ends as soon as the awaited state is reached, or at once if waiting
+//! cannot help.
 
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -72,7 +73,7 @@ fn waits_until_pods_are_ready() {
     let said = said(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("for findings that may resolve themselves: control-plane-not-ready"), "{said}");
-    // What was saved is what was judged last.
+    // The saved bundle is the last evaluated state.
     let again = staged.doctor.run(&["check", "--bundle", text(&bundle), "-o", "json"]);
     assert_eq!(again.status, 0, "{:?}", again.found());
 }

@@ -1,5 +1,5 @@
-//! Rows of the real `linkerd check` beside ours: what differs, and whether the reviewed list in `checks/parity.yaml`
-//! says why. Used on recorded clusters and on live ones.
+//! Compares rows of the real `linkerd check` with ours: the differences, and whether the reviewed list in
+//! `checks/parity.yaml` explains them. Used on recorded and live clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +10,19 @@ use meshdoctor::rows::RowResult;
 /// A row by category and description.
 pub type Name = (String, String);
 
-/// What a side says of a row.
+/// The result of one side for a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// The verdict.
     pub result: RowResult,
-    /// The text beside it.
+    /// The text next to it.
     pub error: String,
 }
 
 /// The rows of one side, in order.
 pub type Rows = Vec<(Name, Said)>;
 
-/// One run of both: where, and what each said.
+/// One run of both commands: the state and both results.
 pub struct Pair<'a> {
     /// The state of the cluster: a recording's name.
     pub state: &'a str,

@@ -1,5 +1,6 @@
-//! What tests need that a checkout does not hold, and how a test that lacks it says so. A developer's machine may lack any of
-//! it. `.ci/run` names in `MESHDOCTOR_MAY_SKIP` all that its machine lacks; a test that skips for anything else fails.
+//! External requirements of tests, and the message of a test that lacks one. A developer's machine may lack
+//! any of them. `.ci/run` lists in `MESHDOCTOR_MAY_SKIP` those that its machine lacks; a test that skips for
+//! another one fails.
 
 use std::io::Write as _;
 
@@ -47,10 +48,10 @@ impl Need {
     }
 }
 
-/// Says what is skipped, also while the output of tests is captured.
+/// Prints a skipped test, also while the output of tests is captured.
 ///
 /// # Panics
-/// Where `MESHDOCTOR_MAY_SKIP` says what may be skipped, and this may not.
+/// If `MESHDOCTOR_MAY_SKIP` is set and does not allow this skip.
 pub fn skipped(need: Need, what: &str) {
     let word = need.word();
     if let Ok(may) = std::env::var("MESHDOCTOR_MAY_SKIP") {
@@ -59,6 +60,6 @@ pub fn skipped(need: Need, what: &str) {
             "it would be skipped, and only {may:?} may be (MESHDOCTOR_MAY_SKIP), not {word}: {what}"
         );
     }
-    // A closed stderr is no reason to fail a test.
+    // A closed stderr does not fail a test.
     _ = writeln!(std::io::stderr(), "SKIPPED for want of {word}: {what}");
 }

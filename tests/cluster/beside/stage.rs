@@ -16,7 +16,7 @@ use crate::harness::objects::ObjectSet;
 use crate::harness::{Cluster, Options, say};
 use crate::parity_rows::{Pair, Rows, Said, unexplained};
 
-/// Two workloads that ask for a proxy, and a Service.
+/// Two workloads that request a proxy, and a Service.
 const WORKLOADS: &str = r#"
 apiVersion: v1
 kind: Namespace
@@ -51,7 +51,7 @@ spec:
       containers: [{name: api, image: registry.example/api}]
 "#;
 
-/// A cluster with what one CLI installs, and somebody who has that CLI.
+/// A cluster with the manifests of one CLI, and a user with that CLI.
 pub(super) struct Beside {
     pub(super) cluster: Cluster,
     pub(super) doctor: Doctor,
@@ -92,7 +92,7 @@ impl Beside {
     pub(super) fn linkerd(&self, extension: bool, words: &[&str]) -> (i32, String, String) {
         let path = if extension { self.extension() } else { self.doctor.file("nothing") };
         let kubeconfig = self.doctor.file("kubeconfig");
-        // It asks a server on the internet for the newest version, unless it is told.
+        // Without `--expected-version` it queries a server on the internet for the newest version.
         let always =
             ["--kubeconfig", text(&kubeconfig), "--expected-version", &self.cli.version, "--wait", "1s"];
         let output = self.cli.run(&path, &self.doctor.file(""), &[words, &always].concat());
@@ -127,7 +127,7 @@ impl Beside {
         rows(document)
     }
 
-    /// What differs between both and is not on the list, with and without `--proxy`.
+    /// The differences between both that are not on the list, with and without `--proxy`.
     pub(super) fn differences(&self, state: &str) -> Vec<String> {
         self.differences_of(state, &[&[], &["--proxy"]])
     }

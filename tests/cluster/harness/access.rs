@@ -1,4 +1,4 @@
-//! What a user of a cluster may do: one ClusterRole for each, replaced as a whole; or roles as somebody else wrote them.
+//! Permissions of a cluster's users: one ClusterRole for each, replaced as a whole, or roles from manifests.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

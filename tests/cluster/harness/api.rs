@@ -23,16 +23,16 @@ pub struct Api {
     served: Arc<Mutex<BTreeMap<String, Vec<Value>>>>,
 }
 
-/// What the server said to one request.
+/// The answer of the server to one request.
 #[derive(Debug)]
 pub struct Answer {
     /// The HTTP status.
     pub status: u16,
-    /// The body; text that is no JSON becomes a JSON string.
+    /// The body; text that is not valid JSON becomes a JSON string.
     pub body: Value,
 }
 
-/// Where a kind is served.
+/// API path of a kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
     /// `/api/v1` or `/apis/<group>/<version>`.
@@ -106,7 +106,7 @@ impl Api {
         self.must("GET", path, "application/json", &Value::Null)
     }
 
-    /// What is there, or `None` if nothing is.
+    /// The object at a path, or `None` if it does not exist.
     pub fn find(&self, path: &str) -> Option<Value> {
         let answer = self.call("GET", path, "application/json", Vec::new());
         let answer = answer.unwrap_or_else(|error| panic!("GET {path}: {error}"));
@@ -188,7 +188,7 @@ impl Api {
         }
     }
 
-    /// The same; an error is what the server says against it.
+    /// The same; the error is the server's message.
     pub fn try_apply(&self, object: &Value) -> Result<(), String> {
         let resource = self.resource(object);
         let path = resource.path(text(&object["metadata"], "namespace"), text(&object["metadata"], "name"));
@@ -247,7 +247,7 @@ pub fn connect(url: &str, authority: Option<&[u8]>, token: Option<&str>) -> kube
     kube::Client::try_from(config).unwrap()
 }
 
-/// The text of a field, empty if there is none.
+/// The text of a field, empty if it is missing.
 pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }

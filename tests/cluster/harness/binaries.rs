@@ -1,8 +1,8 @@
 //! Finds or builds the programs that a cluster consists of.
 //!
-//! They are built from their Go modules (`modules/`, versions pinned there) into an ignored folder that later runs
-//! reuse; `KUBEBUILDER_ASSETS` wins when it holds all of them. A machine that cannot build them is told so in words,
-//! and its tests are skipped. Starting the programs is not done here.
+//! They are built from their Go modules (`modules/`, with pinned versions) into an ignored folder that later
+//! runs reuse; `KUBEBUILDER_ASSETS` wins if it contains all of them. A machine that cannot build them gets a
+//! message, and its tests are skipped. This module does not start the programs.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,8 @@ pub struct Binaries {
     folder: PathBuf,
 }
 
-/// The programs, built at the first call in this process if need be; `None` (said aloud, once) where that can't be.
+/// The programs, built at the first call in this process if needed; `None`, with a single message, if that
+/// fails.
 pub fn binaries() -> Option<&'static Binaries> {
     static BINARIES: OnceLock<Option<Binaries>> = OnceLock::new();
     BINARIES
@@ -58,7 +59,7 @@ impl Binaries {
         Ok(downloaded("gateway-api", "sigs.k8s.io/gateway-api")?.join("config/crd/standard"))
     }
 
-    /// The definition of kwok's `Logs`, which say where a played pod's log is.
+    /// The definition of kwok's `Logs`, which set the place of a simulated pod's log.
     pub fn kwok_logs(&self) -> Result<Value, String> {
         let path =
             downloaded("kwok", "sigs.k8s.io/kwok")?.join("kustomize/crd/bases/kwok.x-k8s.io_logs.yaml");
@@ -81,7 +82,7 @@ fn downloaded(ours: &str, path: &str) -> Result<PathBuf, String> {
         .map_err(|error| format!("go mod download of {path} did not answer in JSON: {error}"))?;
     match answer["Dir"].as_str() {
         Some(folder) => Ok(PathBuf::from(folder)),
-        None => Err(format!("{path} {version} cannot be had: {}", answer["Error"])),
+        None => Err(format!("{path} {version} is unavailable: {}", answer["Error"])),
     }
 }
 
@@ -171,7 +172,7 @@ fn lock(built: &Path) -> Result<File, String> {
     Ok(file)
 }
 
-/// Fetches a module and what it needs. A machine that can't (no module proxy, an older Go) can't run this tier.
+/// Downloads a module and its dependencies. Without a module proxy or with an older Go, this tier cannot run.
 fn download(module: &str) -> Result<(), String> {
     let run = Command::new("go").current_dir(module_folder(module)).args(["mod", "download"]).output();
     let run = run.map_err(|error| format!("go mod download: {error}"))?;
@@ -184,7 +185,7 @@ fn download(module: &str) -> Result<(), String> {
 }
 
 fn build(folder: &Path, name: &str, module: &str, package: &str) -> Result<(), String> {
-    // What the servers say their version is; they are made to be told when they are linked.
+    // The version that the servers report, which is set when they are linked.
     let version = kubernetes_version();
     let mut numbers = version.trim_start_matches('v').split('.');
     let variables = "-X k8s.io/component-base/version";

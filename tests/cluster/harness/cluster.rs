@@ -1,8 +1,9 @@
-//! Starting and ending a cluster: etcd and kube-apiserver, and if wanted the controllers, the scheduler and kwok, which
-//! plays the kubelets.
+//! Starts and stops a cluster: etcd and kube-apiserver, and optionally the controllers, the scheduler and
+//! kwok, which simulates the kubelets.
 //!
-//! Everything listens on 127.0.0.1. What the API server would dial by itself (webhooks, aggregated APIs, kubelets) goes
-//! through an egress selector whose socket does not exist, so it fails at once instead of reaching a stranger.
+//! Everything listens on 127.0.0.1. Connections that the API server opens itself (webhooks, aggregated APIs,
+//! kubelets) go through an egress selector whose socket does not exist, so they fail at once instead of
+//! reaching another machine.
 
 use std::fs;
 use std::net::TcpListener;
@@ -40,7 +41,7 @@ impl Options {
         Options::default()
     }
 
-    /// Controllers, scheduler and played kubelets as well: workloads become running pods.
+    /// With controllers, scheduler and simulated kubelets: workloads become running pods.
     pub fn played() -> Options {
         Options { played: true, ..Options::default() }
     }
@@ -63,7 +64,7 @@ impl Options {
         Options { kept_as_protobuf: true, ..self }
     }
 
-    /// Played kubelets that the server can ask for logs, which are told by `Logs` objects of kwok.
+    /// Simulated kubelets that serve logs to the server, as defined by `Logs` objects of kwok.
     pub fn reachable_kubelets(self) -> Options {
         Options { played: true, reachable: true, ..self }
     }
@@ -92,7 +93,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts one; `None` (said aloud) on a machine that has no servers and cannot build them.
+    /// Starts a cluster; `None`, with a message, on a machine without servers that cannot build them.
     pub fn start(options: Options) -> Option<Cluster> {
         Cluster::start_in(Slot::take(1), options)
     }
@@ -159,7 +160,7 @@ impl Cluster {
                 &format!("--storage-media-type={kept_as}"),
                 &format!("--secure-port={secure}"),
                 "--bind-address=127.0.0.1",
-                // An address for documentation: never the machine's own, and nobody's.
+                // A documentation address, which no machine has.
                 "--advertise-address=192.0.2.1",
                 &format!("--cert-dir={}", at("certificates")),
                 &format!("--tls-cert-file={}", at("server.crt")),
@@ -227,7 +228,7 @@ impl Cluster {
 
     /// A context of this cluster for `kubeconfig`.
     pub fn context(&self, user: &str) -> Context {
-        assert!(user == ADMIN || self.users.iter().any(|name| name == user), "no user {user} was asked for");
+        assert!(user == ADMIN || self.users.iter().any(|name| name == user), "no user {user} was requested");
         let url = self.front.as_ref().map_or(&self.url, |front| &front.url);
         Context::of(url, &self.authority, user)
     }
@@ -244,12 +245,12 @@ impl Cluster {
         self.context(user).api()
     }
 
-    /// Where this cluster keeps its files; tests may add theirs. It goes with the cluster.
+    /// The folder of this cluster's files, also for files of tests. It is deleted with the cluster.
     pub fn folder(&self) -> &Path {
         self.folder.as_ref().expect("taken only while dropping").path()
     }
 
-    /// Waits until `done` says so; after `limit`, panics with what it said last.
+    /// Waits until `done` returns `Ok`; after `limit`, panics with its last error.
     pub fn wait(&mut self, limit: Duration, mut done: impl FnMut(&Api) -> Result<(), String>) {
         let late = Instant::now() + limit;
         loop {
@@ -349,7 +350,7 @@ fn write_identity(folder: &Path, users: &[String]) -> String {
     authority
 }
 
-/// The socket to which everything goes that the server would dial by itself. It is there only where a [`Road`] is.
+/// The socket for all connections that the server opens itself. It only exists with a [`Road`].
 const NOWHERE: &str = "nowhere.sock";
 
 /// Ports that were free a moment ago, all different.
@@ -358,7 +359,7 @@ fn free_ports<const N: usize>() -> [u16; N] {
     open.map(|listener| listener.local_addr().unwrap().port())
 }
 
-/// Waits until the server says it is ready and the system namespaces and priority classes are there.
+/// Waits until the server is ready and the system namespaces and priority classes exist.
 fn ready(api: &Api, processes: &mut [Process]) -> Result<(), String> {
     let late = Instant::now() + Duration::from_secs(90);
     let good = |path: &str| {

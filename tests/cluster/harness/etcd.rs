@@ -29,7 +29,7 @@ impl Etcd {
         Etcd { api: Api::new(url, None, None) }
     }
 
-    /// Gives every stored object the server-set metadata that it has in `objects`, where it has some.
+    /// Gives every stored object the server-set metadata that it has in `objects`, if any.
     pub fn keep_metadata(&self, objects: &[Value]) {
         let wanted: BTreeMap<_, _> = objects.iter().map(|object| (identity(object), object)).collect();
         let everything = json!({ "key": encode("/registry/"), "range_end": encode("/registry0") });

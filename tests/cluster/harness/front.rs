@@ -1,7 +1,8 @@
-//! A server in front of the API server: passes everything on as it is, save for what a test wants answered otherwise.
+//! A proxy in front of the API server: forwards everything unchanged, except for answers that a test
+//! replaces.
 //!
-//! It is how a server says that it is of another version (a real one refuses to be more than three minors older than
-//! it is), and how a test does something between two pages of a list. It speaks plain HTTP, on 127.0.0.1 only.
+//! It presents a server of another version (a real server refuses to be more than three minors older than it
+//! is), and lets a test act between two pages of a list. It speaks plain HTTP, on 127.0.0.1 only.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ impl Front {
                     answer(request, behind.clone(), Arc::clone(&rule))
                 });
                 tokio::spawn(async move {
-                    // A client that goes away is none of our business.
+                    // A client that disconnects is not an error.
                     let _ = hyper::server::conn::http1::Builder::new()
                         .serve_connection(TokioIo::new(connection), service)
                         .await;
@@ -57,7 +58,7 @@ impl Front {
     }
 }
 
-/// The rule of a server that says it is `version`.
+/// The rule for a server that reports `version`.
 pub fn presenting(version: &str) -> Arc<Rule> {
     let numbers: Vec<_> = version.trim_start_matches('v').splitn(3, '.').map(str::to_owned).collect();
     let info = json!({

@@ -1,5 +1,6 @@
-//! Proxies for pod templates that ask for one. On these servers nothing answers the injector's webhook, so it is done
-//! beforehand, as `linkerd inject --manual` does it, with the proxy of a workload that was injected by the real one.
+//! Injects proxies into pod templates that request one. These servers have no injector webhook, so this
+//! happens beforehand, like `linkerd inject --manual`, with the proxy of a workload that the real injector
+//! injected.
 
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ impl<'a> Injected<'a> {
         templates.into_iter().find(|template| has_proxy(template)).map(|template| Injected { template })
     }
 
-    /// Injects the workload if it asks for it and is not injected.
+    /// Injects the workload if it requests injection and is not injected.
     pub fn inject(&self, workload: &mut Value) {
         if !workload["spec"]["template"].is_object() {
             return;

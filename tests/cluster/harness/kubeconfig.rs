@@ -25,7 +25,7 @@ impl Context {
         Context { server: url.to_owned(), authority: authority.to_owned(), token: token(user) }
     }
 
-    /// Whoever has this token, at the same server.
+    /// A user with this token, at the same server.
     pub fn signed(&self, token: &str) -> Context {
         Context { token: token.to_owned(), ..self.clone() }
     }

@@ -13,12 +13,12 @@ use super::objects::{ObjectSet, rank};
 use super::skip::{Need, skipped};
 use super::{Api, Cluster};
 
-/// The folder of rendered manifests; `None` (said aloud) where it is missing.
+/// The folder of rendered manifests; `None`, with a message, if it is missing.
 pub fn manifests() -> Option<PathBuf> {
     data_folder(Need::Manifests, "MESHDOCTOR_MANIFESTS", "manifests")
 }
 
-/// The folder of recorded clusters; `None` (said aloud) where it is missing.
+/// The folder of recorded clusters; `None`, with a message, if it is missing.
 pub fn recordings() -> Option<PathBuf> {
     data_folder(Need::Recordings, "MESHDOCTOR_RECORDINGS", "recordings")
 }
@@ -32,7 +32,7 @@ fn data_folder(need: Need, variable: &str, name: &str) -> Option<PathBuf> {
     }
     skipped(
         need,
-        &format!("a test that needs {name}: {} is no folder ({variable} names it)", folder.display()),
+        &format!("a test that needs {name}: {} is not a folder ({variable} names it)", folder.display()),
     );
     None
 }
@@ -94,15 +94,15 @@ impl Cluster {
         }
     }
 
-    /// Applies the standard definitions of the Gateway API, which releases from 2.19 on expect to find. False
-    /// (said aloud) where they cannot be had.
+    /// Applies the standard definitions of the Gateway API, which releases from 2.19 on expect. Returns
+    /// false, with a message, if they are unavailable.
     pub fn install_gateway_api(&self) -> bool {
         let definitions = self.gateway_api();
         definitions.iter().flatten().for_each(|definition| self.api.apply(definition));
         definitions.is_some()
     }
 
-    /// The standard definitions of the Gateway API; `None` (said aloud) where they cannot be had.
+    /// The standard definitions of the Gateway API; `None`, with a message, if they are unavailable.
     pub fn gateway_api(&self) -> Option<Vec<Value>> {
         match binaries().map(Binaries::gateway_api)? {
             Ok(folder) => Some(ObjectSet::read(&folder).objects),
@@ -113,10 +113,11 @@ impl Cluster {
         }
     }
 
-    /// Applies the named parts (`crds`, `control-plane-ha`, `viz`, ...) of a release and waits until every pod is ready.
+    /// Applies the named parts (`crds`, `control-plane-ha`, `viz`, ...) of a release and waits until every
+    /// pod is ready.
     ///
-    /// Webhook configurations come once all pods are there, and what asks for a proxy has one already: nothing answers
-    /// webhooks here.
+    /// Webhook configurations are applied after all pods are ready, and workloads that request a proxy
+    /// already have one, because no webhook has an endpoint here.
     pub fn install(&mut self, release: &str, parts: &[&str]) {
         let Some(manifests) = manifests() else { return };
         let read =
@@ -183,7 +184,8 @@ fn all_ready(api: &Api) -> Result<(), String> {
     Ok(())
 }
 
-/// Objects as the injector of a release would have them: what asks for a proxy gets one with the anchors of its control plane.
+/// Objects as the injector of a release changes them: workloads that request a proxy get one with the anchors
+/// of its control plane.
 pub fn injected(release: &str, mut objects: Vec<Value>) -> Vec<Value> {
     let Some(manifests) = manifests() else { return objects };
     let read = |part: &str| ObjectSet::read(&manifests.join(release).join(format!("{part}.yaml"))).objects;

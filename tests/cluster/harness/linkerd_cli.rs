@@ -1,5 +1,6 @@
-//! The real Linkerd CLI, where there is one: `linkerd` on PATH, or every program in the folder that `MESHDOCTOR_LINKERD`
-//! names. It renders what is installed for it, so that keys and certificates are fresh and whole.
+//! The real Linkerd CLI, if available: `linkerd` on PATH, or every program in the folder in
+//! `MESHDOCTOR_LINKERD`. It renders the manifests of its installs, so keys and certificates are fresh and
+//! complete.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -15,7 +16,7 @@ pub struct LinkerdCli {
     pub version: String,
 }
 
-/// All that are there, by version; none is said aloud.
+/// All available CLIs, by version; prints a message if there is none.
 pub fn linkerd_clis() -> Vec<LinkerdCli> {
     let programs: Vec<PathBuf> = match std::env::var_os("MESHDOCTOR_LINKERD").map(PathBuf::from) {
         Some(folder) => std::fs::read_dir(&folder)
@@ -34,7 +35,7 @@ pub fn linkerd_clis() -> Vec<LinkerdCli> {
     if clis.is_empty() {
         skipped(
             Need::Linkerd,
-            "a test beside the real linkerd check: no linkerd on PATH, and MESHDOCTOR_LINKERD names no folder of some",
+            "a test against linkerd check: no linkerd on PATH or in the folder of MESHDOCTOR_LINKERD",
         );
     }
     clis

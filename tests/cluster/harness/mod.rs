@@ -1,4 +1,4 @@
-//! Everything the live tests stand on; no test and no knowledge of meshdoctor in here.
+//! The harness of the live tests. It contains no tests and does not depend on meshdoctor.
 
 pub mod access;
 pub mod api;
@@ -25,10 +25,10 @@ pub use cluster::{Cluster, Options};
 
 use std::io::Write as _;
 
-/// Says a line on the terminal even while the test harness captures what tests print.
+/// Prints a line on the terminal even while the test harness captures the output of tests.
 ///
-/// Meant for what a reader of a green run must know: what was left out, and what takes minutes.
+/// Meant for information that matters in a successful run: skipped tests, and steps that take minutes.
 pub fn say(line: &str) {
-    // A closed stderr is no reason to fail a test.
+    // A closed stderr does not fail a test.
     let _ = writeln!(std::io::stderr(), "cluster tests: {line}");
 }

@@ -15,7 +15,7 @@ use super::api::text;
 pub struct ObjectSet {
     /// Every object of every file, in the order in which a server can take them.
     pub objects: Vec<Value>,
-    /// What `kubectl version -o json` in the folder says of the server, such as `v1.31.5-eks-abcdef0`.
+    /// The server's version from `kubectl version -o json` in the folder, such as `v1.31.5-eks-abcdef0`.
     pub version: Option<String>,
 }
 
@@ -24,7 +24,7 @@ pub struct ObjectSet {
 pub const UNKNOWN_KEY: &str = "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1BMENBUUF3QlFZREtnTUVCQUVBCi0tLS0tRU5EIFBS\
      SVZBVEUgS0VZLS0tLS0K";
 
-/// Gives a Secret whose private key was blanked one of which nothing is known.
+/// Replaces a blanked private key of a Secret by one of an unknown algorithm.
 fn unblank_key(object: &mut Value) {
     if object["kind"] != "Secret" {
         return;
@@ -110,8 +110,8 @@ fn is_object(document: &Value) -> bool {
     document["apiVersion"].is_string() && document["kind"].is_string() && document["metadata"].is_object()
 }
 
-/// The order in which objects are written: what others need comes first, webhooks come last, since they would be
-/// called (in vain) for everything after them.
+/// The order in which objects are applied: dependencies first, webhooks last, because they would be called
+/// (without an endpoint) for every later object.
 pub fn rank(object: &Value) -> usize {
     const ORDER: [&str; 27] = [
         "CustomResourceDefinition",

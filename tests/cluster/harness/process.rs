@@ -53,7 +53,7 @@ impl Process {
         Process { name: name.to_owned(), shell, held, log }
     }
 
-    /// What it wrote last, if it has ended by itself.
+    /// The last lines of its log, if it has ended on its own.
     pub fn ended(&mut self) -> Option<String> {
         let status = self.shell.try_wait().unwrap()?;
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! The one road on which the API server reaches a played kubelet: its egress socket, served here. What it dials is an
-//! address of a node, which on this machine is somebody else's network; only the kubelets' port is let through, and it
-//! leads to kwok on loopback.
+//! The only way from the API server to a simulated kubelet: its egress socket, served here. The server dials
+//! a node's address, which belongs to another network on this machine; only the kubelets' port is forwarded,
+//! to kwok on loopback.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -28,7 +28,7 @@ impl Road {
 }
 
 fn carry(mut stream: UnixStream, port: u16) -> io::Result<()> {
-    // The server says nothing more until it is answered, so nothing is lost in the buffer.
+    // The server sends nothing more before it gets an answer, so nothing is lost in the buffer.
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     let request = lines.next().transpose()?.unwrap_or_default();
     while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}

@@ -1,8 +1,8 @@
-//! Putting a cluster on a server exactly as it was found: specs, statuses, owners, uids and times.
+//! Puts a cluster on a server exactly as it was found: specs, statuses, owners, uids and times.
 //!
-//! Each object goes through the API like any other, so the server refuses what could not exist; each status is written
-//! as its owner writes it. Only what a server sets by itself is put back behind its back (see `etcd`). Meant for
-//! clusters where nothing else acts (`Options::still`).
+//! Each object is applied through the API, so the server refuses impossible ones; each status is written as
+//! by its owner. Only server-set fields are restored directly (see `etcd`). Meant for clusters without other
+//! writers (`Options::still`).
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Clusters written by hand say only what matters; a server insists on more. This fills in what it insists on, and
-//! never touches what is written.
+//! Completes clusters written by hand: adds the fields that a server requires, and never changes existing
+//! ones.
 
 use std::collections::BTreeMap;
 
@@ -110,7 +110,7 @@ fn pod(spec: &mut Value, restart: &str) {
     }
 }
 
-/// A Job that has ended also says why it was about to, since 1.31.
+/// Adds the condition that precedes the end of a Job since 1.31.
 fn ended(status: &mut Value) {
     let Some(conditions) = status.get_mut("conditions").and_then(Value::as_array_mut) else { return };
     for (end, reason) in [("Complete", "SuccessCriteriaMet"), ("Failed", "FailureTarget")] {
@@ -123,7 +123,7 @@ fn ended(status: &mut Value) {
     }
 }
 
-/// Sets a field that is not there.
+/// Sets a missing field.
 fn fill(object: &mut Value, field: &str, value: Value) {
     if object[field].is_null() {
         object[field] = value;
