@@ -169,7 +169,7 @@ impl Front {
     /// Parses a value for a parameter that the card declares with a unit.
     ///
     /// # Errors
-    /// There is no parameter of that name, or the value is invalid; in words.
+    /// No parameter has that name, or the value is invalid; the error is a sentence.
     pub fn parameter(&self, name: &str, written: &str) -> Result<Value, String> {
         let Some(param) = self.params.get(name) else { return Err(none_of_the_name(name, &self.params)) };
         param.read(name, written).map(Value::from)

@@ -454,7 +454,7 @@ impl<'a> Context<'a> {
     /// The provided logs. Unreadable ones are noted as a gap.
     ///
     /// # Errors
-    /// There are none.
+    /// No logs were provided.
     pub fn logs(&self) -> Result<&'a [Log], Missing> {
         self.given(Item::Logs, "some of them")
     }
@@ -483,7 +483,7 @@ impl<'a> Context<'a> {
     /// The nodes with evidence. Unreadable evidence is noted as a gap.
     ///
     /// # Errors
-    /// There is no node evidence.
+    /// No node evidence was provided.
     pub fn snapshots(&self) -> Result<&'a [NodeSnapshot], Missing> {
         self.declared(&Item::NodeFiles)?;
         for why in &self.cluster.node_trouble {

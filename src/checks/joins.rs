@@ -31,9 +31,9 @@ pub struct Joins<'a> {
     pub(super) native_sidecar: Join<native_sidecar::Survey<'a>>,
     /// Inbound policy and its objects.
     pub(super) policy: Join<Result<policy::Survey<'a>, Unjudged>>,
-    /// Policy objects, each by itself.
+    /// The results for single policy objects.
     pub(super) policy_objects: Join<Result<policy::Survey<'a>, Unjudged>>,
-    /// Which pods Services select.
+    /// The pods that Services select.
     pub(super) selected: Join<data_plane::Selected<'a>>,
     /// The pods that linkerd-cni refuses.
     pub(super) refused: cni::Refused<'a>,

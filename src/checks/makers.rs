@@ -20,7 +20,7 @@ pub(super) struct Maker<'a> {
     pub meta: &'a Meta,
     /// Their specification.
     pub spec: &'a PodSpec,
-    /// The location of these: the object, and the path in it with a dot at its end.
+    /// The location of these fields: the object, and the path with a trailing dot.
     object: String,
     path: &'static str,
 }

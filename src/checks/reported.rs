@@ -32,7 +32,7 @@ pub(super) struct Reported<'a> {
     lines: Vec<&'a str>,
 }
 
-/// The containers of a pod of which lines are known.
+/// The containers of a pod for which log patterns are known.
 pub(super) fn containers<'a>(ctx: &Context<'a>, pod: &'a Pod) -> impl Iterator<Item = &'a str> {
     let logs = ctx.knowledge.mesh_logs();
     let all = pod.spec.init_containers.iter().chain(pod.spec.containers.iter());
@@ -50,7 +50,7 @@ pub(super) fn log_of<'a>(logs: &'a [Log], pod: &Pod, name: &str) -> Option<&'a L
     })
 }
 
-/// What a log says that holds now.
+/// The log messages of a container that describe the current state.
 pub(super) fn reported<'a>(
     ctx: &Context<'a>,
     log: &'a Log,
@@ -174,7 +174,7 @@ impl Reported<'_> {
         Evidence::other(format!("Pod {namespace}/{name}, log of {}", self.container), quoted)
     }
 
-    /// The finding: as sure as the log tells when it was written.
+    /// The finding. Its confidence depends on whether the time of the last line is known.
     pub(super) fn finding(&self, ctx: &Context<'_>, owners: &Owners<'_>, pod: &Pod) -> Finding {
         let Reported { container, row, lines } = self;
         let meta = &pod.metadata;
@@ -204,11 +204,11 @@ impl Reported<'_> {
             .evidence(Evidence::other(format!("{object}, log of {container}{count}"), quoted))
             .timeline(moments.into_iter().flatten())
             .remedy(remedy);
-        // What a warning says keeps nothing from running.
+        // A warning in the log prevents nothing from running.
         let finding = if row.severity == Severity::Error { finding } else { finding.explains_nothing() };
         match self.last() {
             Some(_) => finding,
-            // It may be of the past.
+            // It may be about an earlier state.
             None => finding.severity(row.severity.min(Severity::Warning)).likely(),
         }
     }
@@ -233,7 +233,7 @@ fn sentence(clause: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Notes logs that nobody provided.
+/// Notes the missing logs as a gap.
 pub(super) fn not_read(ctx: &Context<'_>, names: &[String]) {
     if !names.is_empty() {
         ctx.gap(ctx.lacking(Item::Logs, Why::NotOffered, format!("the logs of {}", some(names, NAMED))));

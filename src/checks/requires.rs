@@ -1,5 +1,4 @@
-//! What a check asks its question of, as its card says under `requires`: judged once, before the rule, so that no rule
-//! begins with it. A rule may rely on what its card requires.
+//! Evaluates the requirements of a card (`requires`) once before its rule, so that rules can rely on them.
 
 use super::cni::nodes;
 use super::control_plane::installation::{about_to_be, none_installed, present};
@@ -10,11 +9,11 @@ use crate::card::{Mode, Requirement};
 use crate::fetched::Why;
 use crate::item::Extension;
 
-/// Whether everything that the card requires is there.
+/// Whether all requirements of the card are met.
 ///
 /// # Errors
-/// Something is not, or nobody knows whether it is. Whether linkerd-cni is there may stay open: what its rules find on nodes
-/// holds anyway, and what they do not know they say.
+/// A requirement is not met, or this is unknown. The presence of linkerd-cni may be unknown: findings on
+/// nodes are valid anyway, and the rules report their own gaps.
 pub(super) fn judge(ctx: &Context<'_>, requirements: &[Requirement]) -> Result<(), Unjudged> {
     requirements.iter().try_for_each(|requirement| holds(ctx, *requirement))
 }
@@ -23,7 +22,7 @@ fn holds(ctx: &Context<'_>, requirement: Requirement) -> Result<(), Unjudged> {
     match requirement {
         Requirement::BeforeInstallation => match ctx.settings.mode {
             Mode::Pre => Ok(()),
-            // An installed mesh is no obstacle to itself.
+            // An installed mesh does not conflict with itself.
             Mode::Installed | Mode::Crds | Mode::Upgrade => {
                 Err(Unjudged::not_applicable("checked only before an installation, with --pre"))
             }

@@ -1,5 +1,5 @@
-//! The command that judges a finding again: the same selection, asked the same way, of fresh evidence. It fails as long as
-//! the finding is there, and where nothing can be judged.
+//! The command that checks a finding again, with the same selection and options, on fresh evidence. It fails
+//! while the finding exists, and if nothing can be checked.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,8 @@ const FRESH: &str = "after.tar.gz";
 
 /// The command for one finding of a check.
 ///
-/// Symptoms named `beside` it are judged with it: where its severity is theirs, their end is what verifies it.
+/// Symptoms in `beside` are checked too: if the finding only has their severity, it is fixed when they are
+/// gone.
 pub(super) fn command(card: &Card, finding: &Finding, beside: &[&str], settings: &Settings) -> Command {
     let rerun = &settings.rerun;
     let rests_on_nodes = card.front.needs.contains(&Item::NodeFiles)
@@ -80,7 +81,7 @@ fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Setting
     for (flag, value) in &settings.manifests {
         call = if value.is_empty() { call.words(flag) } else { call.option(flag, value.clone()) };
     }
-    // What is there today is judged without the upgrade.
+    // Findings of the current state are checked without the upgrade.
     if let Some(upgrade) =
         settings.upgrade.as_ref().filter(|_| finding.when == When::AfterUpgrade || settings.upgraded)
     {
@@ -100,7 +101,7 @@ fn judged(mut call: Call, finding: &Finding, beside: &[&str], settings: &Setting
     }
     call = call.option("--only", only(finding, beside));
     match finding.severity {
-        // What a run fails on by itself.
+        // Errors fail a run by default.
         Severity::Error => call,
         lesser => call.option("--fail-on", lesser.word()),
     }

@@ -124,7 +124,7 @@ pub(super) fn restart(ctx: &Context<'_>, remedy: Remedy, object: &Annotated<'_>)
     restart::of_namespaces(ctx, remedy, act, &[&object.meta.name])
 }
 
-/// A step that changes an object, where that has to be done so that it stays.
+/// A step that changes an object at the place where the change persists.
 fn step(
     remedy: Remedy,
     act: Act<'_>,

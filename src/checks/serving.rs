@@ -1,5 +1,6 @@
-//! The certificate that one of Linkerd's servers shows to the API server, and the bundle by which the API server judges it.
-//! Shared by the checks of the injector and of the other webhooks; what a mismatch means is theirs to say.
+//! The certificate that one of Linkerd's servers presents to the API server, and the bundle with which the
+//! API server verifies it. Shared by the checks of the injector and of the other webhooks, which report the
+//! consequence of a mismatch.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -16,7 +17,7 @@ use crate::model::managed_by::Installer;
 use crate::objects::{ConfigMap, Secret};
 use crate::redact::{KEY_MATCHES, KeyMatches};
 
-/// What ties a component of the control plane that is not there to what comes of that.
+/// Links a missing component of the control plane to its consequences.
 pub(super) fn component_missing(component: &str) -> Tie {
     Tie::Fact(format!("component-missing:{component}"))
 }
@@ -39,20 +40,22 @@ pub(super) enum Refusal {
     WrongPurpose,
 }
 
-/// The certificates in a Secret, the server's own first: in the layout of today, or in that of releases before 2.9.
+/// The certificates in a Secret, the server's own first, in the current layout or that of releases before
+/// 2.9.
 ///
 /// # Errors
-/// It holds none, or none that can be read; says why.
+/// The Secret contains no certificate, or an invalid one; the error states the reason.
 pub(super) fn served(secret: &Secret) -> Result<Vec<Certificate>, String> {
     let text = ["tls.crt", "crt.pem"].into_iter().find_map(|key| secret.data.get(key));
     let served = from_base64_bundle(text.ok_or("it holds no certificate under tls.crt or crt.pem")?)?;
     if served.is_empty() { Err("it holds no certificate".to_owned()) } else { Ok(served) }
 }
 
-/// Why the API server refuses what is served under a name; `None` where it does not. Time plays no part here.
+/// Why the API server rejects the served certificates for a name; `None` if it accepts them. Validity periods
+/// are not evaluated.
 ///
 /// # Errors
-/// A signature on the way is not understood; says which algorithm.
+/// A signature in the chain has an unknown algorithm, which is the error.
 pub(super) fn refusal(
     served: &[Certificate],
     trusted: &[Certificate],
@@ -84,7 +87,7 @@ pub(super) fn out_of_date<'a>(
     if own || needed { out } else { Vec::new() }
 }
 
-/// Those that end within so long; of those that come with the server's own also what has expired.
+/// Certificates that expire within this time, including other certificates of the chain that have expired.
 pub(super) fn ending(served: &[Certificate], now: Timestamp, within: SignedDuration) -> Vec<&Certificate> {
     let soon = |(place, certificate): &(usize, &Certificate)| {
         ends_within(certificate, now, within) || (*place > 0 && certificate.validity(now) == Validity::Over)
@@ -176,8 +179,8 @@ pub(super) fn key_matches(secret: &Secret) -> KeyMatches {
     KeyMatches::of(secret.metadata.annotation(KEY_MATCHES))
 }
 
-/// What is missing where that could not be computed: a dump without the key, or a form of key that is not understood here. Nobody asked for
-/// the key, so this is no evidence that was refused.
+/// The gap if that is unknown: a dump without the key, or an unknown key type. The key was not requested, so
+/// this is not refused evidence.
 pub(super) fn key_not_known(ctx: &Context<'_>, item: Item) -> Missing {
     ctx.lacking(item, Why::NotOffered, "whether its private key matches its certificate")
 }

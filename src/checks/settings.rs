@@ -12,39 +12,40 @@ use crate::version::{CniVersion, LinkerdVersion};
 /// What the operator set for the run, as far as checks care.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// `-n`: judge only workloads of these namespaces; empty means all. Never limits the control plane.
+    /// `-n`: check only workloads of these namespaces; empty means all. Never limits the control plane.
     pub namespaces: Vec<String>,
-    /// `--to-cni`: the version of linkerd-cni that an upgrade is to go to; `None` means the newest release that is known.
+    /// `--to-cni`: the target version of linkerd-cni; `None` means the newest known release.
     pub to_cni: Option<CniVersion>,
     /// The moment in the life of the mesh (`--pre`, `--crds`).
     pub mode: Mode,
     /// `--linkerd-cni-enabled`: the installation that is about to come relies on linkerd-cni.
     pub cni_expected: bool,
-    /// `--expected-version`: the release that everything should be at; `None` means what the evidence and the release
-    /// knowledge say.
+    /// `--expected-version`: the release that everything should run; `None` means the one from the evidence
+    /// and the release data.
     pub expected_version: Option<LinkerdVersion>,
-    /// `--to`: the upgrade that is about to come.
+    /// `--to`: the planned upgrade.
     pub upgrade: Option<Upgrade>,
-    /// `--linkerd-version`: the release that manifests are for, where they do not hold the control plane.
+    /// `--linkerd-version`: the release that manifests are for, if they do not include the control plane.
     pub linkerd_version: Option<LinkerdVersion>,
-    /// Values that are about to be given to charts: by `--values`, or by objects among manifests.
+    /// Values for charts: from `--values` or from objects among the manifests.
     pub values: Vec<Given>,
-    /// The flags that name the manifests or values that are judged, with what they are given; nothing: by themselves.
+    /// The flags for the checked manifests or values, with their arguments; an empty argument means a flag
+    /// without one.
     pub manifests: Vec<(&'static str, String)>,
-    /// Whether the world is judged in which that upgrade is done.
+    /// Whether the state after that upgrade is evaluated.
     pub upgraded: bool,
-    /// `--proxy`: the rows of the data plane are wanted as well. Checks judge it anyway.
+    /// `--proxy`: also output the rows of the data plane. Checks run anyway.
     pub data_plane: bool,
     /// `--param`: parameters of checks, by check and name.
     pub params: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
-    /// `--wait` and `verify`: what is starting counts as not ready, whatever its age.
+    /// `--wait` and `verify`: starting components count as not ready, whatever their age.
     pub no_grace: bool,
-    /// What it takes to ask the same question again.
+    /// The data for a command that repeats this run.
     pub rerun: Rerun,
 }
 
 impl Settings {
-    /// The way to run `linkerd check` that asks the same.
+    /// The mode of `linkerd check` that corresponds to this run.
     pub fn row_mode(&self) -> RowMode {
         match self.mode {
             Mode::Installed | Mode::Upgrade if self.data_plane => RowMode::Proxy,

@@ -1,28 +1,28 @@
-//! Whether a network plugin chooses the pod behind a Service where a process of a pod connects. The address of the Service is
-//! gone then before rules of the pod's network and its proxy see the connection.
+//! Detects network plugins that select the pod behind a Service when a process connects. The Service's
+//! address is then replaced before the rules of the pod's network and its proxy see the connection.
 
 use crate::finding::Evidence;
 use crate::objects::{ConfigMap, FelixConfiguration};
 
-/// Whether Cilium stands in for kube-proxy.
+/// Whether Cilium replaces kube-proxy.
 const REPLACES: &str = "kube-proxy-replacement";
-/// Whether it balances where a process connects.
+/// Whether it balances when a process connects.
 const SOCKET: &str = "bpf-lb-sock";
-/// Whether it does so for processes in the network of the host alone.
+/// Whether it does so only for processes in the host network.
 pub(super) const HOST_ONLY: &str = "bpf-lb-sock-hostns-only";
 
-/// What says so.
+/// Evidence for balancing at sockets.
 pub(super) struct AtSockets {
     /// The settings.
     pub(super) evidence: Vec<Evidence>,
-    /// Whether they say it, rather than leave it at the default.
+    /// Whether it is set explicitly, not by default.
     pub(super) said: bool,
 }
 
-/// Of Cilium, by its ConfigMap in kube-system.
+/// Reads Cilium's setting from its ConfigMap in kube-system.
 pub(super) fn cilium(config: &ConfigMap) -> Option<AtSockets> {
     let setting = |key: &str| config.data.get(key).map(String::as_str);
-    // Who replaces kube-proxy balances at sockets as well, unless it is told not to.
+    // With kube-proxy replaced, balancing at sockets is on unless disabled.
     let replaces = matches!(setting(REPLACES), Some("true" | "strict"));
     let at_sockets = match setting(SOCKET) {
         Some(said) => said == "true",
@@ -44,12 +44,13 @@ pub(super) fn of_all_nodes(configurations: &[FelixConfiguration]) -> Option<&Fel
     configurations.iter().find(|one| one.metadata.name == "default")
 }
 
-/// Of Calico, by the configuration of all nodes. Nodes of their own and the environment of calico-node may say otherwise.
+/// Reads Calico's setting from the configuration of all nodes. Configurations of single nodes and the
+/// environment of calico-node may override it.
 pub(super) fn calico(of_all_nodes: &FelixConfiguration) -> Option<AtSockets> {
     let spec = &of_all_nodes.spec;
     let (now, before) =
         (spec.bpf_connect_time_load_balancing.as_str(), spec.bpf_connect_time_load_balancing_enabled);
-    // Both are on by themselves, and TCP is all that the proxy is about.
+    // Both are on by default, and the proxy only handles TCP.
     if spec.bpf_enabled != Some(true) || now.eq_ignore_ascii_case("disabled") || before == Some(false) {
         return None;
     }

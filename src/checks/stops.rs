@@ -1,5 +1,5 @@
-//! The releases by which an upgrade goes to its target, one minor after the other: with which of them begins what begins with the
-//! upgrade. Each check that found something is asked again of the worlds around each stop.
+//! The releases on the way of an upgrade, one minor after the other: finds the release with which each
+//! finding begins. Each check with findings is repeated for the states around each release.
 
 use super::context::Run;
 use super::rehearsal::{AFTER, Plugin, Upgrade, prints};
@@ -8,7 +8,8 @@ use crate::finding::{Evidence, Finding, When};
 use crate::knowledge::Knowledge;
 use crate::version::LinkerdVersion;
 
-/// The worlds before and after an upgrade to each release on the way to the target; none where the target is the next.
+/// The states before and after the upgrade to each release on the way; empty if the target is the next
+/// release.
 pub(super) fn stops(run: &Run<'_>) -> Vec<[Settings; 2]> {
     let Some(upgrade) = &run.settings.upgrade else { return Vec::new() };
     let mut releases = upgrades::releases(run);
@@ -23,8 +24,8 @@ pub(super) fn stops(run: &Run<'_>) -> Vec<[Settings; 2]> {
     releases.into_iter().map(stop).collect()
 }
 
-/// Says of what begins with the upgrade with which release on the way it does, where that is not the target: the first after
-/// which `judge` finds it, given its place.
+/// Records for each finding that begins with the upgrade the release that introduces it, unless that is the
+/// target: the first release after which `judge`, called with its index, reports it.
 pub(super) fn mark(
     mut judged: CheckResult,
     stops: &[[Settings; 2]],
@@ -38,7 +39,7 @@ pub(super) fn mark(
         }
         let by_then = prints(&judge(at));
         for finding in judged.findings.iter_mut().filter(|finding| open(finding)) {
-            // As that world says it, without the mark of the target's.
+            // The finding as that state reports it, without the mark of the target.
             let mut plain = finding.clone();
             plain.parameters.retain(|parameter| parameter != AFTER);
             let begins = |subject| by_then.contains(&(plain.subject_fingerprint(subject), plain.severity));

@@ -1,16 +1,16 @@
-//! What keeps a check from judging. It travels out by `?`, so that neither "could not look" nor "does not apply" can turn
-//! into "fine".
+//! Reasons why a check cannot run. They are returned with `?`, so that neither missing evidence nor "does not
+//! apply" can turn into a pass.
 
 use crate::missing::Missing;
 
-/// Why a check does not judge.
+/// Why a check cannot run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unjudged {
-    /// Evidence that it cannot do without is not there.
+    /// Required evidence is missing.
     Missing(Missing),
-    /// There is nothing here that the question could be asked of; says why.
+    /// The check does not apply; contains the reason.
     NotApplicable(String),
-    /// The question cannot be asked because of what another check finds.
+    /// The check cannot run because of another check's finding.
     Blocked {
         /// That check's id.
         by: &'static str,
@@ -20,12 +20,12 @@ pub enum Unjudged {
 }
 
 impl Unjudged {
-    /// The question cannot be asked because of what the check `by` finds: never a pass, and linked to it.
+    /// A check that cannot run because of the finding of the check `by`: never a pass, and linked to it.
     pub fn blocked(by: &'static str, reason: impl Into<String>) -> Unjudged {
         Unjudged::Blocked { by, reason: reason.into() }
     }
 
-    /// The question does not arise.
+    /// A check that does not apply.
     pub fn not_applicable(reason: impl Into<String>) -> Unjudged {
         Unjudged::NotApplicable(reason.into())
     }

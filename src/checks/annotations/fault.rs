@@ -48,7 +48,8 @@ pub(super) enum Fault<'a> {
     Misplaced(&'a Key),
     /// The installed release does not act on it.
     NotInRelease(&'a Key, KeyStatus),
-    /// Its value does not parse, or does not fit another one; says what is accepted, and the consequence.
+    /// Its value does not parse, or conflicts with another one. Holds the accepted values and the
+    /// consequence.
     Value(&'a Key, String, OnInvalid),
 }
 

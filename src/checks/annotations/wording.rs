@@ -260,7 +260,7 @@ pub(super) fn move_to(
     remedy.step(StepKind::Annotation, format!("Set {} as {kind} on {} instead", row.key, places(row)))
 }
 
-/// Where a key is read, as text: `the pod template or the namespace`.
+/// The scopes in which a key is read, as text: `the pod template or the namespace`.
 pub(super) fn places(row: &Key) -> String {
     let places: Vec<String> = row.scopes.iter().map(ToString::to_string).collect();
     match places.as_slice() {

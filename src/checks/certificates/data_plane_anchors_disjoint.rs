@@ -53,8 +53,8 @@ fn control_plane_is_current(ctx: &Context<'_>) -> bool {
     own.all(|pod| pod.metadata.annotation(TRUST_ROOT_HASH).is_some_and(|hash| is_hash_of(hash, current)))
 }
 
-/// The anchors of which a proxy must have one: those that the issuer chains to; if it chains to
-/// none, all.
+/// The anchors that a proxy needs at least one of: those that the issuer chains to, or all anchors if it
+/// chains to none.
 fn needed<'a>(bundle: &'a Bundle, issuer: Option<&Issuer<'_>>) -> Vec<&'a Certificate> {
     let reached = issuer.map(|issuer| reach(&issuer.chain, &bundle.anchors, &|_| true).anchors);
     match reached {

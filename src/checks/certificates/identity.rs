@@ -45,8 +45,8 @@ fn named(kind: Kind, name: &str) -> Item {
 /// Verifies that a control plane is installed, for checks that have not found one of its objects.
 ///
 /// # Errors
-/// None is installed; or Deployments are unavailable or incomplete, and none of those listed
-/// belongs to a control plane.
+/// No control plane is installed; or Deployments are unavailable or incomplete, and no listed one belongs to
+/// a control plane.
 pub(super) fn need_control_plane(ctx: &Context<'_>) -> Result<(), Unjudged> {
     let namespace = &ctx.namespaces().control_plane;
     if !components(ctx.hints::<Deployment>(), namespace).is_empty() {

@@ -1,5 +1,5 @@
-//! Checks of values that are about to be passed to a chart (`--values`), and of those in `linkerd-config`:
-//! whether the chart has them, reads them, and can be rendered with them.
+//! Checks of values for a chart (`--values`) and of the values in `linkerd-config`: whether the chart has
+//! them, reads them, and renders with them.
 
 use super::control_plane::installation::{CONFIG, config, installed};
 use super::rehearsal::CHART;

@@ -15,7 +15,7 @@ use crate::command::program;
 use crate::finding::{Finding, Remedy, Severity, StepKind};
 use crate::model::node::{LinkerdEntry, NodeSnapshot};
 
-/// The plugin's answer when there is no result to pass on.
+/// The plugin's answer without a previous result.
 const ANSWER: &str = "not-chained";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

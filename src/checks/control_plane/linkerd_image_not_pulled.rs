@@ -36,7 +36,8 @@ enum Cause {
 }
 
 impl Cause {
-    /// In the order of the search: the message about an untrusted registry also says that it was not reached.
+    /// Ordered by priority: the message about an untrusted registry also contains the text of an unreachable
+    /// one.
     fn of(words: &str) -> Cause {
         let words = words.to_ascii_lowercase();
         let says = |some: &[&str]| some.iter().any(|word| words.contains(word));

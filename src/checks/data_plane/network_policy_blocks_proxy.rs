@@ -1,5 +1,5 @@
-//! `network-policy-blocks-proxy`: NetworkPolicies let connections through by the ports of the application alone, and those between
-//! proxies go to the port of the proxy.
+//! `network-policy-blocks-proxy`: NetworkPolicies allow connections only on ports of the application, but
+//! proxies connect to the port of the proxy.
 
 mod outgoing;
 
@@ -21,18 +21,18 @@ use crate::objects::{ConfigMap, Kind, Pod};
 /// How many pods are quoted.
 const QUOTED: usize = 3;
 
-/// A policy that is to be completed, and for whom.
+/// A policy that blocks proxy traffic, and the pods that it selects.
 struct Shut<'a> {
     policy: Policy<'a>,
-    /// What its rules let through, by the ports that they name.
+    /// The ports in its allow rules, as text.
     named: Vec<String>,
-    /// Which of its rules is to be completed, or denies the port of the proxy.
+    /// The field of the rule to extend, or of the rule that denies the port of the proxy.
     field: String,
     denies: bool,
-    /// Whether that rule asks more of connections than its ports.
+    /// Whether that rule restricts requests in addition to ports.
     asks: bool,
     pods: Pods<'a>,
-    /// Of those that it keeps from getting out, to whom.
+    /// For egress: the pods that they cannot reach.
     to: Quoted<'a>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let config = ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")?;
     let transport = Transport::of(ctx, config);
     let policies = policies?;
-    // The proxies of the control plane are spoken to at its own ports.
+    // Meshed clients reach the control plane's proxies at its own ports.
     let counts = |pod: &&Pod| {
         !pod.is_finished() && pod.spec.proxy().is_some() && pod.metadata.label(COMPONENT).is_none()
     };
@@ -72,7 +72,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Policies that let clients in by ports of the application, and by none of them to the proxy.
+/// Policies that allow clients on ports of the application, but not on the port of the proxy.
 fn incoming<'a>(
     ctx: &Context<'_>,
     policies: &Policies<'a>,
@@ -86,13 +86,13 @@ fn incoming<'a>(
         policies.passage(Direction::Ingress, pod, port, Peer::Anyone)
     };
     let holding = policies.holding(Direction::Ingress, pod);
-    // Who lets in nothing at all means it.
+    // A policy without any ingress rule denies on purpose.
     let asked = |rule: &&Rule<'_>| {
         rule.action == Action::Allow && rule.ports.iter().any(|named| transport.uses(named, pod))
     };
     match said(number) {
         Passage::Open | Passage::Through(_) => {}
-        // A rule lets somebody in; who the clients are is not known.
+        // A rule allows some clients, which are unknown.
         Passage::Unknown(doubts) if asks_only_whom(&doubts) => {}
         Passage::Unknown(doubts) => {
             if holding.iter().any(|(held, _)| held.rules.iter().any(|rule| asked(&rule))) {
@@ -101,7 +101,7 @@ fn incoming<'a>(
         }
         Passage::Shut(by) => {
             let denies = by.iter().find(|decides| decides.denies);
-            // What a rule denies in the end is let through by one before it, where policies have an order.
+            // With ordered policies, a rule before the denying rule still allows the traffic.
             let counts = |held: &Held<'_>, rule: &Rule<'_>| {
                 denies.is_none_or(|denies| before(held, rule, denies, &holding))
             };
@@ -125,7 +125,7 @@ fn incoming<'a>(
     }
 }
 
-/// Whether a rule comes before the one that denies, as in Calico's order. Of Cilium's none does.
+/// Whether a rule precedes the denying rule in Calico's order. With Cilium, deny rules always win.
 fn before(held: &Held<'_>, rule: &Rule<'_>, denies: &Decides<'_>, holding: &[(&Held<'_>, Fits)]) -> bool {
     let Policy::Calico(_) = denies.policy else { return false };
     let Some((denying, _)) = holding.iter().find(|(held, _)| held.policy == denies.policy) else {
@@ -138,7 +138,8 @@ fn before(held: &Held<'_>, rule: &Rule<'_>, denies: &Decides<'_>, holding: &[(&H
     at(&rule.field) < at(&denies.field)
 }
 
-/// Whether somebody is let in to a port of the application at which clients with a proxy come to the proxy instead.
+/// Whether clients are allowed on a port of the application for which meshed clients connect to the proxy
+/// instead.
 fn let_in<'a>(
     transport: &Transport,
     pod: &Pod,
@@ -168,7 +169,7 @@ fn of_rule<'a>(held: &Held<'a>, rule: &Rule<'a>) -> Shut<'a> {
     Shut { asks: rule.doubt.is_some(), ..new(held.policy, &rule.field, Some(held), false) }
 }
 
-/// Adds a pod, by its place among all, that a policy keeps clients from.
+/// Adds a pod, by its index, that a policy closes to clients.
 fn add<'a>(shut: &mut All<'a>, port: u16, found: Shut<'a>, (place, pod): (usize, &'a Pod)) {
     let at = (Direction::Ingress, found.policy.key(), found.denies, port);
     shut.entry(at).or_insert(found).pods.insert(place, pod);
@@ -255,7 +256,7 @@ fn remedy(direction: Direction, port: u16, shut: &Shut<'_>) -> Remedy {
         Policy::Kubernetes(_) => {
             (format!("{path}/ports/-"), serde_json::json!({"protocol": "TCP", "port": port}))
         }
-        // What is asked of requests at the other ports is not to be asked of the proxy's.
+        // Request rules of the other ports must not apply to the port of the proxy.
         Policy::Cilium(_) if shut.asks => {
             let list = path.rsplit_once('/').map_or(path.as_str(), |(list, _)| list);
             let ports = [serde_json::json!({"port": port.to_string(), "protocol": "TCP"})];

@@ -8,8 +8,8 @@ use crate::finding::{Evidence, Remedy, Severity, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Extension};
 use crate::objects::{Deployment, Namespace};
 
-/// Namespaces with the label of an extension of which nothing runs. `rows` are those of `linkerd check` that fail then. Reads
-/// `namespaces` and `deployments.apps`.
+/// Reports namespaces with the label of an extension but no pod of it. `rows` are the failing rows of
+/// `linkerd check`. Reads `namespaces` and `deployments.apps`.
 pub(in crate::checks) fn judge(
     ctx: &Context<'_>,
     extension: Extension,

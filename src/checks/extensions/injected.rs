@@ -11,19 +11,19 @@ use crate::model::owners;
 use crate::model::pod_status;
 use crate::objects::Pod;
 
-/// What an extension without proxies cannot do, as a clause, and the rows that fail with it beside the card's first.
+/// The consequences for an extension without proxies, and the rows that fail in addition to the card's first.
 pub(in crate::checks) struct Unmeshed {
-    /// What does not work without the proxy.
+    /// The functions that fail without the proxy, as a clause.
     pub because: &'static str,
-    /// The row that asks for the proxy.
+    /// The row that requires the proxy.
     pub row: &'static str,
-    /// The row that asks for running pods, which counts a pod without a proxy as not ready.
+    /// The row that requires running pods, which counts a pod without a proxy as not ready.
     pub running: &'static str,
-    /// The row that asks for healthy proxies, which fails where there are none at all.
+    /// The row that requires healthy proxies, which fails if no pod has a proxy.
     pub healthy: &'static str,
 }
 
-/// Pods of an extension that run without a proxy. Reads `namespaces`, `pods`, and, where they are there,
+/// Reports pods of an extension that run without a proxy. Reads `namespaces`, `pods`, and, if available,
 /// `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, unmeshed: &Unmeshed) -> Judgement {
     let pods = ctx.seen::<Pod>()?;

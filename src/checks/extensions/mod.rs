@@ -1,5 +1,5 @@
-//! What the checks of the extensions have in common: where an extension is, which pods are its own, how it is installed again,
-//! and the questions that are asked of each of them. The checks themselves are in a folder for each extension.
+//! Shared parts of the extension checks: the namespace of an extension, its pods, its reinstallation, and the
+//! checks that every extension has. The checks themselves are in a folder for each extension.
 
 mod empty;
 mod injected;
@@ -27,11 +27,11 @@ use crate::missing::Missing;
 use crate::model::owners::Owner;
 use crate::objects::{Namespace, Pod};
 
-/// The namespace of an extension: the one with its label, and of several the one that named objects were read from (see
-/// [`Scope::Extension`]). `None` when it is known that none has the label. Reads `namespaces`.
+/// The namespace of an extension: the one with its label, or, of several, the one that named objects were
+/// read from (see [`Scope::Extension`]). `None` if no namespace has the label. Reads `namespaces`.
 ///
 /// # Errors
-/// Namespaces could not be had, or not all, and none of those that are there is it.
+/// Namespaces are unavailable, or incomplete without a match.
 pub(super) fn extension_namespace<'a>(
     ctx: &Context<'a>,
     extension: Extension,
@@ -49,7 +49,7 @@ pub(super) fn extension_namespace<'a>(
 /// The namespace of an extension, for checks whose cards require it. Reads `namespaces`.
 ///
 /// # Errors
-/// See [`extension_namespace`]; or it is not installed.
+/// See [`extension_namespace`]; or the extension is not installed.
 pub(super) fn installed_in<'a>(ctx: &Context<'a>, extension: Extension) -> Result<&'a Namespace, Unjudged> {
     extension_namespace(ctx, extension)?.ok_or_else(|| absent(extension))
 }
@@ -57,7 +57,7 @@ pub(super) fn installed_in<'a>(ctx: &Context<'a>, extension: Extension) -> Resul
 /// The namespaces that carry the label of each extension, Linkerd's own or not. Reads `namespaces`.
 ///
 /// # Errors
-/// Namespaces could not be had.
+/// Namespaces are unavailable.
 pub(super) fn labelled_namespaces<'a>(ctx: &Context<'a>) -> Result<BTreeMap<&'a str, Vec<&'a str>>, Missing> {
     let mut labelled: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for namespace in ctx.seen::<Namespace>()? {
@@ -68,16 +68,16 @@ pub(super) fn labelled_namespaces<'a>(ctx: &Context<'a>) -> Result<BTreeMap<&'a 
     Ok(labelled)
 }
 
-/// What is said where an extension is not installed.
+/// The reason for an extension that is not installed.
 pub(super) fn absent(extension: Extension) -> Unjudged {
     Unjudged::not_applicable(format!("the extension {extension} is not installed"))
 }
 
-/// Whether an extension whose label is on a namespace runs at all: without it, its components have nothing to say. What there
-/// is of multicluster without a pod is its CRD, and a check of its own.
+/// Checks that an installed extension has pods; otherwise the checks of its components do not apply.
+/// Multicluster without pods still has its CRD, which has a check of its own.
 ///
 /// # Errors
-/// Nothing of it runs.
+/// No pod of it runs.
 pub(super) fn runs(ctx: &Context<'_>, extension: Extension) -> Result<(), Unjudged> {
     let by = match extension {
         Extension::Viz => "viz-namespace-empty",
@@ -103,7 +103,7 @@ pub(super) fn own<'a>(
     })
 }
 
-/// Pods by what they belong to. Reads `replicasets.apps` and `jobs.batch`, where they are there.
+/// Groups pods by owner. Reads `replicasets.apps` and `jobs.batch`, if available.
 pub(super) fn by_owner<'a, T: Ord>(
     ctx: &Context<'a>,
     pods: impl IntoIterator<Item = (T, &'a Pod)>,
@@ -116,7 +116,8 @@ pub(super) fn by_owner<'a, T: Ord>(
     grouped
 }
 
-/// Whether the namespace of an extension is so new that its components may still be on their way. Reads `namespaces`.
+/// Whether the namespace of an extension is so new that its components may still be starting. Reads
+/// `namespaces`.
 pub(super) fn is_installing(ctx: &Context<'_>, namespace: &str) -> bool {
     let named = ctx.hints::<Namespace>().iter().find(|one| one.metadata.name == namespace);
     named.is_some_and(|one| ctx.within_grace(one.metadata.creation_timestamp))

@@ -1,4 +1,4 @@
-//! Whether what an extension consists of has a namespace that says so.
+//! Checks that the components of an extension have a namespace with its label.
 
 use std::collections::BTreeSet;
 

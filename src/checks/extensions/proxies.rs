@@ -15,9 +15,9 @@ use crate::model::pod_status::{counts_as_unwell, unhealthy};
 use crate::objects::Pod;
 use crate::objects::container::TRUST_ANCHORS;
 
-/// Meshed pods in the namespaces that do not run or whose proxy is not ready, or holds other trust anchors than the current
-/// ones; and namespaces that have none. Reads `pods`, the ConfigMap of the trust anchors, and, where they are there,
-/// `replicasets.apps` and `jobs.batch`.
+/// Reports meshed pods in the namespaces that do not run, whose proxy is not ready, or whose trust anchors
+/// are not current; and namespaces without any. Reads `pods`, the ConfigMap of the trust anchors, and, if
+/// available, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let meshed = |namespace: &str| {
@@ -67,8 +67,8 @@ pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, namespac
     Ok(Verdict::from(findings))
 }
 
-/// The workloads whose proxies hold another bundle. What it means, and what to do, is for the checks of certificates to
-/// say; but the row of `linkerd check` on the extension's proxies asks for it as well, as a warning.
+/// The workloads whose proxies have another trust bundle. The certificate checks report the consequence and
+/// the remedy, but a row of `linkerd check` for the extension's proxies fails too, as a warning.
 fn stale<'a>(
     ctx: &Context<'a>,
     pods: impl Iterator<Item = &'a Pod>,

@@ -1,6 +1,6 @@
-//! How an extension is installed again: by the tool that installed it, at the release that is installed. The tool is read from
-//! what it left on the extension's Deployments; where nothing tells, that is said. Changes no values: what Helm does not keep
-//! for the CLI is warned of.
+//! Reinstalls an extension with the tool that installed it, at the installed release. The tool is derived
+//! from metadata of the extension's Deployments; if it is unknown, the step states this. No values change:
+//! the step warns about options that the CLI resets.
 
 use crate::checks::Context;
 use crate::checks::upgrades::mirrors;
@@ -12,7 +12,8 @@ use crate::model::managed_by::{Installer, ManagedBy, Release};
 use crate::objects::{Deployment, Workload};
 use crate::version::{Channel, LinkerdVersion};
 
-/// Adds the step that installs an extension again; `why` follows its name. Reads `deployments.apps`, where they are there.
+/// Adds the step that reinstalls an extension; `why` follows its name. Reads `deployments.apps`, if
+/// available.
 pub(in crate::checks) fn reinstall(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -41,7 +42,8 @@ pub(in crate::checks) fn reinstall(
                 ),
             }
         }
-        // The CLI installs viz from the same chart, whose objects name Helm; a release of Helm would be seen.
+        // The CLI installs viz from the same chart, whose objects name Helm; a real Helm release has its own
+        // annotations.
         Some(Installer::Chart) => {
             let otherwise = ". If another tool renders its chart, use that tool";
             by_options(ctx, compared(ctx, remedy, extension, version.as_ref()), extension, &act, otherwise)

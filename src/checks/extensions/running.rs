@@ -14,8 +14,8 @@ use crate::objects::Pod;
 /// Labels whose value names a component.
 const COMPONENT: [&str; 2] = ["component", "linkerd.io/control-plane-component"];
 
-/// Components of an extension that have no pod, and pods of it that do not run or whose proxy is not ready. Reads
-/// `namespaces`, `pods`, and, where they are there, `replicasets.apps` and `jobs.batch`.
+/// Reports components of an extension without a pod, and pods that do not run or whose proxy is not ready.
+/// Reads `namespaces`, `pods`, and, if available, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn judge(ctx: &Context<'_>, extension: Extension, components: &[String]) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let namespace = installed_in(ctx, extension)?;
@@ -93,7 +93,7 @@ fn not_running(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&
     ))
 }
 
-/// The finding about evicted pods: what they served is served by others, or by none, which is a finding of its own.
+/// The finding for evicted pods. Whether other pods replace them is a finding of its own.
 pub(super) fn evicted(ctx: &Context<'_>, extension: Extension, owner: &Owner, pods: &[&Pod]) -> Finding {
     ctx.finding(
         owner.subject(names(pods)),
@@ -113,7 +113,7 @@ pub(super) fn evicted(ctx: &Context<'_>, extension: Extension, owner: &Owner, po
     ))
 }
 
-/// What a pod says of itself.
+/// The status of a pod as evidence.
 pub(super) fn status(pod: &Pod) -> Evidence {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     match unhealthy(pod) {

@@ -11,15 +11,16 @@ use crate::model::pod_status::word;
 use crate::objects::{Deployment, Pod};
 use crate::version::{ImageRef, LinkerdVersion};
 
-/// Proxies of another release than the one that is expected (`--expected-version`), or else than the control plane's. Reads
-/// `pods`, `deployments.apps` where no release is named, and, where they are there, `replicasets.apps` and `jobs.batch`.
+/// Reports proxies of another release than the expected one (`--expected-version`) or else the control
+/// plane's. Reads `pods`, `deployments.apps` if no release is given, and, if available, `replicasets.apps`
+/// and `jobs.batch`.
 pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let (expected, seen, severity) = match &ctx.settings.expected_version {
         Some(expected) => {
             (expected.clone(), Evidence::other("--expected-version", expected.as_str()), Severity::Warning)
         }
-        // How far a proxy may be from its control plane is asked of all proxies alike.
+        // The permitted skew to the control plane is evaluated for all proxies by another check.
         None => match installed(ctx.every::<Deployment>()?, None, &ctx.namespaces().control_plane) {
             Some((version, seen)) => (version, seen, Severity::Info),
             None => return Ok(Verdict::fine()),
@@ -31,14 +32,15 @@ pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, names
         format!("proxies of the extension {extension} are of another build than the control plane")
     };
     let because = "new pods get the control plane's proxy";
-    // Another build of the release that is expected is of that release; of the control plane it is another build.
+    // Another build of the expected release matches it; compared with the control plane, another build
+    // differs.
     let same = match severity {
         Severity::Warning => LinkerdVersion::same_release,
         Severity::Info | Severity::Error => LinkerdVersion::same_build,
     };
     let others = others(ctx, (pods, namespaces), (&expected, same), &message, because);
     let others = others.into_iter().map(|finding| finding.severity(severity));
-    // Where nothing is expected, only the release counts.
+    // Without an expected release, only the release is compared.
     let retagged = match severity {
         Severity::Warning => retagged(ctx, extension, (pods, namespaces), (&expected, same)),
         Severity::Info | Severity::Error => Vec::new(),
@@ -46,8 +48,8 @@ pub(in crate::checks) fn outdated(ctx: &Context<'_>, extension: Extension, names
     Ok(others.chain(retagged).map(|finding| finding.evidence(seen.clone())).collect::<Vec<_>>().into())
 }
 
-/// Proxies of another release than the operator's linkerd CLI. Reads `pods`, `cli-version`, and, where they are there,
-/// `replicasets.apps` and `jobs.batch`.
+/// Reports proxies of another release than the operator's linkerd CLI. Reads `pods`, `cli-version`, and, if
+/// available, `replicasets.apps` and `jobs.batch`.
 pub(in crate::checks) fn cli(ctx: &Context<'_>, extension: Extension, namespaces: &[&str]) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let cli = ctx.cli_version()?;
@@ -91,8 +93,8 @@ fn others<'a>(
     grouped.iter().map(finding).collect()
 }
 
-/// A finding for each workload whose running proxies are of a version, by what the injector noted on them, and have an image
-/// whose tag does not say so.
+/// A finding for each workload whose running proxies have the wanted version in the injector's annotation,
+/// but an image with another tag.
 fn retagged<'a>(
     ctx: &Context<'a>,
     extension: Extension,
@@ -126,8 +128,8 @@ fn retagged<'a>(
     by_owner(ctx, running).iter().map(finding).collect()
 }
 
-/// The image of a pod's proxy; `None` where it has none, or where neither its tag nor the injector's annotation tells a
-/// version, as of one that is pinned by digest.
+/// The image of a pod's proxy; `None` if the pod has no proxy, or neither the tag nor the injector's
+/// annotation contains a version, such as an image pinned by digest.
 fn said(pod: &Pod) -> Option<String> {
     let proxy = pod.spec.proxy()?;
     let tagged = proxy.image.parse::<ImageRef>().is_ok_and(|image| image.tag.is_some());

@@ -1,4 +1,4 @@
-//! `jaeger-namespace-unlabelled`: jaeger is there, and its namespace does not say so.
+//! `jaeger-namespace-unlabelled`: jaeger is installed, but its namespace lacks the extension's label.
 
 use crate::checks::{Context, Judgement, extensions};
 use crate::item::Extension;

@@ -11,11 +11,11 @@ use crate::objects::{Link, Secret, Service};
 
 /// The type of a Secret with the kubeconfig of another cluster.
 const TYPE: &str = "mirror.linkerd.io/remote-kubeconfig";
-/// The label that says of which cluster.
+/// The label with the name of the cluster.
 const CLUSTER: &str = "multicluster.linkerd.io/cluster-name";
-/// What destination has to know of that cluster, besides.
+/// The other annotations that destination needs for that cluster.
 const DOMAINS: [&str; 2] = ["multicluster.linkerd.io/trust-domain", "multicluster.linkerd.io/cluster-domain"];
-/// How many Services are quoted.
+/// Maximum number of quoted Services.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -37,7 +37,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let mut findings = Vec::new();
     for (cluster, services) in wanted {
-        // Where no Link names it, another check says so.
+        // A missing Link has a check of its own.
         let Some(link) = links.iter().find(|link| link.spec.target_cluster_name == cluster) else { continue };
         if link.spec.cluster_credentials_secret.is_empty() {
             continue;

@@ -5,7 +5,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Remedy};
 use crate::item::Kind;
 
-/// The annotation that says in which domain the other cluster gives names.
+/// The annotation with the trust domain of the other cluster.
 const TRUST_DOMAIN: &str = "multicluster.linkerd.io/trust-domain";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

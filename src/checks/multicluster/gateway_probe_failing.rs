@@ -150,7 +150,7 @@ fn ask(ctx: &Context<'_>, link: &Link, controllers: &[&Pod]) -> Option<Finding> 
         None => {
             let unknown = !unanswered.is_empty();
             unanswered.into_iter().for_each(|missing| ctx.gap(missing));
-            // Whoever was not asked may be the one that probes.
+            // A controller without an answer may be the one that probes.
             let evidence = wrong.into_iter().next().filter(|_| !unknown)?;
             Some(finding(
                 ctx,

@@ -23,7 +23,7 @@ const OF_BOTH: &str = "bundle-of-both.crt";
 /// The value of the chart.
 const INSTALLED: &str = "identityTrustAnchorsPEM";
 
-/// The row of `linkerd check` that this answers, and the one that a refusal answers as well.
+/// The row of `linkerd check` that this check answers, and the one that also fails if access is refused.
 const SHARED: &str = "clusters share trust anchors";
 const ACCESS: &str = "remote cluster access credentials are valid";
 
@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             Ok(answer) => {
                 let theirs: BTreeSet<String> = answer.anchors.iter().cloned().collect();
                 let found = match (&installed, own == theirs, own.is_disjoint(&theirs)) {
-                    // What is in force here and differs from that is for other checks to tell.
+                    // Other checks report anchors in force that differ from the installed ones.
                     (Some(installed), _, _) if *installed == theirs => continue,
                     (None, true, _) => continue,
                     (Some(_), true, _) => Found::OnPaper,
@@ -85,7 +85,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The anchors that this cluster was installed with; the other one tells no more than that either.
+/// The anchors from this cluster's installation; the other cluster provides the same information.
 fn installed(ctx: &Context<'_>) -> Option<BTreeSet<String>> {
     let config = config(ctx).unwrap_or_else(|missing| {
         ctx.gap(missing);

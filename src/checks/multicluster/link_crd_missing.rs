@@ -102,7 +102,7 @@ fn not_installed(ctx: &Context<'_>, namespace: &Namespace) -> Finding {
     spared(finding, ctx.within_grace(namespace.metadata.creation_timestamp))
 }
 
-/// The release that asks for links: the linkerd CLI's, or else the one that is installed; `None` when none is.
+/// The release that requires links: the linkerd CLI's, or else the installed one; `None` if there is neither.
 fn needed_release(ctx: &Context<'_>) -> Result<Option<(LinkerdVersion, Evidence)>, Missing> {
     if let Ok(version) = ctx.cli_version() {
         return Ok(Some((version.clone(), Evidence::other("linkerd CLI", version.as_str()))));

@@ -1,4 +1,5 @@
-//! `link-credentials-unusable`: the Secret with which a Link's controller reaches the other cluster is no good.
+//! `link-credentials-unusable`: the Secret with the credentials of a Link's controller for the other cluster
+//! is unusable.
 
 use super::links::{field, link_again, links, release, subject};
 use crate::checks::{Context, Judgement};

@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// A link of another minor than the target: it is to be made again once the extension has followed.
+/// A link of another minor than the target, which must be created again after the extension's upgrade.
 fn before_upgrade(ctx: &Context<'_>, upgrade: &Upgrade, link: &Link) -> Option<Finding> {
     let minors = ctx.knowledge.minors();
     let by = link.metadata.annotation(CREATED_BY).unwrap_or_default();

@@ -19,22 +19,22 @@ use crate::version::{Contains, LinkerdVersion};
 
 /// The label of a mirror service.
 pub(in crate::checks) const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
-/// The label of a service that stands for the gateway of another cluster.
+/// The label of a service that represents the gateway of another cluster.
 const GATEWAY: &str = "mirror.linkerd.io/mirrored-gateway";
-/// The annotation of a federated service that has members here.
+/// The annotation of a federated service with local members.
 const LOCAL: &str = "multicluster.linkerd.io/local-discovery";
 
-/// Where the CLI makes links unless it is told otherwise.
+/// The default namespace in which the CLI creates links.
 const DEFAULT_NAMESPACE: &str = "linkerd-multicluster";
 
 /// The CRD of links.
 pub(super) const LINK_CRD: &str = "links.multicluster.linkerd.io";
 
-/// The links of the cluster. Reads `links.multicluster.linkerd.io`, and, where these are not served,
+/// The links of the cluster. Reads `links.multicluster.linkerd.io`, and, if these are not served,
 /// `customresourcedefinitions.apiextensions.k8s.io`.
 ///
 /// # Errors
-/// Links could not be had, or nothing defines them.
+/// Links are unavailable, or no CRD defines them.
 pub(in crate::checks) fn links<'a>(ctx: &Context<'a>) -> Result<&'a [Link], Unjudged> {
     ctx.seen::<Link>().map_err(|missing| {
         let defined_by_none = || {
@@ -49,7 +49,7 @@ pub(in crate::checks) fn links<'a>(ctx: &Context<'a>) -> Result<&'a [Link], Unju
     })
 }
 
-/// The namespaces of links: none where there is no link, and the question passes then.
+/// The namespaces of links; empty without a link, and the check passes then.
 ///
 /// # Errors
 /// As [`links`].
@@ -58,7 +58,7 @@ pub(super) fn link_namespaces<'a>(ctx: &Context<'a>) -> Result<Vec<&'a str>, Unj
     Ok(all.into_iter().collect())
 }
 
-/// What is said where there is no link and the row is left out then.
+/// The reason for a check that does not apply without a link, and whose row is omitted.
 pub(in crate::checks) fn no_links() -> Unjudged {
     Unjudged::not_applicable("the cluster has no Link")
 }
@@ -115,7 +115,7 @@ pub(super) fn is_federated(service: &Service) -> bool {
     said(REMOTE_DISCOVERY) || said(LOCAL)
 }
 
-/// The services that stand for the gateway of a cluster.
+/// The services that represent the gateway of a cluster.
 pub(super) fn gateways<'a>(services: &'a [Service], cluster: &str) -> Vec<&'a Service> {
     let of = |s: &&Service| s.metadata.label(GATEWAY).is_some() && s.metadata.label(CLUSTER) == Some(cluster);
     services.iter().filter(of).collect()
@@ -138,7 +138,7 @@ pub(super) fn with_endpoints(slices: &[EndpointSlice]) -> BTreeSet<(&str, &str)>
         .collect()
 }
 
-/// Adds what the controllers of the link say to a remedy.
+/// Adds the step that reads the log of the link's controllers.
 pub(super) fn ask_controller(remedy: Remedy, link_namespace: &str, cluster: &str, why: &str) -> Remedy {
     remedy.run(
         StepKind::Command,
@@ -151,11 +151,11 @@ pub(super) fn ask_controller(remedy: Remedy, link_namespace: &str, cluster: &str
     )
 }
 
-/// The row of `linkerd check` that is there from the release on whose chart makes controllers.
+/// The row of `linkerd check` that exists since the release whose chart creates controllers.
 const CHART_ROW: (&str, &str) = ("linkerd-multicluster", "extension is managing controllers");
 
-/// Whether the chart of the installed release makes the controllers of links; before, the CLI's `link` did. Reads
-/// `deployments.apps`, where they are there.
+/// Whether the chart of the installed release creates the controllers of links; before, `linkerd multicluster
+/// link` did. Reads `deployments.apps`, if available.
 pub(super) fn chart_makes_controllers(ctx: &Context<'_>) -> Contains {
     release(ctx).map_or(Contains::Unknown, |release| made_by_chart(ctx, &release))
 }

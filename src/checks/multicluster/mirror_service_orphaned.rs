@@ -1,4 +1,5 @@
-//! `mirror-service-orphaned`: a mirror service of a cluster that no Link names, or that stands for a service another one mirrors, too.
+//! `mirror-service-orphaned`: a mirror service without a Link for its cluster, or a second mirror of the same
+//! service.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Mirrors of one namespace that stand for one service of one cluster: the controller keeps one of them.
+/// Mirrors in one namespace of the same service of the same cluster: the controller keeps one of them.
 fn doubles(ctx: &Context<'_>, services: &[Service], clusters: &BTreeSet<&str>) -> Vec<Finding> {
     let mut of: BTreeMap<(&str, &str, &str), Vec<&Service>> = BTreeMap::new();
     for service in mirrors(services).filter(|service| !is_federated(service)) {

@@ -54,7 +54,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// What belongs to a controller is not there, and perhaps the controller is not either: then both are to be made.
+/// The finding for missing objects of a controller. If the controller is missing too, both must be created.
 fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Vec<Evidence>) -> Finding {
     let message = if without_controller {
         "the link has no controller, and no ServiceAccount or roles for one: no service of the other \
@@ -64,14 +64,14 @@ fn incomplete(ctx: &Context<'_>, link: &Link, without_controller: bool, lost: Ve
     };
     let steps = with_controller(ctx, Remedy::new(), link);
     let finding = ctx.finding(subject(link), message).evidences(lost).remedy(steps);
-    // That there is no controller is not because it lacks something.
+    // A missing controller is not a consequence of its missing objects.
     if without_controller { finding.explains_nothing() } else { finding }
 }
 
 /// One of the objects that a controller consists of, whatever its link.
 struct Part<'a> {
     kind: Kind,
-    /// Its name, of which `{cluster}` is to be filled in.
+    /// Its name, with `{cluster}` as a placeholder.
     name: fn(&ServiceMirror) -> &String,
     /// All objects of its kind, by namespace and name.
     all: HashMap<(&'a str, &'a str), Vec<&'a Meta>>,

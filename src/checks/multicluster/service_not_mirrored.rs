@@ -1,4 +1,4 @@
-//! `service-not-mirrored`: a Link's controller says that it could not mirror a service.
+//! `service-not-mirrored`: the log of a Link's controller reports that it could not mirror a service.
 
 use std::collections::BTreeSet;
 

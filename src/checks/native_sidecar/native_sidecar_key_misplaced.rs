@@ -1,4 +1,5 @@
-//! `native-sidecar-key-misplaced`: an annotation that switches native sidecars, where the installed release does not read it.
+//! `native-sidecar-key-misplaced`: an annotation for native sidecars in a place where the installed release
+//! does not read it.
 
 use super::family::{Fault, Misplaced, Survey};
 use super::wording;

@@ -75,7 +75,7 @@ pub(super) fn each<'a>(ctx: &Context<'a>) -> Result<&'a Survey<'a>, Unjudged> {
 fn build_each<'a>(ctx: &Context<'a>) -> Result<Survey<'a>, Unjudged> {
     let deployments = ctx.seen::<Deployment>()?;
     let version = installed(ctx).ok().flatten().map(|(version, _)| version);
-    // A minor given with --linkerd-version stands for the release that opened it.
+    // A minor given with `--linkerd-version` means its first release.
     let named = |version: LinkerdVersion| {
         Upgrade::target(version.as_str(), ctx.knowledge.releases()).unwrap_or(version)
     };

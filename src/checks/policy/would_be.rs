@@ -31,7 +31,7 @@ pub(super) struct Known<'c, 'a> {
 /// Reads the inputs of predictions.
 ///
 /// # Errors
-/// If there is no policy controller, or it is unknown which one.
+/// If there is no policy controller, or its version is unknown.
 pub(super) fn known<'c, 'a>(ctx: &'c Context<'a>) -> Result<Known<'c, 'a>, Unjudged> {
     let version = installed(ctx)?.map(|(version, _)| version);
     let namespace = ctx.namespaces().control_plane.as_str();

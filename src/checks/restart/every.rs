@@ -22,8 +22,8 @@ const A_LINE: usize = 24;
 /// How many objects words name.
 const NAMED: usize = 5;
 
-/// Adds the step that creates the pods of all that is meshed outside the control plane again. `act` says it, and why. Reads the
-/// evidence of [`Rollouts`], if it is available.
+/// Adds the step that recreates all meshed pods outside the control plane. `act` is its description, with the
+/// reason. Reads the evidence of [`Rollouts`], if available.
 pub(in crate::checks) fn all_meshed(ctx: &Context<'_>, remedy: Remedy, needs: Needs, act: &str) -> Remedy {
     meshed(ctx, remedy, needs, act, &Of::Everywhere)
 }
@@ -175,7 +175,7 @@ pub(in crate::checks) fn listed(ctx: &Context<'_>, node: Option<&str>) -> Call {
     )
 }
 
-/// What the step says and prints.
+/// The text and the commands of the step.
 #[derive(Default)]
 struct EveryStep {
     /// The release of the linkerd CLI to inject with.

@@ -9,8 +9,8 @@ use crate::finding::{Restarts, Step, StepKind};
 use crate::model::owners::Owner;
 use crate::objects::Pod;
 
-/// How the pods of a workload are created again; `because` is a clause that says what that brings. Reads the evidence of
-/// [`Rollouts`], if it is available.
+/// The step that recreates the pods of a workload; `because` is a clause with its effect. Reads the evidence
+/// of [`Rollouts`], if available.
 pub(in crate::checks) fn renew(
     ctx: &Context<'_>,
     owner: &Owner,

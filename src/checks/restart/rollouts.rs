@@ -11,7 +11,7 @@ use crate::model::managed_by::{GitOps, ManagedBy};
 use crate::model::owners::{Owner, is_static};
 use crate::objects::{DaemonSet, Deployment, Pod, StatefulSet, Workload};
 
-/// What new pods have to bring.
+/// Required changes in new pods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::checks) enum Needs {
     /// Pods from the same template: new certificates, new rules in their network, another node.

@@ -7,14 +7,15 @@ use crate::knowledge::Knowledge;
 use crate::model::managed_by::Release;
 use crate::version::LinkerdVersion;
 
-/// A chart, and what stands for it where nothing public has it.
+/// A chart, and the placeholder for it if no public chart is known.
 pub(in crate::checks) type Chart = (&'static str, &'static str);
 /// The chart of the control plane.
 pub(in crate::checks) const CONTROL_PLANE: Chart = ("linkerd-control-plane", "CONTROL_PLANE_CHART");
 /// The chart of the CRDs.
 pub(in crate::checks) const CRDS_CHART: Chart = ("linkerd-crds", "CRDS_CHART");
 
-/// How Helm finds a chart of a release; adds the line that makes its repository known, where there is a public one.
+/// The reference with which Helm finds a release's chart. Adds the line for its repository, if a public one
+/// is known.
 pub(in crate::checks) fn chart_of(
     knowledge: &Knowledge,
     lines: &mut Vec<Line>,
@@ -73,7 +74,7 @@ pub(super) fn by_helm(
     Command::lines(lines).whole()
 }
 
-/// `CHART=…`: the version of the chart that a release is of, empty where there is no such release.
+/// `CHART=…`: the version of the installed chart, empty without such a release.
 pub(in crate::checks) fn installed_chart(release: Release<'_>, script: &'static str) -> Line {
     let list = helm()
         .words("list")
@@ -92,7 +93,7 @@ pub(in crate::checks) fn if_chart_known(call: Call) -> Line {
         .and_shell(">&2; fi")
 }
 
-/// The chart of the CRDs has a release of its own, whose name nothing in the cluster's objects tells but the CRDs.
+/// The chart of the CRDs is a separate Helm release, whose name only the CRDs contain.
 pub(super) fn crds_by_helm(
     knowledge: &Knowledge,
     release: Option<Release<'_>>,
@@ -124,13 +125,13 @@ pub(super) fn crds_by_helm(
     Command::lines(lines)
 }
 
-/// The version of a chart that is of a release, where that is known.
+/// The version of a chart for a release, if known.
 pub(in crate::checks) fn chart_number(
     knowledge: &Knowledge,
     chart: &str,
     of: &LinkerdVersion,
 ) -> Option<String> {
-    // Of a chart that the channel is not known to have nobody knows how it counts.
+    // The numbering is unknown for a chart that the channel is not known to have.
     knowledge.channels().of(of).is_none_or(|origin| origin.chart(chart).is_some()).then_some(())?;
     knowledge.charts().version_of(chart, of)
 }

@@ -1,11 +1,11 @@
-//! How a chart is brought to another version where a GitOps controller manages it: the change in Git, then the commands that have
-//! the controller take it and that wait until it has.
+//! Upgrades a chart that a GitOps controller manages: the change in Git, then the commands that sync it and
+//! wait for the sync.
 
 use crate::command::{Arg, Call, Command, Line, kubectl, program};
 use crate::finding::{Remedy, StepKind};
 use crate::model::managed_by::GitOps;
 
-/// Adds the steps that bring a chart to a version; `act` says what for.
+/// Adds the steps that set a chart's version; `act` describes the purpose.
 pub(super) fn bring(
     remedy: Remedy,
     owner: GitOps<'_>,
@@ -37,7 +37,7 @@ pub(super) fn bring(
     )
 }
 
-/// What has a controller take what is in Git, and waits.
+/// The command that syncs from Git and waits.
 pub(super) fn taken(owner: GitOps<'_>) -> Command {
     match owner {
         GitOps::ArgoCd(name) => Command::lines([
@@ -45,7 +45,7 @@ pub(super) fn taken(owner: GitOps<'_>) -> Command {
             Line::from(argo_cd().words("app wait").operand(name).words("--sync --health --timeout 900")),
         ]),
         GitOps::HelmRelease(namespace, name) => {
-            // What Git says of a HelmRelease comes to it by the Kustomization that applies it, which its labels name.
+            // A Kustomization applies the HelmRelease from Git; the labels of the HelmRelease name it.
             let get = || within(kubectl().words("get").words(HELM_RELEASES).operand(name), namespace);
             let of_it = |call: Call| Arg::output(call);
             let kustomization = of_it(get().words("-o").arg(label("name")));

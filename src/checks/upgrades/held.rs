@@ -1,5 +1,6 @@
-//! The definitions of Gateway API that the chart linkerd-crds holds, and how they are taken over from it without losing an object:
-//! the chart has none that newer releases of Linkerd ask for, and would put its own back with each upgrade.
+//! Gateway API definitions that the chart linkerd-crds manages, and the steps that transfer them without
+//! losing an object. The chart has no version that newer releases of Linkerd require, and would restore its
+//! own with each upgrade.
 
 use super::gitops;
 use super::upgrade_deletes_gateway_api::Owner;
@@ -14,18 +15,18 @@ use crate::model::control_plane::CREATED_BY;
 use crate::model::managed_by::Release;
 use crate::objects::CustomResourceDefinition;
 
-/// What has the chart leave them out, in any release of it.
+/// Values with which any release of the chart omits them.
 const LEFT_OUT: [&str; 4] =
     ["installGatewayAPI=false", "enableHttpRoutes=false", "enableTlsRoutes=false", "enableTcpRoutes=false"];
 
-/// Definitions that are held, by one owner.
+/// Definitions that one owner manages.
 pub(super) struct HeldDefinitions<'a> {
     owner: Owner<'a>,
     names: Vec<&'a str>,
 }
 
 impl<'a> HeldDefinitions<'a> {
-    /// Those that are held by who holds this one, where that is who holds Linkerd's own. Reads CRDs.
+    /// The definitions of the same owner, if it also manages Linkerd's own. Reads CRDs.
     pub(super) fn of(
         ctx: &Context<'a>,
         definition: &'a CustomResourceDefinition,
@@ -41,12 +42,12 @@ impl<'a> HeldDefinitions<'a> {
         })
     }
 
-    /// Whether Helm holds them.
+    /// Whether Helm manages them.
     pub(super) fn by_helm(&self) -> bool {
         matches!(self.owner, Owner::Helm(_))
     }
 
-    /// Adds the steps that take them over.
+    /// Adds the steps that transfer them.
     pub(super) fn handed_over(&self, ctx: &Context<'_>, remedy: Remedy) -> Remedy {
         let (mark, keep) = self.owner.mark();
         let annotate = || kubectl().words("annotate --overwrite crd").operands(self.names.iter().copied());

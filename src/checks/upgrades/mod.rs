@@ -1,5 +1,5 @@
-//! Checks of an upgrade that is about to come (`--to`): what it breaks and what it changes on the cluster as it is. What other
-//! checks ask of the installed release is asked of the target by themselves, where their cards say `rehearsed`.
+//! Checks of a planned upgrade (`--to`): breaking changes and other changes for the current cluster. Checks
+//! of the installed release also run for the target if their cards are marked `rehearsed`.
 
 use super::context::Run;
 use super::control_plane::installation::of_control_plane;
@@ -62,12 +62,12 @@ pub(super) static TABLE: &[Check] = &[
     row!("upgrades", "upgrade-target-not-recommended", upgrade_target_not_recommended),
 ];
 
-/// The check whose card names what a plan is made from.
+/// The check whose card lists the evidence for a plan.
 pub(super) const PLANNED: &str = "upgrade-path";
-/// What tells its finding about releases that are skipped.
+/// The parameter of its finding about skipped releases.
 const SKIPS: &str = "skips";
 
-/// The releases that an upgrade goes to, one after the other, the target last; none where it is none to a later release.
+/// The releases of an upgrade in order, the target last; empty if the target is not a later release.
 pub(super) fn releases(run: &Run<'_>) -> Vec<LinkerdVersion> {
     let Some(check) = find(PLANNED) else { return Vec::new() };
     let context = Context::new(check.id, check.card(), *run);
@@ -75,11 +75,11 @@ pub(super) fn releases(run: &Run<'_>) -> Vec<LinkerdVersion> {
     plan::hops(&context, &way.from, way.to).unwrap_or_default()
 }
 
-/// From where to where.
+/// The source and the target of an upgrade.
 pub(super) struct Way<'a> {
-    /// What is installed.
+    /// The installed release.
     pub(super) from: LinkerdVersion,
-    /// Where that was seen.
+    /// The evidence for it.
     pub(super) seen: Evidence,
     /// The target.
     pub(super) to: &'a LinkerdVersion,
@@ -88,10 +88,10 @@ pub(super) struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    /// The upgrade that the run was told of. Reads `deployments.apps` and `linkerd-config`.
+    /// The upgrade of this run. Reads `deployments.apps` and `linkerd-config`.
     ///
     /// # Errors
-    /// The run was told of none; or nobody knows what is installed.
+    /// The run has no upgrade, or the installed release is unknown.
     pub(super) fn of(ctx: &Context<'a>) -> Result<Way<'a>, Unjudged> {
         let Some(upgrade) = ctx.upgrade() else {
             return Err(Unjudged::not_applicable("checked only before an upgrade, with --to"));

@@ -1,4 +1,4 @@
-//! What a plan is: its phases, and which of them deals with what.
+//! The phases of a plan, and the phase that handles each finding.
 
 use std::collections::BTreeMap;
 
@@ -16,23 +16,23 @@ pub struct Plan {
     pub recorded: Option<BTreeMap<Fingerprint, usize>>,
 }
 
-/// A phase: what belongs together, and what shows that it worked.
+/// A phase: steps that belong together, and their verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phase {
-    /// What it is about: `Control plane to edge-26.6.3`.
+    /// Short description: `Control plane to edge-26.6.3`.
     pub title: String,
-    /// Which part of the upgrade it is.
+    /// The part of the upgrade.
     pub part: Part,
-    /// The release that it goes to; `None` where it is of no release.
+    /// The target release; `None` if the phase does not belong to a release.
     pub release: Option<LinkerdVersion>,
-    /// The steps, and what verifies them.
+    /// The steps and their verification.
     pub remedy: Remedy,
 }
 
 impl Plan {
-    /// The number of the phase in which to deal with what begins with the upgrade, from 1: the one of the part which the card
-    /// names on the way to the release with which it begins, else what is done before. `None` for what the plan as a whole deals
-    /// with.
+    /// The number, from 1, of the phase that handles a finding that begins with the upgrade: the phase of the
+    /// card's part for the release with which it begins, or else the preparation. `None` if the plan as a
+    /// whole handles it.
     pub fn step_of(&self, finding: &Finding) -> Option<usize> {
         if finding.when != When::AfterUpgrade || finding.check == super::PLANNED {
             return None;
@@ -45,12 +45,12 @@ impl Plan {
         let release = finding.begins_with.as_ref().or_else(last);
         let of = |phase: &Phase| phase.part == part && phase.release.as_ref() == release;
         let on_the_way = self.phases.iter().position(of);
-        // An earlier one of the part, as the Gateway API may be brought once for several releases.
+        // An earlier phase of the part, as one Gateway API step may serve several releases.
         let at = |part| self.phases.iter().rposition(|phase| phase.part == part);
         on_the_way.or_else(|| at(part)).or_else(|| at(Part::Before)).map(|at| at + 1)
     }
 
-    /// Whether a finding is about releases that are skipped, which the plan does not do.
+    /// Whether a finding is about skipped releases, which the plan does not skip.
     pub fn answers(&self, finding: &Finding) -> bool {
         finding.check == super::PLANNED && finding.parameters.iter().any(|one| one == super::SKIPS)
     }

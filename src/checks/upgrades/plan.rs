@@ -1,5 +1,5 @@
-//! The plan of an upgrade: what is done in which order, one release after the other, with the commands that fit how Linkerd was
-//! installed, and how each step is seen to have worked. Made from the same evidence as the findings.
+//! The plan of an upgrade: its steps in order, one release after the other, with commands that match the
+//! installation method, and the verification of each step. Created from the same evidence as the findings.
 
 use super::back;
 use super::held::HeldDefinitions;
@@ -27,20 +27,20 @@ use crate::model::owners::Owner;
 use crate::objects::{DaemonSet, Namespace};
 use crate::version::LinkerdVersion;
 
-/// The bundle that is taken before.
+/// File name of the bundle from before the upgrade.
 const BEFORE: &str = "before-upgrade.tar.gz";
-/// What is asked after the data plane has followed.
+/// Checks to run after the data plane is upgraded.
 const DATA_PLANE: &str = "data-plane-skew,proxy-not-ready,pod-missing-proxy";
-/// What is asked once the control plane has come up: whether all of it is of the release.
+/// Checks to run after the control plane is ready: whether all of it has the release.
 const CONTROL_PLANE: &str = "control-plane-outdated,control-plane-mixed-versions,control-plane-not-ready,\
                              control-plane-pods-refused";
 /// The check of the multicluster extension before its Links are created again.
 const LINK_DEFINITION: &str = "link-crd-missing";
 
-/// The extensions that have checks of their own, which are called like them.
+/// Extensions with checks of their own, whose categories have the same names.
 const EXTENSIONS: [&str; 3] = ["jaeger", "multicluster", "viz"];
 
-/// The plan from what is installed to the target. `None` for what is no upgrade to a later minor or release.
+/// The plan from the installed release to the target. `None` unless the target is a later minor or release.
 pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Plan> {
     let from = super::Way::of(ctx).ok()?.from;
     if from.same_release(&upgrade.to) {
@@ -63,7 +63,7 @@ pub(in crate::checks) fn plan(ctx: &Context<'_>, upgrade: &Upgrade) -> Option<Pl
     Some(Plan { phases, recorded: None })
 }
 
-/// The releases that are gone to, one after the other; `None` where the target is behind.
+/// The target releases in order; `None` if the target is older.
 pub(super) fn hops(
     ctx: &Context<'_>,
     from: &LinkerdVersion,
@@ -101,7 +101,7 @@ fn before() -> Phase {
     Phase { title: "Before".to_owned(), part: Part::Before, release: None, remedy }
 }
 
-/// What the release is the first to bring, and no object shows. Reads `linkerd-config`.
+/// Adds the changes that the release introduces and no object shows. Reads `linkerd-config`.
 fn heeded(ctx: &Context<'_>, remedy: Remedy, from: &LinkerdVersion, to: &LinkerdVersion) -> Remedy {
     let cni = values(ctx).ok().and_then(|values| values.bool("cniEnabled")) == Some(true);
     let between = Between { from, to, minors: ctx.knowledge.minors() };
@@ -197,7 +197,7 @@ fn hop(
 
     let namespaces = ctx.hints::<Namespace>();
     let extensions = namespaces.iter().filter_map(|namespace| namespace.metadata.label(EXTENSION_LABEL));
-    // Of one that has no release any more a finding says what to do.
+    // A finding covers an extension without further releases.
     let is_gone = |name: &&str| ctx.knowledge.upgrades().is_extension_gone(name, to, ctx.knowledge.minors());
     let mut names: Vec<&str> = extensions.filter(|name| !is_gone(name)).collect();
     names.sort_unstable();
@@ -206,7 +206,7 @@ fn hop(
         let remedy = names
             .iter()
             .fold(Remedy::new(), |remedy, name| release::extension(ctx, remedy, name, (from, to)));
-        // The links follow in a phase of their own.
+        // Links have a phase of their own.
         let checked = names.iter().filter(|name| EXTENSIONS.contains(name));
         let checked: Vec<&str> =
             checked.map(|name| if *name == "multicluster" { LINK_DEFINITION } else { *name }).collect();
@@ -221,14 +221,15 @@ fn hop(
     }
 }
 
-/// Whether the chart of the CRDs holds the Gateway API by then, and that of a release would leave it out by its defaults.
+/// Whether the chart of the CRDs manages the Gateway API by then, and the release's chart would omit it by
+/// default.
 fn keeps_gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &Reached) -> bool {
     let http = definition(ctx, HTTP).ok().flatten();
     let held = http.and_then(|http| HeldDefinitions::of(ctx, http));
     !reached.is_brought() && !brings_gateway_api(ctx, to) && held.is_some_and(|held| held.by_helm())
 }
 
-/// What shows how the Deployments of the control plane come up.
+/// The command that watches the rollout of the control plane.
 fn watched(ctx: &Context<'_>) -> Command {
     let home = ctx.namespaces().control_plane.as_str();
     let rollout = |name: &str| {
@@ -239,7 +240,7 @@ fn watched(ctx: &Context<'_>) -> Command {
     Command::lines(CORE.map(rollout))
 }
 
-/// From where on this hop does not go back.
+/// The sentence about the point after which this hop cannot be undone.
 fn no_return(release: &LinkerdVersion) -> String {
     format!(
         "This is the point of no return of {release}: once a pod runs its proxy, an older control plane \
@@ -248,7 +249,7 @@ fn no_return(release: &LinkerdVersion) -> String {
     )
 }
 
-/// What brings the data plane along after the control plane of a release.
+/// The steps that upgrade the data plane after the control plane of a release.
 fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion) -> Remedy {
     let act = "Restart meshed workloads, one namespace at a time: each pod gets the new proxy when it is \
      created";
@@ -266,11 +267,11 @@ fn data_plane(ctx: &Context<'_>, release: &LinkerdVersion) -> Remedy {
         ),
     };
     remedy
-        // A proxy that is one minor behind is an info, and would be left as it is.
+        // A proxy that is one minor behind is only an info, and would be left otherwise.
         .shown_by(meshdoctor().words("check --only").arg(DATA_PLANE).words("--fail-on info"))
 }
 
-/// linkerd-cni, where it is installed and older than what comes with the release or was named with `--to-cni`.
+/// The phase of linkerd-cni, if it is installed and older than the version of the release or of `--to-cni`.
 fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) -> Option<Phase> {
     let plugin = reached.next_plugin(ctx, to)?;
     let remedy = Remedy::new().run(
@@ -320,7 +321,8 @@ fn linkerd_cni(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
     })
 }
 
-/// The Gateway API, where what is there by then is too old for the release, and its charts do not bring it.
+/// The phase of the Gateway API, if its version by then is too old for the release and the release's charts
+/// do not install it.
 fn gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) -> Option<Phase> {
     let step = reached.next_gateway_api(ctx, to)?;
     let remedy = match step.stored_as_alpha {
@@ -328,7 +330,7 @@ fn gateway_api(ctx: &Context<'_>, to: &LinkerdVersion, reached: &mut Reached) ->
         None => Remedy::new(),
     };
     let remedy = match HeldDefinitions::of(ctx, step.definition) {
-        // Whose chart has none of the range: what it holds is taken over from it.
+        // Their chart has no version of the range, so they are transferred from it.
         Some(held) => install_bundle(held.handed_over(ctx, remedy), Some(step.definition), step.wanted),
         None => bring(ctx, remedy, Some(step.definition), step.wanted),
     };

@@ -1,5 +1,5 @@
-//! What a plan has reached on its way: the Gateway API and linkerd-cni that are there once the steps before are done. Nothing
-//! is brought twice, and nothing goes back.
+//! The state that a plan has reached: the versions of the Gateway API and linkerd-cni after the earlier
+//! steps. No step repeats or downgrades an earlier one.
 
 use std::cmp::Ordering;
 
@@ -15,33 +15,33 @@ use crate::model::managed_by::{Installer, ManagedBy};
 use crate::objects::{CustomResourceDefinition, DaemonSet};
 use crate::version::{CniVersion, LinkerdVersion};
 
-/// A Gateway API that has to be brought for a release.
+/// A Gateway API version that a release requires.
 pub(super) struct GatewayStep<'a> {
-    /// What the release asks for.
+    /// The requirement of the release.
     pub(super) wanted: &'a GatewayApi,
-    /// What is there by then.
+    /// The version by then.
     pub(super) there: Version,
     /// The definition of HTTPRoute.
     pub(super) definition: &'a CustomResourceDefinition,
-    /// The definition of GRPCRoute, where what is to be brought is refused for it.
+    /// The definition of GRPCRoute, if the new version would be refused because of it.
     pub(super) stored_as_alpha: Option<&'a CustomResourceDefinition>,
     /// Whether objects are stored as v1 by then.
     pub(super) stores_v1: bool,
 }
 
-/// What is there by now.
+/// The state reached so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reached {
-    /// The release of Gateway API; `None` where there is none, or none that says its release.
+    /// The Gateway API version; `None` if it is not installed or its version is unknown.
     gateway_api: Option<Version>,
-    /// Whether a step before brought it.
+    /// Whether an earlier step installed it.
     brought: bool,
-    /// The linkerd-cni that is installed, and whether the CLI did so; `None` where there is none.
+    /// The installed version of linkerd-cni, and whether the CLI installed it; `None` if it is not installed.
     plugin: Option<(CniVersion, bool)>,
 }
 
 impl Reached {
-    /// What is there today. Reads `daemonsets.apps` and the definition of HTTPRoute.
+    /// The current state. Reads `daemonsets.apps` and the definition of HTTPRoute.
     pub(super) fn now(ctx: &Context<'_>) -> Reached {
         let http = definition(ctx, HTTP).ok().flatten();
         let set = ctx.hints::<DaemonSet>().iter().find(|set| cni::is_installer(set));
@@ -53,13 +53,13 @@ impl Reached {
         Reached { gateway_api: http.and_then(bundle).map(|(_, number)| number), brought: false, plugin }
     }
 
-    /// Whether a step before brought the Gateway API.
+    /// Whether an earlier step installed the Gateway API.
     pub(super) fn is_brought(&self) -> bool {
         self.brought
     }
 
-    /// The Gateway API to bring for a release, where what is there by then is too old and no chart of Linkerd brings it. Reads the
-    /// definitions of routes.
+    /// The Gateway API step for a release, if the version by then is too old and no chart of Linkerd installs
+    /// it. Reads the definitions of routes.
     pub(super) fn next_gateway_api<'a>(
         &mut self,
         ctx: &Context<'a>,
@@ -76,7 +76,7 @@ impl Reached {
         };
         self.gateway_api = Some(there.clone());
         let newer = bundle(http).is_some_and(|(_, today)| there > today);
-        // What was brought on the way serves what its range asks for.
+        // A version that an earlier step installed satisfies its range.
         if wanted.compare(&there) != Ordering::Less && (newer || serves(http, &wanted.http_route)) {
             return None;
         }
@@ -95,8 +95,8 @@ impl Reached {
         Some(step)
     }
 
-    /// The linkerd-cni to bring for a release: that of `--to-cni` once nothing older comes with the release, else what comes
-    /// with it; `None` where what is there is at it or past it.
+    /// The version of linkerd-cni to install for a release: that of `--to-cni` in the last step or if the
+    /// release's is newer, else the release's. `None` if the installed version can stay.
     pub(super) fn next_plugin(&mut self, ctx: &Context<'_>, to: &LinkerdVersion) -> Option<CniVersion> {
         let (there, by_cli) = self.plugin.clone()?;
         let upgrade = ctx.upgrade()?;
@@ -106,11 +106,11 @@ impl Reached {
         let past = |named: &CniVersion, comes: &CniVersion| named.plugin() <= comes.plugin();
         let next = match (named, comes) {
             (Some(named), _) if is_last => named,
-            // Nothing newer than what was named, on the way to it.
+            // An intermediate step does not install a newer version than requested.
             (Some(named), Some(comes)) if past(&named, &comes) => named,
             (_, comes) => comes?,
         };
-        // Back only where somebody said so, and from what states no version in any case.
+        // Downgrade only on request; versions that cannot be compared are replaced if they differ.
         let said = is_last && ctx.settings.to_cni.is_some();
         let behind = match (there.plugin(), next.plugin()) {
             (Some(there), Some(next)) => there < next || (said && there != next),

@@ -1,5 +1,5 @@
-//! How the control plane and its extensions are brought to another release: by the tool that installed them, with the values
-//! that were given and the defaults of the target for all others.
+//! Upgrades the control plane and its extensions: with the tool that installed them, the given values, and
+//! the target's defaults for all others.
 
 use super::{gitops, mirrors};
 use crate::checks::Context;
@@ -13,7 +13,7 @@ use crate::model::managed_by::{GitOps, Installer, ManagedBy, Release};
 use crate::objects::{Deployment, Namespace};
 use crate::version::LinkerdVersion;
 
-/// Adds the step that brings the control plane to a release. Reads `deployments.apps`.
+/// Adds the step that upgrades the control plane to a release. Reads `deployments.apps`.
 pub(super) fn control_plane(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -50,8 +50,8 @@ pub(super) fn control_plane(
     }
 }
 
-/// Adds the step that brings an extension to a release, by who manages its Deployments, or else by the tool that installed the
-/// control plane. Reads `deployments.apps` and `namespaces`.
+/// Adds the step that upgrades an extension to a release, with the manager of its Deployments or else the
+/// tool that installed the control plane. Reads `deployments.apps` and `namespaces`.
 pub(in crate::checks) fn extension(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -113,7 +113,7 @@ pub(in crate::checks) fn extension(
     mirrors::awaited(remedy, &controllers)
 }
 
-/// Who manages an extension, as its Deployments say it.
+/// The manager of an extension, from metadata of its Deployments.
 fn managed_extension<'a>(ctx: &Context<'a>, name: &str) -> ManagedBy<'a> {
     let named = |namespace: &&Namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(name);
     let homes: Vec<&str> =
@@ -125,10 +125,11 @@ fn managed_extension<'a>(ctx: &Context<'a>, name: &str) -> ManagedBy<'a> {
     ManagedBy { installer: release.map(Installer::Release), gitops: each.iter().find_map(|by| by.gitops) }
 }
 
-/// Adds the step that brings the CRDs of a release, by who manages them. Reads `deployments.apps` and the CRDs by name.
+/// Adds the step that upgrades the CRDs to a release, with their manager. Reads `deployments.apps` and the
+/// CRDs by name.
 pub(super) fn crds(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Remedy {
     let act = format!("Install the CRDs of {to}");
-    // They may be another Application's than the control plane.
+    // They may belong to another Application than the control plane.
     let owner = upgrade::gitops_of_crds(ctx).or_else(|| managed_by(ctx).gitops);
     match owner {
         Some(owner) => in_git(ctx, remedy, owner, &act, "linkerd-crds", to),
@@ -136,7 +137,8 @@ pub(super) fn crds(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Re
     }
 }
 
-/// Adds the step that takes away what the release has no more, where the CLI installed it: Helm and GitOps do so by themselves.
+/// Adds the step that deletes objects that the release does not contain any more, if the CLI installed it:
+/// Helm and GitOps do this themselves.
 pub(super) fn pruned(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> Remedy {
     let by = managed_by(ctx);
     if by.gitops.is_some() || by.installer != Some(Installer::Cli) {
@@ -157,7 +159,7 @@ pub(super) fn pruned(ctx: &Context<'_>, remedy: Remedy, to: &LinkerdVersion) -> 
         )
 }
 
-/// The change in Git that brings a chart to a release.
+/// The change in Git that upgrades a chart to a release.
 pub(super) fn in_git(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -220,8 +222,8 @@ fn run_helm(
     }
 }
 
-/// The upgrade of a release where the chart of the target has the values at another place: Helm would keep them where nothing reads
-/// them. `None` where they stay where they are.
+/// The upgrade command for a chart whose values are at another path in the target: Helm would keep them at a
+/// path that the chart does not read. `None` if the path is the same.
 fn moved_values(
     ctx: &Context<'_>,
     release: Release<'_>,

@@ -15,9 +15,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let findings: Vec<Finding> = changed
         .into_iter()
         .filter(|changed| values.written(changed.value).is_none_or(|written| Some(&*written) == changed.from))
-        // Who says it in the values of the upgrade keeps it.
+        // Explicit values for the upgrade stay.
         .filter(|changed| !said(ctx, changed.value))
-        // With linkerd-cni there is no linkerd-init whose rules could change.
+        // With linkerd-cni no linkerd-init exists whose rules could change.
         .filter(|changed| !changed.value.starts_with("proxyInit.") || values.bool("cniEnabled") != Some(true))
         .filter_map(|changed| {
             let matters = ctx.knowledge.upgrades().default(changed.value, changed.to)?;
@@ -44,7 +44,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether the values that are about to be given to the chart set this one.
+/// Whether the values for the chart set this one.
 fn said(ctx: &Context<'_>, value: &str) -> bool {
     ctx.settings.values.iter().any(|given| given.chart == CHART && given.at(value).is_some())
 }

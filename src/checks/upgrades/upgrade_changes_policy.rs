@@ -1,4 +1,5 @@
-//! `upgrade-changes-policy`: the policy controller of the target reads the same objects otherwise, so that others are let in.
+//! `upgrade-changes-policy`: the target's policy controller evaluates the same objects differently, so that
+//! other clients are authorized.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +31,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The ports that are taken by either, and those that containers name.
+/// Ports selected in either version, and declared container ports.
 fn ports(old: &[u16], new: &[u16], pod: &crate::objects::Pod) -> BTreeSet<u16> {
     let named = pod.spec.all_containers().flat_map(|container| &container.ports);
     old.iter().chain(new).copied().chain(named.map(|port| port.container_port)).collect()
@@ -64,7 +65,7 @@ fn finding(
         ))
 }
 
-/// What takes it, and who is let in by what: `Server api: clients by policies front, ops`.
+/// The selecting resource and the authorized clients: `Server api: clients by policies front, ops`.
 fn in_words(inbound: &Inbound<'_>) -> String {
     let taken = match inbound.taken_by {
         TakenBy::Server(server) => format!("Server {}", server.metadata.name),

@@ -11,11 +11,11 @@ use crate::objects::{ConfigMap, CronJob, Meta, Namespace, Pod, PodSpec};
 
 /// The annotation that opens the endpoint.
 const OPENS: &str = "config.linkerd.io/proxy-admin-shutdown";
-/// The annotation that asks for a proxy.
+/// The annotation that requests a proxy.
 const INJECT: &str = "linkerd.io/inject";
-/// The chart value that opens all.
+/// The chart value that opens the endpoint for all proxies.
 const VALUE: &str = "proxy.enableShutdownEndpoint";
-/// How many pods are named.
+/// Maximum number of named pods.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -71,12 +71,12 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether pods end their proxy by its endpoint, and do not ask for it to be open.
+/// Whether containers shut their proxy down through the endpoint without the annotation that opens it.
 fn ends(meta: &Meta, spec: &PodSpec) -> bool {
     spec.all_containers().any(|container| container.ends_proxy) && meta.annotation(OPENS) != Some("enabled")
 }
 
-/// Whether a proxy is asked for, by the template or by its namespace.
+/// Whether the template or its namespace requests a proxy.
 fn is_asked_for(ctx: &Context<'_>, namespace: &str, template: &Meta) -> bool {
     let namespaces = ctx.hints::<Namespace>();
     let home = namespaces.iter().find(|known| known.metadata.name == namespace);

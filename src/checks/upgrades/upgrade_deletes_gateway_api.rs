@@ -1,5 +1,5 @@
-//! `upgrade-deletes-gateway-api`: Helm or a GitOps controller owns the CRDs of Gateway API through Linkerd's chart, and the target's chart
-//! leaves them out.
+//! `upgrade-deletes-gateway-api`: Helm or a GitOps controller manages the CRDs of Gateway API through
+//! Linkerd's chart, and the target's chart omits them.
 
 use super::Way;
 use crate::annotations::HELM_RELEASE;
@@ -11,11 +11,12 @@ use crate::model::managed_by::{GitOps, ManagedBy};
 use crate::objects::{CrdMeta, CustomResourceDefinition};
 
 const GROUP: &str = ".gateway.networking.k8s.io";
-/// What keeps an object that is not rendered any more: for Helm and Argo CD, for Argo CD, and for Flux.
+/// Annotations that keep an object that is no longer rendered: for Helm and Argo CD, for Argo CD, and for
+/// Flux.
 const POLICY: &str = "helm.sh/resource-policy";
 const SYNC_OPTIONS: &str = "argocd.argoproj.io/sync-options";
 const FLUX_PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
-/// The chart's name as its label begins.
+/// The prefix of the chart label.
 const CHART: &str = "linkerd-crds";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -23,11 +24,11 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let definitions = ctx.seen::<CustomResourceDefinition>()?;
     let releases = ctx.knowledge.releases();
     let brings = |version| releases.default_of(CHART, "installGatewayAPI", version);
-    // Before there was a value, the chart brought them always.
+    // Before the value existed, the chart always included them.
     if brings(way.to) != Some("false") || brings(&way.from) == Some("false") {
         return Ok(Vec::new().into());
     }
-    // Who holds Linkerd's own definitions.
+    // The managers of Linkerd's own definitions.
     let own = |definition: &&CustomResourceDefinition| definition.metadata.name.ends_with(".linkerd.io");
     let owners: Vec<Owner<'_>> =
         definitions.iter().filter(own).filter_map(|one| Owner::of(&one.metadata)).collect();
@@ -43,25 +44,25 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Who deletes what a chart has no more.
+/// The tool that deletes objects that a chart no longer contains.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Owner<'a> {
     /// Helm, with this release.
     Helm(&'a str),
-    /// A controller that applies what is in Git, where it is told to prune.
+    /// A controller that applies from Git, if it prunes.
     GitOps(GitOps<'a>),
 }
 
 impl<'a> Owner<'a> {
-    /// Who deletes the definition with this metadata.
+    /// The tool that deletes the definition with this metadata.
     pub(super) fn of(meta: &'a CrdMeta) -> Option<Owner<'a>> {
         let by = ManagedBy::told(&meta.labels, &meta.annotations);
-        // What a HelmRelease of Flux applies, Helm deletes.
+        // Helm deletes the objects of a HelmRelease of Flux.
         let release = by.release().map(|release| Owner::Helm(release.name));
         release.or_else(|| by.gitops.map(Owner::GitOps))
     }
 
-    /// Whether the definition is marked so that it stays.
+    /// Whether an annotation of the definition prevents its deletion.
     fn keeps(self, meta: &CrdMeta) -> bool {
         let says = |key: &str, word: &str| {
             meta.annotations.get(key).is_some_and(|said| said.split(',').any(|one| one.trim() == word))
@@ -76,7 +77,7 @@ impl<'a> Owner<'a> {
         }
     }
 
-    /// The mark that has it stay.
+    /// The annotation that keeps it.
     pub(super) fn mark(self) -> (&'static str, &'static str) {
         match self {
             Owner::Helm(_) => (POLICY, "keep"),
@@ -131,7 +132,7 @@ fn finding(ctx: &Context<'_>, way: &Way<'_>, meta: &CrdMeta, owner: Owner<'_>) -
     ));
     match owner {
         Owner::Helm(_) => finding,
-        // Whether it prunes, and with which values it renders, stands in its own objects.
+        // Whether it prunes, and the values that it renders with, are set in its own objects.
         Owner::GitOps(_) => finding.likely(),
     }
 }

@@ -5,7 +5,7 @@ use crate::checks::{Context, Judgement};
 use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::objects::Node;
 
-/// The label in which the kubelet says its architecture.
+/// The label with the kubelet's architecture.
 const ARCH: &str = "kubernetes.io/arch";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -1,4 +1,4 @@
-//! `upgrade-drops-extension`: an extension is installed that the target has no release of.
+//! `upgrade-drops-extension`: an extension is installed that has no release for the target.
 
 use super::Way;
 use crate::checks::{Context, Judgement};
@@ -7,7 +7,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::{EXTENSION_LABEL, Kind};
 use crate::objects::{MutatingWebhookConfiguration, Namespace};
 
-/// Whether a namespace says that it is an extension's.
+/// Whether a namespace has the label of an extension.
 fn named(namespaces: &[Namespace], extension: &str) -> bool {
     namespaces.iter().any(|namespace| namespace.metadata.label(EXTENSION_LABEL) == Some(extension))
 }
@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
                 ),
         );
     }
-    // The webhook alone, without a namespace that says whose it is.
+    // Only the webhook exists, without a namespace with the extension's label.
     for row in gone.iter().filter(|row| !named(namespaces, &row.name)) {
         let Some(webhook) = webhooks.iter().find(|webhook| webhook.metadata.name == row.webhook) else {
             continue;

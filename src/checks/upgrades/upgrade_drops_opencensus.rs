@@ -1,4 +1,5 @@
-//! `upgrade-drops-opencensus`: traces go to a collector that speaks OpenCensus alone, and the target sends OpenTelemetry.
+//! `upgrade-drops-opencensus`: the trace collector only accepts OpenCensus, but the target sends
+//! OpenTelemetry.
 
 use super::Way;
 use crate::checks::control_plane::installation::CONFIG;
@@ -8,12 +9,12 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::Service;
 
-/// OpenCensus's port, and that of OpenTelemetry.
+/// The port of OpenCensus, and that of OpenTelemetry.
 const OPEN_CENSUS: u16 = 55678;
 const OTLP: u16 = 4317;
 /// The annotation that names a collector.
 const COLLECTOR: &str = "config.linkerd.io/trace-collector";
-/// And the one that says how it is spoken to.
+/// The annotation with the protocol of the collector.
 const PROTOCOL: &str = "config.linkerd.io/trace-collector-protocol";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

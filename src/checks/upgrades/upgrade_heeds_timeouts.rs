@@ -1,4 +1,5 @@
-//! `upgrade-heeds-timeouts`: time limits that rules of HTTPRoutes have count for nothing today, and end requests from the target on.
+//! `upgrade-heeds-timeouts`: timeouts in rules of HTTPRoutes have no effect today, but end requests from the
+//! target on.
 
 use std::collections::BTreeMap;
 

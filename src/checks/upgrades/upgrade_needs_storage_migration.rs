@@ -1,4 +1,5 @@
-//! `upgrade-needs-storage-migration`: the Gateway API that the target asks for is refused while GRPCRoutes may be stored as v1alpha2.
+//! `upgrade-needs-storage-migration`: the API server rejects the Gateway API version for the target while
+//! GRPCRoutes may be stored as v1alpha2.
 
 use super::Way;
 use super::plan::hops;
@@ -25,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     });
     let Some((grpc, step, hop)) = refused else { return Ok(Verdict::fine()) };
     let (minimum, maximum) = (&step.wanted.minimum, &step.wanted.maximum);
-    // What the plan brings.
+    // The version in the plan.
     let brought = step.wanted.to_bring();
     let object = format!("CustomResourceDefinition {GRPC}");
     let message = format!(

@@ -18,7 +18,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     match minor(&way.from).zip(minor(way.to)) {
         _ if way.from.same_release(way.to) => findings.push(same(ctx, &way)),
         Some((from, to)) => match to.ahead_of(from) {
-            // It says what the first of the steps is.
+            // It describes the first of the steps.
             Some(ahead) if ahead > 0 && from < Minor::new(2, 12) => {
                 findings.push(one_chart(ctx, &way));
                 if ahead > 1 {
@@ -67,7 +67,7 @@ fn beyond(ctx: &Context<'_>, way: &Way<'_>) -> Option<Finding> {
         .then(|| about(ctx, way, message).severity(Severity::Warning).parameter("beyond").remedy(remedy))
 }
 
-/// Who releases it.
+/// The vendor of a channel.
 fn family(channel: Channel) -> &'static str {
     match channel {
         Channel::Stable | Channel::Edge => "the open-source project",
@@ -188,7 +188,7 @@ fn sideways(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     finding.remedy(origins(ctx, way, remedy))
 }
 
-/// The target comes from another channel of the same people.
+/// The target is in another channel of the same vendor.
 fn channel(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     let prefix = |version: &LinkerdVersion| version.channel().prefix();
     let message = format!(
@@ -201,7 +201,8 @@ fn channel(ctx: &Context<'_>, way: &Way<'_>) -> Finding {
     finding.remedy(origins(ctx, way, Remedy::new()))
 }
 
-/// Adds what is elsewhere for the target: its charts, images, values, and what only the build that is left has.
+/// Adds the differences of the target's distribution: charts, images, values, and features that only the
+/// current build has.
 fn origins(ctx: &Context<'_>, way: &Way<'_>, remedy: Remedy) -> Remedy {
     let channels = ctx.knowledge.channels();
     let (Some(from), Some(to)) = (channels.of(&way.from), channels.of(way.to)) else { return remedy };

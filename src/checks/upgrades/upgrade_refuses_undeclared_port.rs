@@ -51,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     };
     for service in services.iter().filter(judged) {
         let spec = &service.spec;
-        // A headless Service has no address at which another port could be asked for.
+        // A headless Service has no address with other ports.
         if spec.cluster_ip.is_none() || spec.selector.is_empty() || !spec.ports.iter().any(is_moved) {
             continue;
         }

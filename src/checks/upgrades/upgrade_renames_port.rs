@@ -1,4 +1,5 @@
-//! `upgrade-renames-port`: something of somebody's own names a port of the control plane that the target calls otherwise.
+//! `upgrade-renames-port`: a user's object refers to a port name of the control plane that the target
+//! changes.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +17,12 @@ use crate::objects::{
 };
 use crate::version::EdgeTag;
 
-/// The annotation of what Linkerd's charts make themselves, which comes along with them.
+/// The annotation of objects from Linkerd's own charts, which are upgraded with them.
 const CREATED_BY: &str = "linkerd.io/created-by";
-/// What relabelings of a Prometheus compare with the names of ports.
+/// The label that Prometheus relabelings compare with port names.
 const PORT_NAME: &str = "__meta_kubernetes_pod_container_port_name";
 
-/// What has such ports now.
+/// Workloads that have such ports now.
 struct Renaming<'a> {
     since: EdgeTag,
     names: &'a [RenamedPort],
@@ -29,7 +30,7 @@ struct Renaming<'a> {
 }
 
 impl Renaming<'_> {
-    /// The new names of a port of pods that a selector of a namespace takes.
+    /// The new names of a port on pods that a selector in a namespace matches.
     fn new_names(&self, port: &str, namespace: &str, selector: &LabelSelector) -> BTreeSet<&str> {
         let here = self.workloads.iter().filter(|workload| workload.metadata.namespace == namespace);
         let selected = here.filter(|workload| selector.matches(&workload.spec.template.metadata.labels));
@@ -40,7 +41,7 @@ impl Renaming<'_> {
         renamed.map(|row| row.new.as_str()).collect()
     }
 
-    /// The old names that a regular expression speaks of.
+    /// The old names that a regular expression matches.
     fn in_expression(&self, regex: &str) -> BTreeSet<&str> {
         let whole = |name: &str| {
             regex.match_indices(name).any(|(at, _)| {
@@ -48,7 +49,7 @@ impl Renaming<'_> {
                 !regex[..at].ends_with(word) && !regex[at + name.len()..].starts_with(word)
             })
         };
-        // `grpc` is the name of many a port, and an expression says nothing of whose it is.
+        // `grpc` is a common port name, and an expression does not identify the workload.
         let old = self.names.iter().map(|row| row.old.as_str()).filter(|old| old.contains('-'));
         old.filter(|old| whole(old)).collect()
     }
@@ -119,7 +120,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The monitors of a kind that are there; none where nothing defines the kind, as without a Prometheus operator.
+/// The monitors of a kind; empty if no CRD defines it, as without a Prometheus operator.
 fn monitors<'a, K: Listed<Object = Monitor>>(ctx: &Context<'a>) -> Result<&'a [Monitor], Missing> {
     ctx.seen::<K>().or_else(|missing| match missing.why {
         Why::NotServed => defined::<K>(ctx),
@@ -137,7 +138,7 @@ fn of_monitor(
     let spec = &monitor.spec;
     let mut named = BTreeSet::new();
     for endpoint in &spec.endpoints {
-        // A ServiceMonitor names ports of Services by `port`, and those keep their names.
+        // `port` in a ServiceMonitor names ports of Services, which keep their names.
         if kind == Kind::PodMonitor && !endpoint.port.is_empty() {
             named.insert(endpoint.port.as_str());
         }
@@ -148,7 +149,7 @@ fn of_monitor(
     let homes: BTreeSet<&str> =
         renaming.workloads.iter().map(|workload| workload.metadata.namespace.as_str()).collect();
     let looked_into: Vec<&str> = homes.into_iter().filter(|home| monitor.looks_into(home)).collect();
-    // What a ServiceMonitor selects are Services; the pods behind them may be any of the namespace.
+    // A ServiceMonitor selects Services; their pods may be any in the namespace.
     let any = LabelSelector::default();
     let selector = if kind == Kind::PodMonitor { &spec.selector } else { &any };
     let new_names = |port: &str| -> BTreeSet<&str> {
@@ -179,7 +180,7 @@ fn of_monitor(
     told(ctx, way, renaming, kind, &monitor.metadata, field, old.collect(), new_names)
 }
 
-/// The finding about an object that names ports; `None` where all of them keep their names.
+/// The finding for an object that refers to ports; `None` if all of them keep their names.
 #[allow(clippy::too_many_arguments, reason = "each is listed with the object in the finding")]
 fn told<'n>(
     ctx: &Context<'_>,

@@ -10,7 +10,7 @@ use crate::version::Channel;
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let cli = ctx.cli_version()?;
     let Some(behind) = behind(ctx, cli) else { return Ok(Verdict::fine()) };
-    // What fits the control plane is as new as it should be, unless somebody says otherwise.
+    // A CLI with the control plane's version is not outdated unless a release is expected.
     if !behind.expected {
         let installed = ctx.noted(installed(ctx)).flatten();
         if installed.is_some_and(|(version, _)| version.same_build(cli)) {

@@ -1,6 +1,6 @@
-//! What `linkerd check` compares of versions: texts. Of a proxy the tag of its image, where its pod runs and the image is not
-//! pinned by digest; of the control plane what `linkerd-config` says. Which release a thing is of is for the checks; this says
-//! which rows a text fails.
+//! The texts that `linkerd check` compares as versions: for a proxy the tag of its image, if its pod runs and
+//! the image is not pinned by digest; for the control plane the value in `linkerd-config`. This module
+//! determines the rows that a text fails; other checks determine the actual releases.
 
 use crate::checks::Context;
 use crate::checks::control_plane::installation::config;
@@ -10,15 +10,15 @@ use crate::objects::ConfigMap;
 use crate::objects::Pod;
 use crate::version::LinkerdVersion;
 
-/// The rows that ask the same of one kind of thing.
+/// The rows about the version of one kind of component.
 pub(super) struct Rows {
-    /// Whether it is of the newest or the expected release.
+    /// Whether it has the newest or the expected release.
     pub(super) latest: &'static str,
-    /// Whether it is of the release of the CLI.
+    /// Whether it has the CLI's release.
     pub(super) cli: &'static str,
 }
 
-/// What `linkerd-config` says.
+/// The version in `linkerd-config`.
 pub(super) const CONFIG: Rows =
     Rows { latest: "control plane is up-to-date", cli: "control plane and cli versions match" };
 /// The control plane's own proxies.
@@ -26,33 +26,33 @@ pub(super) const CONTROL_PLANE: Rows = Rows {
     latest: "control plane proxies are up-to-date",
     cli: "control plane proxies and cli versions match",
 };
-/// All proxies of the namespaces that are asked about.
+/// All proxies in the checked namespaces.
 pub(super) const DATA_PLANE: Rows =
     Rows { latest: "data plane is up-to-date", cli: "data plane and cli versions match" };
 
-/// The text that counts as the version of a pod's proxy; `None` where none does.
+/// The version text of a pod's proxy, if any.
 pub(in crate::checks) fn tag(pod: &Pod) -> Option<&str> {
     let image = &pod.spec.proxy()?.image;
     let tag = image.rsplit(':').next().filter(|tag| !tag.is_empty() && !image.contains('@'));
     tag.filter(|_| word(pod) == "Running")
 }
 
-/// The version in `linkerd-config`, empty where it has none; `None` where there are no values.
+/// The version in `linkerd-config`, empty if unset; `None` without values.
 pub(super) fn configured(ctx: &Context<'_>) -> Option<String> {
     let values = config(ctx).ok().flatten().and_then(ConfigMap::chart_values)?;
     Some(values.scalar("linkerdVersion").unwrap_or_default())
 }
 
-/// Whether a text is another version than the one that is wanted, as [`Same`] has it.
+/// Whether a text is not the wanted version, as compared by [`Same`].
 pub(in crate::checks) fn differs(said: &str, wanted: &LinkerdVersion, same: Same) -> bool {
     !said.parse::<LinkerdVersion>().is_ok_and(|said| same(&said, wanted))
 }
 
-/// When two versions are the same: of the expected release another build will do ([`LinkerdVersion::same_release`]), of the
-/// CLI's it will not ([`LinkerdVersion::same_build`]).
+/// Equality of versions: another build of the expected release is equal ([`LinkerdVersion::same_release`]),
+/// another build of the CLI's is not ([`LinkerdVersion::same_build`]).
 pub(in crate::checks) type Same = fn(&LinkerdVersion, &LinkerdVersion) -> bool;
 
-/// The rows that a text fails. Where nobody says what is expected, or nothing is known of a CLI, `reference` counts.
+/// The rows that a text fails. `reference` is used if no release is expected or the CLI's is unknown.
 pub(super) fn failed(
     ctx: &Context<'_>,
     said: &str,
@@ -66,8 +66,8 @@ pub(super) fn failed(
     latest.into_iter().chain(other).collect()
 }
 
-/// What of the control plane, its proxies and those of the data plane is of another version than this: the row of each, as
-/// `row` picks it. `missing` counts where `linkerd-config` has no values.
+/// The rows, selected by `row`, of the control plane, its proxies and the data plane's proxies with another
+/// version than this. `missing` applies if `linkerd-config` has no values.
 pub(super) fn all_failed(
     ctx: &Context<'_>,
     pods: &[Pod],

@@ -1,4 +1,4 @@
-//! `control-plane-mixed-versions`: the components of the control plane are not of one version.
+//! `control-plane-mixed-versions`: the components of the control plane have different versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,14 @@ use crate::model::installed::COMPONENT;
 use crate::objects::{ConfigMap, Deployment, Pod};
 use crate::version::LinkerdVersion;
 
-/// How many pods are quoted.
+/// Maximum number of quoted pods.
 const QUOTED: usize = 3;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let pods = ctx.seen::<Pod>()?;
     let (reference, seen) = of_control_plane(ctx)?;
     let namespace = &ctx.namespaces().control_plane;
-    // Who sets the proxies' version apart wants them to differ.
+    // A separately set proxy version is intended.
     let config = config(ctx).unwrap_or_else(|missing| {
         ctx.gap(missing);
         None
@@ -91,14 +91,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// The rows that a tag of one of the control plane's own proxies fails: it is among those of the data plane as well.
+/// The rows that a tag of one of the control plane's own proxies fails, including those of the data plane.
 fn proxy_rows(ctx: &Context<'_>, tag: &str, reference: &LinkerdVersion) -> Vec<&'static str> {
     let meshed = ctx.judges(&ctx.namespaces().control_plane).then_some(&DATA_PLANE);
     let kinds = std::iter::once(&CONTROL_PLANE).chain(meshed);
     kinds.flat_map(|rows| failed(ctx, tag, rows, reference)).collect()
 }
 
-/// `linkerd-config` names another release than the one that runs, or none.
+/// The finding for a `linkerd-config` with another release than the running one.
 fn configured_otherwise(ctx: &Context<'_>, reference: &LinkerdVersion, seen: &Evidence) -> Option<Finding> {
     let said = configured(ctx).filter(|said| differs(said, reference, LinkerdVersion::same_build))?;
     let namespace = &ctx.namespaces().control_plane;
@@ -123,7 +123,8 @@ fn configured_otherwise(ctx: &Context<'_>, reference: &LinkerdVersion, seen: &Ev
     Some(finding.remedy(remedy))
 }
 
-/// Pods of the control plane whose proxy has an image of a tag that is no release: `linkerd check` takes it for one.
+/// The finding for pods of the control plane whose proxy image has a tag that is not a release, which
+/// `linkerd check` compares as one.
 fn odd_tags(ctx: &Context<'_>, pods: &[Pod], reference: &LinkerdVersion) -> Option<Finding> {
     let namespace = &ctx.namespaces().control_plane;
     let own = pods.iter().filter(|pod| pod.metadata.namespace == *namespace);

@@ -1,5 +1,5 @@
-//! `control-plane-outdated`: the control plane is not at the expected release, not at the newest, or at one that is advised
-//! against.
+//! `control-plane-outdated`: the control plane does not have the expected or newest release, or has one that
+//! is not recommended.
 
 use super::compared::all_failed;
 use super::newest::behind;
@@ -13,7 +13,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let (version, seen) = of_control_plane(ctx)?;
     let pods = ctx.hints::<Pod>();
     let advised = advised_against(ctx, &version, &seen);
-    // One reason to move on is enough, unless somebody expects a release.
+    // One reason to upgrade suffices, unless a release is expected.
     let behind = behind(ctx, &version).filter(|behind| behind.expected || advised.is_none());
     let behind = behind.map(|behind| {
         let message = if behind.expected {
@@ -44,7 +44,7 @@ fn subject(ctx: &Context<'_>, message: &str) -> Finding {
     ctx.finding(Subject::object("Namespace", "", &ctx.namespaces().control_plane), message)
 }
 
-/// What upstream says about an edge that it takes back.
+/// The finding for an edge release that upstream does not recommend.
 fn advised_against(ctx: &Context<'_>, version: &LinkerdVersion, seen: &Evidence) -> Option<Finding> {
     let row = ctx.knowledge.releases().not_recommended(version.edge()?)?;
     let finding = subject(ctx, "Linkerd does not recommend the installed edge")

@@ -1,4 +1,4 @@
-//! `data-plane-skew`: proxies of another version than the control plane that they talk to.
+//! `data-plane-skew`: proxies have another version than their control plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,15 +15,15 @@ use crate::version::{LinkerdVersion, MinorTable};
 
 /// The annotation that pins a proxy to a version.
 const PIN: &str = "config.linkerd.io/proxy-version";
-/// The annotation in which the injector says which proxy it added.
+/// The annotation with the injected proxy version.
 const WRITTEN: &str = "linkerd.io/proxy-version";
 
 /// Whether an annotation pins the proxy.
 type Pinned = bool;
-/// Whether the proxy is not of the release that the operator expects.
+/// Whether the proxy lacks the expected release.
 type Unexpected = bool;
 
-/// How a proxy differs from the control plane. Ordered by how the findings of one workload are listed.
+/// Difference between a proxy and the control plane. The order is that of one workload's findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     Behind(u32),
@@ -31,7 +31,7 @@ enum Gap {
     OtherBuild,
     NotComparable,
     Unreadable,
-    /// It does not, by what the injector wrote beside an image whose tag is no release.
+    /// No difference according to the injector's annotation, but the tag of the image is not a release.
     OddTag,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     for pod in pods {
         let Some(proxy) = pod.spec.proxy() else { continue };
         let meta = &pod.metadata;
-        // The control plane's own proxies are of its version, or `control-plane-mixed-versions` says so.
+        // `control-plane-mixed-versions` covers the control plane's own proxies.
         let passed_over = meta.namespace == *home || pod.is_finished() || meta.deletion_timestamp.is_some();
         if passed_over || !ctx.judges(&meta.namespace) {
             continue;
@@ -77,14 +77,14 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Has a finding fail the rows that compare the proxies' tags, however far apart the versions are.
+/// Adds the rows that compare the proxies' tags, whatever the version difference.
 fn with_rows(ctx: &Context<'_>, finding: Finding, pods: &[&Pod], control_plane: &LinkerdVersion) -> Finding {
     let rows: BTreeSet<&str> = pods
         .iter()
         .filter(|pod| pod.metadata.label(CONTROL_PLANE_NS) == Some(ctx.namespaces().control_plane.as_str()))
         .filter_map(|pod| tag(pod))
         .flat_map(|tag| failed(ctx, tag, &DATA_PLANE, control_plane))
-        // Where nobody says what is expected, a proxy of a supported version is not behind.
+        // Without an expected release, a proxy with a supported version is not outdated.
         .filter(|row| {
             *row != DATA_PLANE.latest
                 || ctx.settings.expected_version.is_some()
@@ -94,7 +94,7 @@ fn with_rows(ctx: &Context<'_>, finding: Finding, pods: &[&Pod], control_plane: 
     finding.rows_as(Severity::Warning).fails_rows(rows)
 }
 
-/// How a proxy's version differs; `None` when it does not.
+/// The difference of a proxy's version, if any.
 fn gap(proxy: Option<&LinkerdVersion>, control_plane: &LinkerdVersion, table: &MinorTable) -> Option<Gap> {
     let Some(proxy) = proxy else { return Some(Gap::Unreadable) };
     if proxy.same_build(control_plane) {
@@ -174,8 +174,8 @@ fn finding(ctx: &Context<'_>, gap: Gap, pinned: bool, owner: &Owner, pods: &[&Po
         .remedy(remedy(ctx, gap, pinned, owner, &names))
 }
 
-/// What tells the version of a pod's proxy: its image, what the injector wrote where that has no readable tag, and what
-/// pins it.
+/// The evidence for the version of a pod's proxy: its image, the injector's annotation if the tag is not
+/// readable, and the pinning annotation.
 fn proxy_seen(pod: &Pod, count: usize) -> Vec<Evidence> {
     let object = format!("Pod {}/{}", pod.metadata.namespace, pod.metadata.name);
     let more = if count > 1 { format!(" ({count} pods)") } else { String::new() };

@@ -1,5 +1,5 @@
-//! The definitions of Gateway API as checks of versions look at them: which they are, who manages them, and how they are
-//! brought to a release that Linkerd supports. What is wrong with them is for the checks to say.
+//! Gateway API definitions for the version checks: lookup, their manager, and the steps that install a
+//! version that Linkerd supports. The checks report the faults.
 
 use semver::Version;
 
@@ -18,11 +18,11 @@ use crate::version::LinkerdVersion;
 pub(in crate::checks) const GROUP: &str = "gateway.networking.k8s.io";
 pub(in crate::checks) const HTTP: &str = "httproutes.gateway.networking.k8s.io";
 pub(in crate::checks) const GRPC: &str = "grpcroutes.gateway.networking.k8s.io";
-/// The annotation with the release that a definition is from, and the one with its channel.
+/// The annotations with the release and the channel of a definition.
 pub(in crate::checks) const BUNDLE: &str = "gateway.networking.k8s.io/bundle-version";
 pub(in crate::checks) const CHANNEL: &str = "gateway.networking.k8s.io/channel";
 
-/// A definition by its name; `None` when it is known not to exist.
+/// A definition by name; `None` if it does not exist.
 pub(in crate::checks) fn definition<'a>(
     ctx: &Context<'a>,
     name: &str,
@@ -30,11 +30,11 @@ pub(in crate::checks) fn definition<'a>(
     ctx.named::<CustomResourceDefinition>(Scope::Cluster, name)
 }
 
-/// The release that a definition is from, as it says it and in numbers.
+/// The release of a definition, as text and as a version.
 pub(in crate::checks) fn bundle(definition: &CustomResourceDefinition) -> Option<(&str, semver::Version)> {
     let said = definition.metadata.annotations.get(BUNDLE)?;
     let version: Version = said.strip_prefix('v').unwrap_or(said).parse().ok()?;
-    // What its developers build says 0.0.0, of whatever release it is.
+    // Development builds have 0.0.0, whatever the release.
     (version.major > 0 || version.minor > 0).then_some((said.as_str(), version))
 }
 
@@ -43,18 +43,19 @@ pub(in crate::checks) fn serves(definition: &CustomResourceDefinition, version: 
     definition.spec.versions.iter().any(|known| known.name == version && known.served)
 }
 
-/// Whether Linkerd brought a definition, and who of it: `linkerd/cli edge-25.4.4`, `linkerd/helm edge-25.4.4`.
+/// The Linkerd tool that installed a definition, if any: `linkerd/cli edge-25.4.4`, `linkerd/helm
+/// edge-25.4.4`.
 pub(in crate::checks) fn brought_by(definition: &CustomResourceDefinition) -> Option<&str> {
     definition.metadata.annotations.get(CREATED_BY).map(String::as_str).filter(|by| !by.is_empty())
 }
 
-/// Whether the CLI brought it.
+/// Whether the CLI installed it.
 pub(in crate::checks) fn is_of_the_cli(definition: &CustomResourceDefinition) -> bool {
     brought_by(definition).is_some_and(|by| by.starts_with("linkerd/cli"))
 }
 
-/// Whether an upgrade to a release brings a definition by itself: it is Linkerd's, and the chart still has it; or it is the CLI's, which
-/// goes on with its own whatever the chart's default.
+/// Whether an upgrade to a release upgrades a definition too: Linkerd installed it, and the chart still
+/// contains it; or the CLI installed it, which upgrades its own whatever the chart's default.
 pub(in crate::checks) fn comes_with_linkerd(
     ctx: &Context<'_>,
     definition: &CustomResourceDefinition,
@@ -63,8 +64,8 @@ pub(in crate::checks) fn comes_with_linkerd(
     brought_by(definition).is_some() && (brings_gateway_api(ctx, release) || is_of_the_cli(definition))
 }
 
-/// Whether the CLI that upgrades to the release that is judged refuses to: it asks for the definitions first, and brings none that were
-/// not its own before. Reads `deployments.apps`.
+/// Whether the CLI refuses the evaluated upgrade: it requires the definitions beforehand, and only installs
+/// those that it installed before. Reads `deployments.apps`.
 pub(in crate::checks) fn is_refused_by_the_cli(ctx: &Context<'_>) -> bool {
     let Some(upgrade) = ctx.upgraded() else { return false };
     let by = upgrade::managed_by(ctx);
@@ -73,12 +74,12 @@ pub(in crate::checks) fn is_refused_by_the_cli(ctx: &Context<'_>) -> bool {
         && ctx.knowledge.releases().cli_needs_gateway_api(&upgrade.to)
 }
 
-/// Whether the charts of a release have the definitions, unless somebody says otherwise.
+/// Whether the charts of a release contain the definitions by default.
 pub(in crate::checks) fn brings_gateway_api(ctx: &Context<'_>, release: &LinkerdVersion) -> bool {
     ctx.knowledge.releases().default_of("linkerd-crds", "installGatewayAPI", release) != Some("false")
 }
 
-/// Whether the policy controller of a release reads a kind of routes: it has the right to list them.
+/// Whether the policy controller of a release reads a kind of routes: whether it may list them.
 pub(in crate::checks) fn reads(ctx: &Context<'_>, version: &LinkerdVersion, resource: &str) -> bool {
     let (table, minors) = (ctx.knowledge.control_plane(), ctx.knowledge.minors());
     let roles = table.roles(&ctx.namespaces().control_plane, version, minors);
@@ -87,18 +88,19 @@ pub(in crate::checks) fn reads(ctx: &Context<'_>, version: &LinkerdVersion, reso
 
 /// A release in which GRPCRoute has both versions, so that objects can be stored in the newer one.
 const WITH_BOTH: Version = Version::new(1, 1, 1);
-/// The first release of Gateway API without the older one.
+/// The first release of Gateway API without the older version.
 const WITHOUT_ALPHA: Version = Version::new(1, 2, 0);
 /// The older version.
 pub(in crate::checks) const ALPHA: &str = "v1alpha2";
 
-/// Whether the newest release in the range would be refused for a definition: it has a version no more in which objects are stored.
+/// Whether the API server would reject the newest release in the range: objects are stored in a version that
+/// it lacks.
 pub(in crate::checks) fn is_refused(definition: &CustomResourceDefinition, wanted: &GatewayApi) -> bool {
     let stored = definition.status.stored_versions.iter().any(|stored| stored == ALPHA);
     definition.metadata.name == GRPC && stored && *wanted.to_bring() >= WITHOUT_ALPHA
 }
 
-/// Adds the steps that have GRPCRoutes stored in v1, by way of a release that does so where what is there does not.
+/// Adds the steps that store GRPCRoutes as v1, through an intermediate release if the installed one cannot.
 pub(in crate::checks) fn stored_again(
     remedy: Remedy,
     grpc: &CustomResourceDefinition,
@@ -124,7 +126,8 @@ pub(in crate::checks) fn stored_again(
     )
 }
 
-/// Has every object of a definition stored again, and then says that no other version is in use.
+/// The command that stores every object of a definition again, and then removes other versions from its
+/// status.
 pub(in crate::checks) fn restore(definition: &str, version: &str) -> Command {
     Command::lines([
         kubectl()
@@ -147,8 +150,8 @@ fn bundle_address(version: &Version, channel: &str) -> String {
     )
 }
 
-/// Adds the step that brings the definitions to the release of the range that Linkerd's documentation says, or the newest: those that are there in their own channel,
-/// and those that somebody manages not past them.
+/// Adds the step that installs the documented release of the range, or else the newest: in the current
+/// channel for existing definitions. Definitions with a known manager are left to it.
 pub(in crate::checks) fn bring(
     ctx: &Context<'_>,
     remedy: Remedy,
@@ -179,7 +182,7 @@ pub(in crate::checks) fn bring(
     install_bundle(remedy, there, wanted)
 }
 
-/// Adds the steps of [`bring`] where nobody manages what is there.
+/// Adds the steps of [`bring`] for definitions without a manager.
 pub(in crate::checks) fn install_bundle(
     remedy: Remedy,
     there: Option<&CustomResourceDefinition>,
@@ -200,7 +203,7 @@ pub(in crate::checks) fn install_bundle(
         ),
         over(there).arg(bundle_address(wanted.to_bring(), channel)),
     );
-    // Else its CLI would bring its own again, and `linkerd prune` would name them.
+    // Otherwise the CLI would install its own again, and `linkerd prune` would list them.
     match there.filter(|definition| is_of_the_cli(definition)) {
         Some(_) => remedy.run(
             StepKind::Command,
@@ -215,7 +218,7 @@ pub(in crate::checks) fn install_bundle(
     }
 }
 
-/// How definitions are applied over those that are there: what Helm wrote has to be taken over from it.
+/// The command that applies definitions over existing ones; fields of Helm must be taken over.
 fn over(there: Option<&CustomResourceDefinition>) -> Call {
     match there.and_then(brought_by).is_some_and(|by| by.starts_with("linkerd/helm")) {
         true => kubectl().words("apply --server-side --force-conflicts -f"),

@@ -1,5 +1,6 @@
-//! Clients that policies let out to ports of an application with a proxy, and not to its proxy. Clients of the same policies are
-//! judged once, and so are servers of which all policies say the same.
+//! Clients whose egress policies allow the application ports of meshed servers, but not the port of the
+//! proxy. Clients with the same policies are evaluated once, and so are servers for which all policies have
+//! the same result.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,16 +14,16 @@ use crate::model::network_policy::{
 use crate::model::owners::Owner;
 use crate::objects::Pod;
 
-/// Clients that the same policies hold for: what these say of a server they say to all of them.
+/// Clients that the same policies select, so that each server has the same result for all of them.
 struct Clients<'p, 'a> {
     holding: Vec<(&'p Held<'a>, Fits)>,
-    /// Whether one of their rules does something else than to allow.
+    /// Whether one of their rules has another action than allow.
     denies: bool,
-    /// By their place among the workloads.
+    /// By their index among the workloads.
     pods: Pods<'a>,
 }
 
-/// Policies that let clients out to ports of an application with a proxy, and not to its proxy.
+/// Policies that allow egress to application ports of meshed servers, but not to the port of the proxy.
 pub(super) fn outgoing<'a>(
     ctx: &Context<'a>,
     policies: &Policies<'a>,
@@ -30,7 +31,7 @@ pub(super) fn outgoing<'a>(
     pods: &[&'a Pod],
     shut: &mut All<'a>,
 ) {
-    // Replicas are the same to a policy.
+    // Policies treat replicas alike.
     let owners = ctx.owners();
     let mut workloads: BTreeMap<Owner, &Pod> = BTreeMap::new();
     for pod in pods {
@@ -190,7 +191,7 @@ fn grouped<'p, 'a>(
             })
             .collect();
         if holding.iter().any(|(held, _)| matches!(held.policy, Policy::Calico(_))) {
-            // Its rules can select the client as well.
+            // Its rules can select the client too.
             key.push((place, None));
         }
         let group = *places.entry(key).or_insert_with(|| {
@@ -249,7 +250,7 @@ fn between<'a>(
     for (held, rule) in speaking {
         match policies.means(held, &rule, Direction::Egress, client, peer) {
             Fits::Yes => found.push(of_rule(held, &rule)),
-            // Whom the rule means is not known: where it means the pod, it is one to complete.
+            // It is unknown whether the rule selects the pod; if it does, the rule must be extended.
             Fits::Perhaps(why) => cannot_say(ctx, &[held.doubt(&rule.field, why)]),
             Fits::No => {}
         }

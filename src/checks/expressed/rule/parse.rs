@@ -147,8 +147,8 @@ fn asks_of(kind: Kind, expression: &Expression) -> Result<(), String> {
     }
 }
 
-/// Rejects a first field that is close to `spec` and the like but is none of a kind's fields. Kinds that a
-/// card describes may have any field.
+/// Rejects a first field that resembles `spec` or another common field but is not a field of the kind. Kinds
+/// that a card describes may have any field.
 fn known_beginning(kind: Kind, first: &str) -> Result<(), String> {
     const COMMON: [&str; 5] = ["apiVersion", "kind", "metadata", "spec", "status"];
     if matches!(kind, Kind::Foreign(_)) || COMMON.contains(&first) {
