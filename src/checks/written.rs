@@ -1,5 +1,5 @@
-//! What the annotation and native-sidecar checks share: it gathers what people wrote and which release reads it. Lists
-//! that are missing become gaps, and the rest is judged all the same.
+//! Shared parts of the annotation and native-sidecar checks: collects annotations on objects and the release
+//! that reads them. Missing lists become gaps, and the rest is still evaluated.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::objects::{
 };
 use crate::version::LinkerdVersion;
 
-/// The kinds that make pods, and pods themselves. Services are left out: nothing written there reaches a pod.
+/// The kinds that create pods, and pods. Services are omitted: their annotations do not apply to pods.
 pub(super) const MAKE_PODS: [Kind; 7] = [
     Kind::Namespace,
     Kind::Deployment,
@@ -31,18 +31,18 @@ pub(super) const MAKE_PODS: [Kind; 7] = [
     Kind::Pod,
 ];
 
-/// Which Linkerd reads what was written.
+/// The Linkerd version that reads the annotations.
 pub(super) enum Reader {
-    /// This one, and where that was seen.
+    /// The version and its source.
     Version(LinkerdVersion, Evidence),
-    /// There is a control plane, or may be one, and its version is not known; says what is missing.
+    /// A control plane exists or may exist, but its version is unknown; contains the missing evidence.
     Unknown(Missing),
-    /// There is none.
+    /// No control plane exists.
     Absent,
 }
 
 impl Reader {
-    /// Asks the injector's image, then the chart values, then the other components.
+    /// Reads the injector's image, then the chart values, then the other components.
     pub(super) fn of(ctx: &Context<'_>) -> Reader {
         let namespace = &ctx.namespaces().control_plane;
         let deployments = match ctx.seen::<Deployment>() {
@@ -78,7 +78,7 @@ impl Reader {
         }
     }
 
-    /// Where the version was seen.
+    /// The source of the version.
     pub(super) fn evidence(&self) -> Option<Evidence> {
         match self {
             Reader::Version(_, evidence) => Some(evidence.clone()),
@@ -87,12 +87,12 @@ impl Reader {
     }
 }
 
-/// What the checks say where nothing could read a key.
+/// The reason if no control plane can read a key.
 pub(super) fn nothing_reads() -> Unjudged {
     Unjudged::not_applicable("there is no Linkerd control plane that could read an annotation")
 }
 
-/// What is missing where the control plane runs an image whose tag is no version.
+/// The gap for a control plane image whose tag is not a version.
 fn no_version(ctx: &Context<'_>) -> Missing {
     let message = "neither images nor labels of the control plane name a Linkerd version".to_owned();
     let request = crate::request::Request::of(crate::item::Item::List(Kind::Deployment));
@@ -103,12 +103,12 @@ fn no_version(ctx: &Context<'_>) -> Missing {
     )
 }
 
-/// The ConfigMap with the values; an error where it cannot be had.
+/// The ConfigMap with the values; an error if it is unavailable.
 pub(super) fn config<'a>(ctx: &Context<'a>) -> Result<Option<&'a ConfigMap>, Missing> {
     ctx.named::<ConfigMap>(Scope::ControlPlane, "linkerd-config")
 }
 
-/// The values that the control plane was installed with, if they can be had; as an upgrade leaves them where one is done.
+/// The values of the control plane's installation, if available; those after the upgrade if one is rehearsed.
 pub(super) fn values(ctx: &Context<'_>) -> Option<Values> {
     let config = config(ctx).ok()??;
     let values = config.chart_values()?;
@@ -126,18 +126,19 @@ fn workloads<'a>(
     Ok(())
 }
 
-/// What people wrote.
+/// The collected annotations.
 pub(super) struct Written<'a> {
-    /// The objects to judge, in the order of their kinds.
+    /// The objects to check, in the order of their kinds.
     pub(super) objects: Vec<Annotated<'a>>,
-    /// Every namespace, judged or not.
+    /// Every namespace, checked or not.
     pub(super) namespaces: BTreeMap<&'a str, &'a Meta>,
-    /// Whether they were read from manifests that hold only a part of a cluster.
+    /// Whether they are from manifests that are only a part of a cluster.
     pub(super) is_of_manifests: bool,
 }
 
 impl<'a> Written<'a> {
-    /// Everything of these kinds in the namespaces that are judged. Namespaces come from their list where it is there.
+    /// All objects of these kinds in the checked namespaces. Namespaces are read from their list if it is
+    /// available.
     pub(super) fn of(ctx: &Context<'a>, kinds: &[Kind]) -> Written<'a> {
         let mut objects = Vec::new();
         let mut namespaces = BTreeMap::new();
@@ -163,7 +164,7 @@ impl<'a> Written<'a> {
                 Kind::ReplicaSet => workloads(ctx, ReplicaSet::LIST, &mut objects),
                 Kind::DaemonSet => workloads(ctx, DaemonSet::LIST, &mut objects),
                 Kind::StatefulSet => workloads(ctx, StatefulSet::LIST, &mut objects),
-                // Nobody writes settings of Linkerd's on anything else.
+                // Other kinds have no settings of Linkerd.
                 _ => Ok(()),
             };
             if let Err(missing) = read {
@@ -176,7 +177,7 @@ impl<'a> Written<'a> {
         Written { objects, namespaces, is_of_manifests }
     }
 
-    /// What the namespace of an object says under a key; nothing for namespaces themselves.
+    /// The value of a namespace for a key; `None` for namespaces themselves.
     pub(super) fn of_namespace(&self, object: &Annotated<'_>, key: &str) -> Option<&'a str> {
         if object.kind == Kind::Namespace {
             return None;
@@ -185,8 +186,8 @@ impl<'a> Written<'a> {
     }
 }
 
-/// Whether a key is meant for the switch for native sidecars, spelled right or wrong. Such keys belong to the checks of
-/// native sidecars and to no other.
+/// Whether a key is meant as the switch for native sidecars, spelled right or wrong. Only the checks of
+/// native sidecars handle such keys.
 pub(super) fn is_native_sidecar_key(key: &str, knowledge: &Knowledge) -> bool {
     let (native, annotations) = (knowledge.native_sidecar(), knowledge.annotations());
     knowledge.means_native_sidecar(key, || {

@@ -1,5 +1,5 @@
-//! What would be injected: each template as the injector of the release would treat it, which annotations act and which do not,
-//! and what the proxy would be asked to do.
+//! Predicts injection: the result for each template with the release's injector, the effective and
+//! ineffective annotations, and the settings of the proxy.
 
 use serde_json::Value;
 
@@ -11,69 +11,69 @@ use crate::objects::container::{INIT_CONTAINER, PROXY_CONTAINER, VALIDATOR_CONTA
 use crate::source::change::{Fate, Template, Templates};
 use crate::version::{Contains, LinkerdVersion};
 
-/// What would become of the pods of something.
+/// The predicted injection of a workload's pods.
 #[derive(Debug)]
 pub struct Injection<'a> {
-    /// What makes the pods.
+    /// The workload.
     pub of: &'a Template,
-    /// The annotations of Linkerd's that stand on it, on its template and on its namespace.
+    /// The Linkerd annotations on the workload, on its template and on its namespace.
     pub annotations: Vec<Annotation<'a>>,
-    /// The proxy, where one would be added.
+    /// The proxy, if one would be added.
     pub proxy: Option<Proxy>,
 }
 
-/// Where an annotation stands.
+/// The place of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum On {
     /// On the pod, or the template of pods.
     Template,
     /// On the namespace.
     Namespace,
-    /// On what makes the pods.
+    /// On the workload.
     Maker,
 }
 
-/// An annotation of Linkerd's.
+/// A Linkerd annotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotation<'a> {
     /// Its key.
     pub key: &'a str,
     /// Its value.
     pub value: &'a str,
-    /// Where it stands.
+    /// Its place.
     pub on: On,
-    /// Why it does not act; `None` where it does.
+    /// Why it has no effect; `None` if it has one.
     pub idle: Option<String>,
 }
 
-/// What a proxy would be asked to do. Absent is what the proxy does by itself.
+/// The settings of a proxy. A missing one means the proxy's default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proxy {
     /// Its image.
     pub image: String,
     /// Whether it is a native sidecar.
     pub native: bool,
-    /// What redirects the traffic: `linkerd-init`, or `linkerd-cni`.
+    /// The component that redirects the traffic: `linkerd-init` or `linkerd-cni`.
     pub redirected_by: &'static str,
     /// Requests and limits, as `cpu request 100m`.
     pub resources: Vec<String>,
-    /// Inbound ports that do not pass through it.
+    /// Inbound ports that bypass it.
     pub skips_inbound: Option<String>,
-    /// Outbound ports that do not pass through it.
+    /// Outbound ports that bypass it.
     pub skips_outbound: Option<String>,
-    /// Ports whose protocol it does not look at.
+    /// Ports without protocol detection.
     pub opaque: Option<String>,
-    /// What is let in where no policy says.
+    /// The default inbound policy.
     pub default_policy: Option<String>,
     /// Its probes, as `readiness /ready:4191`.
     pub probes: Vec<String>,
-    /// What it logs.
+    /// Its log level.
     pub log: Option<String>,
     /// The user that it runs as.
     pub user: Option<i64>,
 }
 
-/// Each that was asked for; all where nothing was.
+/// The requested workloads; all if none is requested.
 pub fn injections<'a>(
     templates: &'a Templates,
     targets: &[Target],
@@ -89,7 +89,7 @@ pub fn injections<'a>(
     templates.all.iter().filter(asked).map(|template| injection(templates, template, knowledge)).collect()
 }
 
-/// The first that was asked for and is not there: a workload, or a namespace that is not known and has none.
+/// The first requested target that does not exist: a workload, or an unknown namespace without workloads.
 pub fn lost<'t>(templates: &Templates, targets: &'t [Target]) -> Option<&'t Target> {
     let is_there = |target: &Target| {
         let here = |template: &&Template| template.namespace == target.namespace;
@@ -126,20 +126,20 @@ fn injection<'a>(templates: &'a Templates, of: &'a Template, knowledge: &'a Know
     Injection { of, annotations, proxy: injected.then(|| proxy(&of.pod)).flatten() }
 }
 
-/// Who reads annotations.
+/// The reader of annotations.
 struct Reading<'a> {
     release: Option<&'a LinkerdVersion>,
     knowledge: &'a Knowledge,
 }
 
 impl Reading<'_> {
-    /// What becomes of an annotation; nothing where Linkerd itself writes it, or where it is about something else than pods.
+    /// The effect of an annotation; `None` for one that Linkerd itself sets, or that does not apply to pods.
     fn annotation<'k>(&self, key: &'k str, value: &'k str, on: On, by_pod: bool) -> Option<Annotation<'k>> {
         let all = self.knowledge.annotations();
         let idle = match all.get_as(key, KeyKind::Annotation) {
             Some(row) if row.set_by == WrittenBy::Linkerd => return None,
             Some(row) => match on {
-                // What a Deployment or Service is asked directly is no matter of pods.
+                // Annotations that a Deployment or Service itself is read for do not apply to pods.
                 On::Maker if !row.is_read_on(KeyScope::PodTemplate) => return None,
                 On::Namespace
                     if !row.is_read_on(KeyScope::Namespace) && !row.is_read_on(KeyScope::PodTemplate) =>
@@ -228,7 +228,7 @@ fn proxy(pod: &Value) -> Option<Proxy> {
         let get = proxy[field].get("httpGet")?;
         Some(format!("{name} {}:{}", get["path"].as_str()?, get["port"]))
     });
-    // The validator stands where linkerd-cni redirects.
+    // The validator runs if linkerd-cni redirects.
     let redirected_by = match named("initContainers", VALIDATOR_CONTAINER) {
         Some(_) => "linkerd-cni",
         None => INIT_CONTAINER,
@@ -248,7 +248,7 @@ fn proxy(pod: &Value) -> Option<Proxy> {
     })
 }
 
-/// Who asks for a proxy, in words.
+/// The place that requests a proxy, in words.
 pub fn asked_by(level: Level) -> &'static str {
     match level {
         Level::Pod => "template",

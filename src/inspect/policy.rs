@@ -1,5 +1,5 @@
-//! `meshdoctor policy`: what the policy controller says of the ports of workloads, and what of that which people wrote counts for
-//! nothing.
+//! `meshdoctor policy`: the policy controller's result for the ports of workloads, and objects without
+//! effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -15,21 +15,21 @@ use crate::objects::{Kind, Pod, ProbePort};
 
 /// The port of the proxy's own metrics and probes.
 pub const ADMIN: u16 = 4191;
-/// The annotation of ports that are not looked into.
+/// The annotation of ports without protocol detection.
 const OPAQUE: &str = "config.linkerd.io/opaque-ports";
 
-/// What is asked about: pods of a namespace, one pod, one port of it.
+/// A target of the command: the pods of a namespace, one pod, or one of its ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The namespace.
     pub namespace: String,
-    /// A pod or an ExternalWorkload; all of the namespace where none is named.
+    /// A pod or an ExternalWorkload; `None` means all of the namespace.
     pub workload: Option<String>,
-    /// One port; all that are known where none is named.
+    /// A port; `None` means all known ones.
     pub port: Option<u16>,
 }
 
-/// A text that names no workload.
+/// A text that is not a workload.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a NAMESPACE, NAMESPACE/NAME or NAMESPACE/NAME:PORT")]
 pub struct NoTarget(pub String);
@@ -77,13 +77,13 @@ impl Target {
     }
 }
 
-/// What was asked about: everything where no target is named.
+/// Whether the targets include a workload; without targets all are included.
 pub fn means(targets: &[Target], namespace: &str, name: &str) -> bool {
     targets.is_empty() || targets.iter().any(|target| target.means(namespace, name))
 }
 
-/// The targets, with each workload in the place of which its pods are asked about: those of a Deployment, StatefulSet,
-/// DaemonSet, Job or of anything else that makes pods.
+/// The targets, with each workload replaced by its pods: those of a Deployment, StatefulSet, DaemonSet, Job
+/// or any other owner of pods.
 pub fn resolved(evidence: &PolicyEvidence<'_>, targets: &[Target]) -> Vec<Target> {
     let owners = Owners::new(&[], &[]);
     let of_workload = |target: &Target| -> Vec<Target> {
@@ -103,7 +103,7 @@ pub fn resolved(evidence: &PolicyEvidence<'_>, targets: &[Target]) -> Vec<Target
     targets.iter().flat_map(of_workload).collect()
 }
 
-/// The targets that mean nothing that is there.
+/// The targets that match nothing.
 pub fn lost<'t>(evidence: &PolicyEvidence<'_>, targets: &'t [Target]) -> Vec<&'t Target> {
     let pods = evidence.pods.iter().map(|pod| &pod.metadata);
     let keys: Vec<(&str, &str)> =
@@ -114,7 +114,7 @@ pub fn lost<'t>(evidence: &PolicyEvidence<'_>, targets: &'t [Target]) -> Vec<&'t
         .collect()
 }
 
-/// What a target that means nothing may mean: the first pod of a workload that it names, or what is spelled alike.
+/// A suggestion for a target without a match: the first pod of a workload of that name, or a similar name.
 pub fn near(evidence: &PolicyEvidence<'_>, target: &Target) -> Option<Target> {
     let pods = evidence.pods.iter().map(|pod| &pod.metadata);
     let Some(name) = target.workload.as_deref() else {
@@ -142,25 +142,25 @@ pub struct PortAnswer<'a> {
     pub names: Vec<&'a str>,
     /// Its policy.
     pub inbound: Inbound<'a>,
-    /// Other Servers that select it, and do not take it because an older one does.
+    /// Other Servers that select it, but are overridden by an older one.
     pub passed_over: Vec<&'a str>,
 }
 
-/// Pods that are alike, or an ExternalWorkload, with their ports.
+/// Pods with equal answers, or an ExternalWorkload, with their ports.
 pub struct WorkloadAnswer<'a> {
     /// `Pod` or `ExternalWorkload`.
     pub kind: Kind,
     /// The namespace.
     pub namespace: &'a str,
-    /// The names of those that are alike.
+    /// The names of these pods.
     pub names: Vec<&'a str>,
-    /// What owns them, where something does: kind and name.
+    /// Their owner, if any: kind and name.
     pub owner: Option<(&'a str, &'a str)>,
-    /// Their ports; `None` where the controller does not know them, because they are not injected.
+    /// Their ports; `None` if the controller does not know the pods because they are not injected.
     pub ports: Option<Vec<PortAnswer<'a>>>,
 }
 
-/// The answer for what was asked about, workload by workload.
+/// The answers for the targets, by workload.
 pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<WorkloadAnswer<'a>> {
     let mut alike: BTreeMap<(&str, String), WorkloadAnswer<'a>> = BTreeMap::new();
     for pod in evidence.pods {
@@ -176,7 +176,7 @@ pub fn answers<'a>(evidence: &PolicyEvidence<'a>, targets: &[Target]) -> Vec<Wor
                 .map(|port| port_answer(evidence, &workload, pod, port))
                 .collect::<Vec<_>>()
         });
-        // Where nobody named a target, what is not injected is not spoken of.
+        // Without a target, pods that are not injected are omitted.
         if ports.is_none() && targets.is_empty() {
             continue;
         }
@@ -231,7 +231,7 @@ fn linkerds<'e>(evidence: &'e PolicyEvidence<'_>) -> BTreeSet<&'e str> {
 /// The label of the workloads of an extension.
 const EXTENSION: &str = "linkerd.io/extension";
 
-/// The ports that were asked about: those that were named, else all that are known.
+/// The requested ports, or all known ones.
 fn asked(known: BTreeSet<u16>, targets: &[Target], namespace: &str, name: &str) -> BTreeSet<u16> {
     let here: Vec<&Target> = targets.iter().filter(|target| target.means(namespace, name)).collect();
     if here.is_empty() || here.iter().any(|target| target.port.is_none()) {
@@ -241,7 +241,7 @@ fn asked(known: BTreeSet<u16>, targets: &[Target], namespace: &str, name: &str) 
     here.iter().filter_map(|target| target.port).collect()
 }
 
-/// The ports of a pod that are known: those that containers name, that probes ask, that Servers take, and the proxy's own.
+/// The known ports of a pod: declared ports, ports of probes, ports of Servers, and the proxy's own.
 fn known_ports<'a>(workload: &Workload<'a>, pod: &'a Pod, evidence: &PolicyEvidence<'a>) -> BTreeSet<u16> {
     let named = declared(pod);
     let proxy = pod.spec.proxy().map(|_| ADMIN);
@@ -250,7 +250,7 @@ fn known_ports<'a>(workload: &Workload<'a>, pod: &'a Pod, evidence: &PolicyEvide
 }
 
 fn declared(pod: &Pod) -> BTreeSet<u16> {
-    // The proxy's own ports are not those of an application, but for the one of its metrics.
+    // The proxy's own ports are not application ports, except for its metrics.
     let own = |container: &&crate::objects::Container| !container.name.starts_with("linkerd-");
     let containers = pod.spec.all_containers().filter(own);
     let tcp =
@@ -287,7 +287,7 @@ fn passed_over<'a>(evidence: &PolicyEvidence<'a>, workload: &Workload<'a>, port:
     evidence.index.selecting(workload, port).skip(1).map(name).collect()
 }
 
-/// What makes two pods alike.
+/// A key that is equal for pods with equal answers.
 fn fingerprint(ports: &[PortAnswer<'_>]) -> String {
     let each = ports.iter().map(|port| format!("{}={}", port.port, to_json(&port.inbound)));
     each.collect::<Vec<_>>().join(" ")
@@ -301,7 +301,7 @@ pub fn taken_by(inbound: &Inbound<'_>) -> String {
     }
 }
 
-/// The ports that anything in a namespace speaks of: containers, probes, Servers.
+/// All ports that containers, probes or Servers of a namespace mention.
 fn ports_of(evidence: &PolicyEvidence<'_>, namespace: &str) -> BTreeSet<u16> {
     let mut ports: BTreeSet<u16> =
         evidence.index.servers(namespace).iter().filter_map(|read| read.port().parse().ok()).collect();
@@ -316,8 +316,8 @@ fn ports_of(evidence: &PolicyEvidence<'_>, namespace: &str) -> BTreeSet<u16> {
     ports
 }
 
-/// The answers in the form of the controller's own: `{"inbound": {"ns/pod": {"port": answer}}}`, for every pod that was asked about;
-/// `{"error": "NOT_FOUND"}` for those that it does not know.
+/// The answers in the controller's format: `{"inbound": {"ns/pod": {"port": answer}}}` for every requested
+/// pod; `{"error": "NOT_FOUND"}` for unknown ones.
 pub fn as_controller(evidence: &PolicyEvidence<'_>, targets: &[Target]) -> Value {
     let mut inbound = Map::new();
     let mut by_namespace: BTreeMap<&str, BTreeSet<u16>> = BTreeMap::new();

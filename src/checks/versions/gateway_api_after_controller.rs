@@ -1,4 +1,5 @@
-//! `gateway-api-after-controller`: the policy controller started before kinds of routes were there, and watches none of them.
+//! `gateway-api-after-controller`: the policy controller started before some route CRDs existed, and watches
+//! none of their routes.
 
 use jiff::Timestamp;
 
@@ -39,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
              startup: {behind} of {} of its pods read none, so their clients bypass every such route",
             started.len()
         );
-        // Where it is not known whether there are routes, there may be.
+        // If the routes are unknown, some may exist.
         let routes = routes(ctx, kind);
         let severity = match routes {
             Some([]) => Severity::Info,
@@ -77,7 +78,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// The routes of a kind; `None` where they could not be had, which is noted.
+/// The routes of a kind; `None`, with a noted gap, if they are unavailable.
 fn routes<'a>(ctx: &Context<'a>, kind: Kind) -> Option<&'a [Route]> {
     match kind {
         Kind::HTTPRoute => ctx.noted(ctx.seen::<HTTPRoute>()),

@@ -1,4 +1,5 @@
-//! `gateway-api-missing`: the CRDs of Gateway API are not there, or do not serve the versions that the release asks for.
+//! `gateway-api-missing`: the CRDs of Gateway API are missing, or do not serve the versions that the release
+//! requires.
 
 use super::gateway_api::{
     GROUP, GRPC, HTTP, bring, brings_gateway_api, brought_by, comes_with_linkerd, definition,
@@ -13,21 +14,22 @@ use crate::version::{Contains, LinkerdVersion};
 
 const CATEGORY: &str = "gateway-api-crd";
 const ROW: &str = "Gateway API CRDs are installed";
-/// The other kinds of the group that served versions which routes no longer did, in one release of Gateway API or another.
+/// Other kinds of the group that, in some release of Gateway API, still served versions that routes no longer
+/// served.
 const OTHERS: [&str; 3] = [
     "referencegrants.gateway.networking.k8s.io",
     "tcproutes.gateway.networking.k8s.io",
     "tlsroutes.gateway.networking.k8s.io",
 ];
 
-/// The release that is judged, and what it wants.
+/// The evaluated release and its requirements.
 struct Judged<'a> {
     version: LinkerdVersion,
     seen: Evidence,
     wanted: &'a GatewayApi,
-    /// Whether the release's own command asks for Gateway API.
+    /// Whether the release's own CLI requires Gateway API.
     required: bool,
-    /// Whether it refuses the upgrade for want of it.
+    /// Whether it refuses the upgrade without it.
     refused: bool,
 }
 
@@ -56,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let unserved = Unserved::by(ctx, [http, grpc], &judged.version);
     let mut findings = Vec::new();
-    // The charts of the releases that need it bring it with them.
+    // The charts of releases that require it include it.
     let comes = about_to_be(ctx) && http.is_none() && grpc.is_none();
     if !unserved.asked.is_empty() && !comes {
         for other in OTHERS {
@@ -76,7 +78,8 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Whether the chart of the target's CRDs brings the definitions in its own versions: it has them, and nobody else's are there.
+/// Whether the chart of the target's CRDs installs the definitions: it contains them, and no definitions from
+/// elsewhere exist.
 fn comes_with_the_upgrade(ctx: &Context<'_>, there: [Option<&CustomResourceDefinition>; 2]) -> bool {
     let Some(upgrade) = ctx.upgraded() else { return false };
     let there: Vec<_> = there.into_iter().flatten().collect();
@@ -86,11 +89,11 @@ fn comes_with_the_upgrade(ctx: &Context<'_>, there: [Option<&CustomResourceDefin
     }
 }
 
-/// The versions that the policy controller asks for as it starts, and that nothing serves.
+/// The versions that the policy controller requires at startup and that are not served.
 struct Unserved<'a> {
     asked: Vec<&'a GroupVersion>,
     served: Vec<&'a str>,
-    /// Whether every kind that may serve them could be looked at.
+    /// Whether the definitions of all kinds that may serve them were available.
     certain: bool,
 }
 
@@ -135,13 +138,13 @@ fn absent(ctx: &Context<'_>, judged: &Judged<'_>) -> Finding {
     .remedy(remedy)
 }
 
-/// What the CLI of the target does without them.
+/// The behavior of the target's CLI without them.
 fn refusal(judged: &Judged<'_>) -> Option<Evidence> {
     let said = "exits with an error and prints no manifests until they exist and serve v1";
     judged.refused.then(|| Evidence::other(format!("linkerd upgrade of {}", judged.version), said))
 }
 
-/// The policy controller ends as it starts.
+/// The finding for a policy controller that exits at startup.
 fn no_start(
     ctx: &Context<'_>,
     judged: &Judged<'_>,
@@ -178,11 +181,11 @@ fn no_start(
             ctx.namespaces().control_plane.clone(),
             "linkerd-destination".to_owned(),
         ));
-    // A vendor's build may have the correction of a later release.
+    // A vendor's build may include a fix of a later release.
     if unserved.certain && judged.version.edge().is_some() { finding } else { finding.likely() }
 }
 
-/// Routes of one kind have no effect.
+/// The finding for one kind of routes without effect.
 fn without(
     ctx: &Context<'_>,
     judged: &Judged<'_>,

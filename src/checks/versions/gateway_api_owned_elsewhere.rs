@@ -1,4 +1,5 @@
-//! `gateway-api-owned-elsewhere`: the CRDs chart would install Gateway API, and somebody else manages it in this cluster.
+//! `gateway-api-owned-elsewhere`: the CRDs chart would install Gateway API, but another tool manages it in
+//! this cluster.
 
 use super::gateway_api::{GRPC, HTTP, definition};
 use crate::checks::control_plane::installation::{note_presumed, release};
@@ -8,10 +9,10 @@ use crate::model::control_plane::CREATED_BY;
 use crate::model::managed_by::{Installer, ManagedBy};
 use crate::objects::CustomResourceDefinition;
 
-/// The chart, and the value that has it install Gateway API.
+/// The chart, and the value that enables Gateway API.
 const CHART: &str = "linkerd-crds";
 const VALUE: &str = "installGatewayAPI";
-/// The value of charts before that one.
+/// The value in older charts.
 const BEFORE: &str = "enableHttpRoutes";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -21,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     if http.is_none() && grpc.is_none() {
         return Err(Unjudged::not_applicable("the Gateway API CRDs are not installed"));
     }
-    // Charts before the value had another one for it, on by default.
+    // Older charts have another value for it, on by default.
     let default = ctx.knowledge.releases().default_of(CHART, VALUE, &version);
     let value = if default.is_some() { VALUE } else { BEFORE };
     if default == Some("false") {

@@ -51,7 +51,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![vendors(finding, &linkerd)].into())
 }
 
-/// What a vendor's build supports is the vendor's to say; the open-source minor it is made from is a good guess.
+/// The vendor defines the support of its builds; the corresponding open-source minor is a good guess.
 fn vendors(finding: Finding, linkerd: &LinkerdVersion) -> Finding {
     match linkerd.channel() {
         Channel::Enterprise | Channel::Unmarked | Channel::Preview => finding.likely(),

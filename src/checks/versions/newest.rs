@@ -1,19 +1,19 @@
-//! Whether a version is where it should be: at the expected one, or else at the newest edge that is known here. No server is
-//! asked: the answer is as old as the release knowledge, and says so.
+//! Compares a version with the expected one, or else with the newest known edge. No server is queried: the
+//! result is as old as the embedded release data, and states this.
 
 use crate::checks::Context;
 use crate::finding::{Evidence, Severity};
 use crate::version::{Channel, LinkerdVersion};
 
-/// How a version is not where it should be.
+/// The difference between a version and the wanted one.
 pub(super) struct Behind {
-    /// A warning where somebody said what is expected, an info where only the calendar says so.
+    /// A warning for a version that differs from an expected one, an info for one that is only old.
     pub severity: Severity,
-    /// What it should be.
+    /// The wanted version.
     pub target: LinkerdVersion,
-    /// Where that is from.
+    /// The source of the wanted version.
     pub evidence: Evidence,
-    /// Whether somebody expects it.
+    /// Whether it is an expected version.
     pub expected: bool,
 }
 
@@ -25,8 +25,8 @@ impl Behind {
     }
 }
 
-/// How the version falls short; `None` where it does not, or where nothing here knows what is newest: of a vendor's builds,
-/// say.
+/// The difference of a version; `None` if there is none, or if the newest version is unknown, such as for a
+/// vendor's builds.
 pub(super) fn behind(ctx: &Context<'_>, version: &LinkerdVersion) -> Option<Behind> {
     if let Some(target) = &ctx.settings.expected_version {
         let evidence = Evidence::other("--expected-version", target.as_str());

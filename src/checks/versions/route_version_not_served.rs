@@ -7,7 +7,7 @@ use crate::finding::{Evidence, Finding, Remedy, StepKind, Subject};
 use crate::item::Kind;
 use crate::objects::{Route, TCPRoute, TLSRoute};
 
-/// How many routes are quoted.
+/// Maximum number of quoted routes.
 const QUOTED: usize = 5;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -26,7 +26,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     }
     let [tls_definition, tcp_definition] = definitions;
     let (tls_definition, tcp_definition) = (tls_definition?, tcp_definition?);
-    // Of a kind that nothing defines there are no routes, and the API server says that it does not serve it.
+    // Without a CRD there are no routes, and the API server reports the kind as not served.
     let tls = tls_definition.map_or(Ok(&[][..]), |_| tls)?;
     let tcp = tcp_definition.map_or(Ok(&[][..]), |_| tcp)?;
     let each = [(Kind::TLSRoute, tls_definition, tls), (Kind::TCPRoute, tcp_definition, tcp)];
@@ -78,7 +78,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Whether a route is for proxies: gateways have others to read theirs.
+/// Whether a route applies to proxies; gateways have their own controllers.
 fn is_of_the_mesh(route: &Route) -> bool {
     route
         .spec

@@ -1,4 +1,4 @@
-//! `stale-endpoints-release`: the control plane is of a release whose proxies may keep addresses of pods that are gone.
+//! `stale-endpoints-release`: proxies of the control plane's release may keep addresses of deleted pods.
 
 use crate::checks::control_plane::installation::of_control_plane;
 use crate::checks::{Context, Judgement, Verdict};
@@ -6,7 +6,7 @@ use crate::command::kubectl;
 use crate::finding::{Evidence, Remedy, StepKind, Subject};
 use crate::version::Contains;
 
-/// The row of the releases table that says from when to when.
+/// The row of the releases table with the affected range.
 const DEFECT: &str = "stale-endpoints";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {

@@ -1,4 +1,5 @@
-//! The certificate of tap, which serves a part of the Kubernetes API: where it stands. Reads; judges nothing.
+//! The Secret with the certificate of tap, which serves a part of the Kubernetes API. Reads it without
+//! evaluating it.
 
 use crate::checks::extensions::installed_in;
 use crate::checks::{Context, Unjudged};
@@ -6,16 +7,16 @@ use crate::finding::{Evidence, Subject};
 use crate::item::{Extension, Item, Kind, Scope};
 use crate::objects::Secret;
 
-/// The part of the API that tap serves.
+/// The API version that tap serves.
 pub(super) const API: &str = "v1alpha1.tap.linkerd.io";
-/// The Secret that holds its certificate and key.
+/// The Secret with its certificate and key.
 const SECRET: &str = "tap-k8s-tls";
 
-/// Tap, as its Secret shows it.
+/// Tap and its Secret.
 pub(super) struct Tap<'a> {
     /// The namespace of viz.
     pub(super) namespace: &'a str,
-    /// The Secret; `None` when it is known not to exist.
+    /// The Secret; `None` if it does not exist.
     pub(super) secret: Option<&'a Secret>,
 }
 
@@ -30,7 +31,7 @@ impl Tap<'_> {
         format!("Secret {}/{SECRET}", self.namespace)
     }
 
-    /// Something about the Secret as evidence.
+    /// A field of the Secret as evidence.
     pub(super) fn evidence(&self, path: &str, said: impl Into<String>) -> Evidence {
         Evidence::field(self.secret_name(), path, said)
     }
@@ -41,10 +42,10 @@ pub(super) fn item() -> Item {
     Item::Named { kind: Kind::Secret, scope: Scope::Extension(Extension::Viz), name: SECRET.to_owned() }
 }
 
-/// Tap, where viz is installed. Reads `namespaces` and the Secret.
+/// Tap, if viz is installed. Reads `namespaces` and the Secret.
 ///
 /// # Errors
-/// It is not known whether viz is installed, or whether the Secret exists.
+/// It is unknown whether viz is installed, or whether the Secret exists.
 pub(super) fn tap<'a>(ctx: &Context<'a>) -> Result<Tap<'a>, Unjudged> {
     let namespace = installed_in(ctx, Extension::Viz)?;
     let secret = ctx.named::<Secret>(Scope::Extension(Extension::Viz), SECRET)?;

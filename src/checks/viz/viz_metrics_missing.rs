@@ -13,7 +13,7 @@ use crate::item::{Extension, Program};
 use crate::model::installed::CONTROL_PLANE_NS;
 use crate::objects::Pod;
 
-/// Prometheus asks every ten seconds; a pod that is younger than some rounds may not have been asked.
+/// Prometheus scrapes every ten seconds; a pod that is younger than a few rounds may not have been scraped.
 const SOON: i64 = 60;
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -22,7 +22,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     let namespace = labelled.metadata.name.as_str();
     let Some(prometheus) = own(pods, namespace, Extension::Viz).find(|pod| runs(Program::Prometheus, pod))
     else {
-        // No pod can be asked: what another Prometheus has is known to metrics-api alone.
+        // No pod can be queried: only metrics-api can reach the data of an external Prometheus.
         return Err(match external(labelled) {
             Some(_) => ctx.unasked(Program::Prometheus, Why::NotOffered).into(),
             None => no_prometheus(pods, namespace),

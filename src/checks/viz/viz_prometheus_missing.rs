@@ -1,4 +1,4 @@
-//! `viz-prometheus-missing`: the Prometheus that viz brings lacks a role, its configuration or its pods.
+//! `viz-prometheus-missing`: the Prometheus of viz lacks a role, its configuration or its pods.
 
 use super::viz_role_missing::absent_of;
 use crate::checks::extensions::{installed_in, is_installing, own, reinstall};
@@ -12,7 +12,7 @@ use crate::missing::Missing;
 use crate::objects::rbac::{ClusterRole, ClusterRoleBinding};
 use crate::objects::{ConfigMap, Monitor, Namespace, Pod, PodMonitor, Service};
 
-/// The annotation of the namespace that says where a Prometheus of the operator's own answers.
+/// The annotation of the namespace with the URL of an external Prometheus.
 const EXTERNAL: &str = "viz.linkerd.io/external-prometheus";
 /// Its configuration.
 const CONFIG: &str = "prometheus-config";
@@ -58,7 +58,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// Namespace and name of the Service of this cluster that a URL names; `None` where it may be one of elsewhere.
+/// Namespace and name of the Service in a URL; `None` if it may be outside the cluster.
 fn service_of(url: &str) -> Option<(&str, &str)> {
     let host = url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', ':']).next()?;
     let mut parts = host.split('.');
@@ -66,13 +66,13 @@ fn service_of(url: &str) -> Option<(&str, &str)> {
     matches!(parts.next(), None | Some("svc")).then_some((home, name))
 }
 
-/// Whether Prometheus is told what to scrape by PodMonitors here, and none of them asks proxies.
+/// Whether PodMonitors configure Prometheus and none of them selects proxies.
 fn unscraped(ctx: &Context<'_>) -> bool {
     let monitors = ctx.noted(defined::<PodMonitor>(ctx)).unwrap_or_default();
     !monitors.is_empty() && !monitors.iter().any(Monitor::asks_proxies)
 }
 
-/// viz asks a Prometheus of this cluster that most likely has no metrics of proxies.
+/// The finding for a Prometheus of this cluster that most likely has no metrics of proxies.
 fn asks_no_proxy(ctx: &Context<'_>, namespace: &Namespace, url: &str) -> Finding {
     let viz = &namespace.metadata.name;
     let remedy = upgrade::step(
@@ -101,7 +101,7 @@ fn asks_no_proxy(ctx: &Context<'_>, namespace: &Namespace, url: &str) -> Finding
     .remedy(remedy)
 }
 
-/// viz asks a Prometheus of this cluster whose Service is not there.
+/// The finding for a Prometheus of this cluster whose Service does not exist.
 fn elsewhere_gone(ctx: &Context<'_>, namespace: &Namespace, url: &str, home: &str, name: &str) -> Finding {
     let viz = &namespace.metadata.name;
     let remedy = reinstall(
@@ -128,12 +128,13 @@ fn elsewhere_gone(ctx: &Context<'_>, namespace: &Namespace, url: &str, home: &st
     .remedy(remedy)
 }
 
-/// Where another Prometheus answers, if the namespace of viz names one.
+/// The URL of an external Prometheus in the annotation of viz's namespace.
 pub(super) fn external(namespace: &Namespace) -> Option<&str> {
     namespace.metadata.annotation(EXTERNAL).filter(|url| !url.is_empty())
 }
 
-/// What is said where no pod of Prometheus runs, and what it has cannot be asked: by the check that says why.
+/// The reason if no Prometheus pod runs and its data cannot be queried, with the check that reports the
+/// cause.
 pub(super) fn no_prometheus(pods: &[Pod], namespace: &str) -> Unjudged {
     let there =
         own(pods, namespace, Extension::Viz).any(|pod| pod.metadata.label("component") == Some("prometheus"));
@@ -141,7 +142,7 @@ pub(super) fn no_prometheus(pods: &[Pod], namespace: &str) -> Unjudged {
     Unjudged::blocked(by, "no pod of Prometheus is running")
 }
 
-/// Judges a part of the evidence, or notes that it is missing: the rest is judged all the same.
+/// Evaluates a part of the evidence, or notes that it is missing without stopping the check.
 fn note<T>(ctx: &Context<'_>, part: Result<T, Missing>, judge: impl FnOnce(T)) {
     match part {
         Ok(part) => judge(part),

@@ -27,7 +27,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(lost.chain(unbound).chain(reader).collect::<Vec<_>>().into())
 }
 
-/// Where nothing lets tap read how the API server signs in.
+/// The finding if no binding allows tap to read the API server's authentication settings.
 fn reader_missing(ctx: &Context<'_>, bindings: &[AnyBinding], namespace: &str) -> Option<Finding> {
     let (name, role) = ctx.knowledge.extensions().viz_auth_reader(namespace);
     let lets = |binding: &AnyBinding| {
@@ -50,10 +50,10 @@ fn reader_missing(ctx: &Context<'_>, bindings: &[AnyBinding], namespace: &str) -
     )
 }
 
-/// Where the API server keeps how it signs in.
+/// The namespace of the API server's authentication settings.
 const HOME: &str = "kube-system";
 
-/// The names that no object has.
+/// Names without an object.
 pub(super) fn absent_of<T: Object>(objects: &[T], names: Vec<String>) -> impl Iterator<Item = String> {
     names.into_iter().filter(|name| !objects.iter().any(|object| object.key().1 == name))
 }

@@ -8,9 +8,9 @@ use crate::command::{kubectl, linkerd};
 use crate::finding::{Evidence, Remedy, StepKind};
 use crate::objects::{AuthorizationPolicy, Pod};
 
-/// The variable in which the injector tells a proxy what to do where no policy says it.
+/// The variable with which the injector sets a proxy's default policy.
 const DEFAULT_POLICY: &str = "LINKERD2_PROXY_INBOUND_DEFAULT_POLICY";
-/// The policy that `linkerd viz allow-scrapes` makes, by its name.
+/// The name of the policy that `linkerd viz allow-scrapes` creates.
 const SCRAPE: &str = "prometheus-scrape";
 
 pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
@@ -56,13 +56,13 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.collect::<Vec<_>>().into())
 }
 
-/// Whether the proxy of a pod was told to refuse what no policy allows.
+/// Whether the default policy of a pod's proxy is deny.
 pub(in crate::checks) fn denies(pod: &Pod) -> bool {
     let policy = pod.spec.proxy().and_then(|proxy| proxy.env.iter().find(|v| v.name == DEFAULT_POLICY));
     policy.is_some_and(|variable| variable.value.as_deref() == Some("deny"))
 }
 
-/// The namespaces with the policy that lets Prometheus in.
+/// The namespaces with the policy that allows Prometheus.
 pub(in crate::checks) fn allowing(policies: &[AuthorizationPolicy]) -> BTreeSet<&str> {
     let named = policies.iter().filter(|policy| policy.metadata.name == SCRAPE);
     named.map(|policy| policy.metadata.namespace.as_str()).collect()

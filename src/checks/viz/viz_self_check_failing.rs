@@ -42,7 +42,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(findings.into())
 }
 
-/// What is wrong with the answer of a pod. That there is none is noted.
+/// The finding for the answer of a pod, if it is unhealthy. A missing answer is noted.
 fn ask(ctx: &Context<'_>, pod: &Pod, program: Program) -> Option<Finding> {
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
     let answer = match ctx.probe(program, namespace, name) {

@@ -1,4 +1,4 @@
-//! `viz-tap-api-unavailable`: the API of tap is not available, or was left behind.
+//! `viz-tap-api-unavailable`: the API of tap is unavailable, or its APIService is left over.
 
 use super::tap::API;
 use crate::checks::extensions::{absent, extension_namespace, own, reinstall, runs};
@@ -9,7 +9,8 @@ use crate::finding::{Evidence, Finding, Remedy, Severity, StepKind, Subject};
 use crate::item::{Extension, Scope};
 use crate::objects::{APIService, Pod};
 
-/// The row of `linkerd check` that this answers, and the one that fails as well where the APIService is missing.
+/// The row of `linkerd check` that this check answers, and the one that also fails if the APIService is
+/// missing.
 const RUNNING: &str = "tap API service is running";
 const TRUSTED: &str = "tap API server has valid cert";
 
@@ -47,7 +48,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![spared(finding(ctx, namespace, gone).evidence(evidence), ctx.are_starting(&taps))].into())
 }
 
-/// The APIService of a viz that is not there any more; `None` where it answers all the same.
+/// The finding for the APIService of an uninstalled viz; `None` if it still answers.
 fn left_behind(ctx: &Context<'_>, service: &APIService) -> Option<Finding> {
     let condition = service.status.conditions.iter().find(|condition| condition.kind == "Available");
     if condition.is_some_and(|condition| condition.status == "True") {
@@ -104,7 +105,7 @@ fn finding(ctx: &Context<'_>, namespace: &str, gone: bool) -> Finding {
             )
     };
     let finding = ctx.finding(Subject::object("APIService", "", API), message).remedy(fix);
-    // Without it there is no CA bundle that tap's certificate could be verified with.
+    // Without the APIService, no CA bundle exists to verify tap's certificate with.
     if gone {
         finding.fails_rows([RUNNING, TRUSTED]).rows_as(Severity::Error)
     } else {

@@ -16,7 +16,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         return Err(Unjudged::blocked("viz-tap-certificate-invalid", "tap has no readable certificate"));
     };
     let ending = ending(&served, ctx.now(), Soon::horizon(ctx));
-    // One behind the first that has ended fails the row as well.
+    // An expired later certificate in the bundle fails the row too.
     let ended = |certificate: &Certificate| certificate.validity(ctx.now()) == Validity::Over;
     let soon = Soon::of(ctx, &served).filter(|_| !served.iter().skip(1).any(ended)).unwrap_or(Soon::ForBoth);
     let said: Vec<String> = ending
@@ -49,9 +49,9 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
             ),
             see_renewal(&tap),
         ),
-        // What is renewed in time is nobody's matter but the row's.
+        // A certificate with timely renewal only matters to the row.
         Some((_, false)) if soon == Soon::AsSet => return Ok(Verdict::fine()),
-        // One that lives shorter is always within 60 days.
+        // Certificates with a shorter lifetime are always within 60 days.
         Some((tool, false)) => (
             Severity::Info,
             format!(
@@ -70,7 +70,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         .remedy(remedy);
     let finding =
         if severity == Severity::Info { finding.parameter("renewed").explains_nothing() } else { finding };
-    // What is overdue is so whenever it ends.
+    // An overdue renewal stays overdue whatever the expiry.
     let finding = match (tool, soon) {
         (Some((_, true)), Soon::AsSet) => soon.graded(finding.likely()),
         (Some((_, true)), _) => finding.likely(),
@@ -80,7 +80,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
     Ok(vec![finding].into())
 }
 
-/// Where it is seen whether the certificate will be renewed.
+/// The step that shows whether the certificate will be renewed.
 fn see_renewal(tap: &Tap<'_>) -> Remedy {
     match tap.secret.and_then(|secret| secret.metadata.annotation("cert-manager.io/certificate-name")) {
         Some(certificate) => Remedy::new().run(

@@ -40,7 +40,7 @@ pub(super) fn judge(ctx: &Context<'_>) -> Judgement {
         Refusal::NoBundle => "cannot be verified, as its webhook has no caBundle",
         Refusal::NotTrusted => "does not chain to the caBundle of its webhook",
     };
-    // What is not said is Fail.
+    // The default is Fail.
     let policy = if webhook.failure_policy.is_empty() { "Fail" } else { webhook.failure_policy.as_str() };
     let ignores = policy == "Ignore";
     let then = match ignores {

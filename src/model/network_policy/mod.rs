@@ -1,9 +1,10 @@
-//! Whether a cluster's network policies let a connection through, for a pod, a peer and a port: yes, no, or it cannot be said. Those
-//! of Kubernetes, Cilium and Calico are read into one form; whether the network enforces any is not looked at. Pure; what it
-//! means for a mesh is for checks to say.
+//! Evaluates whether a cluster's network policies allow a connection, for a pod, a peer and a port: yes, no,
+//! or unknown. Policies of Kubernetes, Cilium and Calico are converted to one form; whether the network
+//! enforces them is not evaluated. Pure; the checks evaluate the effect on a mesh.
 //!
-//! A pod that no policy of a direction holds for is open in that direction. Policies of Kubernetes and of Cilium add up: what one
-//! lets through passes, unless a rule of Cilium's denies it. Calico goes through its policies and those of Kubernetes in order.
+//! A pod that no policy of a direction selects is open in that direction. Policies of Kubernetes and of
+//! Cilium are additive: a connection that one of them allows passes, unless a Cilium rule denies it. Calico
+//! evaluates its policies and those of Kubernetes in order.
 
 mod added;
 mod calico;
@@ -26,7 +27,7 @@ pub use peers::RulesByPeer;
 use super::by_label::ByLabel;
 use crate::objects::{CalicoPolicy, CalicoTier, CiliumPolicy, Namespace, NetworkPolicy, Pod, Texts};
 
-/// Which way a connection goes, seen from the pod that a policy holds for.
+/// Direction of a connection, from the view of the pod that a policy selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// To the pod.
@@ -36,7 +37,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// As policies write it: the field of the rules.
+    /// The field of the rules in a policy.
     pub fn field(self) -> &'static str {
         match self {
             Direction::Ingress => "ingress",
@@ -45,68 +46,69 @@ impl Direction {
     }
 }
 
-/// The end of a connection that is not the pod.
+/// The other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Peer<'a> {
     /// A pod.
     Pod(&'a Pod),
-    /// Something with an address, and no pod of the pod network.
+    /// An address outside the pod network.
     Address(IpAddr),
-    /// An API server, whose address is not known: no selector takes it, and any block may hold it.
+    /// An API server with an unknown address: no selector matches it, and any block may contain it.
     Host,
-    /// Somebody of whom nothing is known.
+    /// An unknown peer.
     Anyone,
 }
 
-/// Where a connection goes: a port by its transport, and the pod that it belongs to, which knows it by name.
+/// The destination of a connection: a port with its protocol, and the pod that it belongs to, which defines
+/// port names.
 #[derive(Debug, Clone, Copy)]
 pub struct Port<'a> {
     /// `TCP` or `UDP`.
     pub protocol: &'static str,
     /// Its number.
     pub number: u16,
-    /// The pod, where the connection goes to one.
+    /// The pod, if the destination is one.
     pub of: Option<&'a Pod>,
 }
 
-/// What decides: a policy, and the field in it.
+/// The deciding policy and field.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decides<'a> {
     /// The policy.
     pub policy: Policy<'a>,
     /// The field: `spec.egress`, `spec.ingressDeny[0]`.
     pub field: String,
-    /// Whether a rule denies the connection; otherwise none of its rules lets it through.
+    /// Whether a rule denies the connection; otherwise none of its rules allows it.
     pub denies: bool,
-    /// What its rules name, in a line.
+    /// The ports or peers in its rules, on one line.
     pub said: String,
 }
 
-/// What keeps it from being said.
+/// The reason for an unknown result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt<'a> {
     /// The policy.
     pub policy: Policy<'a>,
     /// The field.
     pub field: String,
-    /// What of it is not known.
+    /// The unknown part.
     pub why: &'static str,
 }
 
-/// What the policies say of a connection.
+/// The result of the policies for a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Passage<'a> {
-    /// No policy of the direction holds for the pod.
+    /// No policy of the direction selects the pod.
     Open,
-    /// This one lets it through, perhaps beside others.
+    /// This policy allows it, possibly among others.
     Through(Decides<'a>),
-    /// These hold for the pod and none lets it through; or this one denies it.
+    /// These policies select the pod and none allows it; or this one denies it.
     Shut(Vec<Decides<'a>>),
-    /// It cannot be said, for these reasons.
+    /// Unknown, for these reasons.
     Unknown(Vec<Doubt<'a>>),
 }
 
-/// What policies are read from.
+/// The objects that policies are read from.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Objects<'a> {
     /// NetworkPolicies of Kubernetes.
@@ -125,11 +127,11 @@ pub struct Objects<'a> {
     pub namespaces: &'a [Namespace],
 }
 
-/// What is known beside policies: the labels of namespaces; and Calico's expressions, read once.
+/// Other inputs of the evaluation: the labels of namespaces, and Calico's parsed expressions.
 #[derive(Debug, Clone, Default)]
 pub struct Known<'a> {
     namespaces: HashMap<&'a str, &'a Texts>,
-    /// `None` where one is not understood.
+    /// `None` if it cannot be parsed.
     expressions: HashMap<&'a str, Option<Expression>>,
 }
 
@@ -138,34 +140,34 @@ impl Known<'_> {
     fn of_namespace<'k>(&'k self, namespace: &'k str, key: &str) -> Label<'k> {
         match self.namespaces.get(namespace) {
             Some(labels) => labels.get(key).map_or(Label::Absent, |value| Label::Is(value)),
-            // The API server sees to that one.
+            // The API server guarantees that one.
             None if key == "kubernetes.io/metadata.name" => Label::Is(namespace),
             None => Label::Unknown(UNKNOWN_NAMESPACE),
         }
     }
 }
 
-/// Why something cannot be said of somebody of whom nothing is known.
+/// Reason: the peer is unknown.
 pub const WHOM: &str = "whom it means";
-/// Why something cannot be said of a port that only its pod knows by name, where the pod is not known.
+/// Reason: only the pod defines the port's name, and the pod is unknown.
 pub const NAMED: &str = "a port by its name";
-/// Why something cannot be said where the labels of a namespace are not known.
+/// Reason: the labels of a namespace are unknown.
 pub const UNKNOWN_NAMESPACE: &str = "labels of a namespace that are not known";
 
 /// Policies of every kind, in the neutral form.
 #[derive(Debug, Clone, Default)]
 pub struct Policies<'a> {
     by_namespace: HashMap<&'a str, Vec<(Direction, Held<'a>)>>,
-    /// By namespace, where in its list the policies are that may hold for a pod.
+    /// By namespace, the indexes of the policies that may select a pod.
     by_label: HashMap<&'a str, ByLabel<'a>>,
     of_cluster: Vec<(Direction, Held<'a>)>,
     known: Known<'a>,
-    /// Whether there are policies of Cilium, and of Calico.
+    /// Whether Cilium policies exist, and whether Calico policies exist.
     plugins: (bool, bool),
 }
 
 impl<'a> Policies<'a> {
-    /// Of these.
+    /// Reads the policies of these objects.
     pub fn of(objects: Objects<'a>) -> Policies<'a> {
         let mut policies = Policies::default();
         for direction in [Direction::Ingress, Direction::Egress] {
@@ -204,18 +206,19 @@ impl<'a> Policies<'a> {
         policies
     }
 
-    /// Whether all of them are policies of Kubernetes: whom these mean does not depend on the pod that they hold for.
+    /// Whether all policies are Kubernetes policies, whose peers do not depend on the selected pod.
     pub fn are_of_kubernetes(&self) -> bool {
         self.plugins == (false, false)
     }
 
-    /// All of a direction.
+    /// All policies of a direction.
     pub fn all(&self, direction: Direction) -> impl Iterator<Item = &Held<'a>> {
         let lists = self.by_namespace.values().flatten().chain(&self.of_cluster);
         lists.filter(move |(of, _)| *of == direction).map(|(_, held)| held)
     }
 
-    /// Those that hold for a pod in a direction, or may: by kind and name. Pods in the network of their node are held by none.
+    /// The policies that select a pod in a direction, or may select it, by kind and name. No policy selects
+    /// pods in the host network.
     pub fn holding(&self, direction: Direction, pod: &Pod) -> Vec<(&Held<'a>, Fits)> {
         if pod.spec.host_network {
             return Vec::new();
@@ -239,12 +242,12 @@ impl<'a> Policies<'a> {
         all.map(|one| (&one.1, holds(one))).filter(|(_, holds)| *holds != Fits::No).collect()
     }
 
-    /// Whether they let a connection through on the side of one pod.
+    /// Evaluates a connection on the side of one pod.
     pub fn passage(&self, direction: Direction, pod: &Pod, port: Port<'_>, peer: Peer<'_>) -> Passage<'a> {
         self.passage_of(&self.holding(direction, pod), direction, pod, port, peer)
     }
 
-    /// The same, by the policies that hold for the pod, where several connections are asked for.
+    /// The same with the policies that select the pod, for several connections of one pod.
     pub fn passage_of(
         &self,
         holding: &[(&Held<'a>, Fits)],
@@ -272,7 +275,7 @@ impl<'a> Policies<'a> {
         }
     }
 
-    /// Whether a rule is about a connection.
+    /// Whether a rule matches a connection.
     fn fits(
         &self,
         held: &Held<'a>,
@@ -286,7 +289,7 @@ impl<'a> Policies<'a> {
         rule.holds_port(port).and(|| doubt).and(|| self.means(held, rule, direction, pod, peer))
     }
 
-    /// Whether a rule is about a peer, at whatever port.
+    /// Whether a rule matches a peer, at any port.
     pub fn means(
         &self,
         held: &Held<'a>,
@@ -312,7 +315,7 @@ fn account(pod: &Pod) -> &str {
     }
 }
 
-/// Where there are policies of Cilium and of Calico, only one of them enforces its own, and which is not known.
+/// With policies of both Cilium and Calico, only one of them enforces its own, and it is unknown which.
 fn either<'a>(cilium: Passage<'a>, calico: Passage<'a>) -> Passage<'a> {
     const WHY: &str = "whether Cilium or Calico enforces policies here";
     let doubt = |decides: Decides<'a>| Doubt { policy: decides.policy, field: decides.field, why: WHY };
