@@ -1,5 +1,5 @@
-//! What missing evidence does to a walk: a step that was told from lists that are not there, or not whole, was not judged. "There
-//! is no policy about it" says nothing where nobody could see the policies.
+//! Effect of missing evidence on a walk: a step that depends on missing or incomplete lists is not checked.
+//! The absence of a policy is unknown if policies could not be read.
 
 use super::evidence::NETWORK_POLICIES;
 use super::walk::{Outcome, Part, Walk};
@@ -7,21 +7,22 @@ use crate::item::{Item, Kind};
 use crate::missing::Missing;
 use crate::model::policy::{POLICY_KINDS, ROUTES};
 
-/// The lists that a step is told from, beside the pods and Services that it names.
+/// The lists that a step depends on, in addition to the pods and Services that it names.
 fn told_from(part: Part, outcome: Outcome) -> &'static [&'static [Kind]] {
     match (part, outcome) {
-        // Where nothing was found, more of it may be there. A workload is found by the owners of its pods.
+        // If nothing was found, an incomplete list may contain it. A workload is found by the owners of its
+        // pods.
         (Part::Client, Outcome::Stops) => &[&[Kind::Pod, Kind::ReplicaSet, Kind::Job]],
         (Part::Destination, Outcome::Stops) => &[&[Kind::Service, Kind::Pod, Kind::ReplicaSet, Kind::Job]],
         (Part::Endpoints, Outcome::Stops) => &[&[Kind::EndpointSlice]],
-        // What was found is there, whatever else is.
+        // An object that was found exists, whatever else does.
         (Part::Client | Part::Service | Part::Destination | Part::Endpoints, _) => &[],
-        // What is not known may say the contrary.
+        // Unknown objects may change the result.
         (Part::Routes, _) => &[&[Kind::ServiceProfile], &ROUTES],
         (Part::Egress, _) => &[&[Kind::EgressNetwork], &ROUTES],
         (Part::Network, _) => &[&NETWORK_POLICIES],
         (Part::Policy, _) => &[&POLICY_KINDS],
-        // From the objects at both ends alone.
+        // Depends only on the objects at both ends.
         (
             Part::OtherCluster
             | Part::Outbound
@@ -34,8 +35,8 @@ fn told_from(part: Part, outcome: Outcome) -> &'static [&'static [Kind]] {
     }
 }
 
-/// Takes back what was said of steps whose lists are missing, in part or whole: they neither pass nor stop the call then, and what
-/// would be done about one that stops it is not to be done.
+/// Marks steps as not checked if their lists are missing or incomplete: they neither pass nor stop the call,
+/// and the fix of a stopping step is removed.
 pub(super) fn take_back(walk: &mut Walk, gaps: &[Missing]) {
     for step in walk.steps.iter_mut().filter(|step| step.outcome != Outcome::NotJudged) {
         let from = told_from(step.part, step.outcome);

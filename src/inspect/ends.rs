@@ -1,5 +1,5 @@
-//! Links between clusters, seen from both ends: what one cluster says of another is held against what that other one is. Reads the
-//! evidence of both; a link whose other end is not there is said to be so.
+//! Evaluates links between clusters from both ends: compares the settings of one cluster with the state of
+//! the other. Reads the evidence of both; a link to a cluster without evidence is reported as not checked.
 
 mod access;
 mod gateway;
@@ -23,10 +23,10 @@ use serving::Serving;
 
 const TRUST_ROOTS: &str = "linkerd-identity-trust-roots";
 const CONFIG: &str = "linkerd-config";
-/// Why nothing is said of the links of a cluster.
+/// The reason if the links of a cluster are unknown.
 pub const UNREAD: &str = "its links could not be read";
 
-/// What has to be read of each cluster.
+/// The evidence that is read of each cluster.
 pub fn items() -> BTreeSet<Item> {
     let config =
         |name: &str| Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: name.to_owned() };
@@ -39,7 +39,7 @@ pub fn items() -> BTreeSet<Item> {
         .collect()
 }
 
-/// One cluster of several, as far as links go. `None` is what could not be read.
+/// The evidence of one cluster about links. `None` means that it could not be read.
 #[derive(Debug, Clone, Default)]
 pub struct End {
     links: Option<Vec<Link>>,
@@ -53,7 +53,7 @@ pub struct End {
     uid: Option<String>,
 }
 
-/// Every object of a kind, where all of them are known.
+/// Every object of a kind, if all of them are known.
 fn list<K: Listed>(cluster: &Cluster) -> Option<Vec<K::Object>>
 where
     K::Object: Clone,
@@ -62,55 +62,56 @@ where
     (answer.fetched == crate::fetched::Fetched::Complete).then(|| answer.objects::<K::Object>().to_vec())
 }
 
-/// Something that does not fit between two clusters.
+/// A mismatch between two clusters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// What does not fit, in a word.
+    /// Short identifier.
     pub check: &'static str,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// The cluster that has the link, and the one that it leads to.
+    /// The cluster with the link, and the target cluster.
     pub between: (String, String),
     /// The link: `linkerd-multicluster/east`.
     pub link: String,
     /// What is wrong.
     pub message: String,
-    /// What proves it: of which cluster, and what.
+    /// The evidence: the cluster and the fact.
     pub evidence: Vec<(String, String)>,
     /// What to do.
     pub fix: String,
 }
 
-/// What came of looking at the links of all clusters.
+/// The result for the links of all clusters.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     /// What does not fit.
     pub mismatches: Vec<Mismatch>,
-    /// Links whose two ends fit, as far as both could be read.
+    /// Links without a mismatch, as far as both ends could be read.
     pub fit: Vec<Line>,
-    /// What could not be looked at.
+    /// Links that could not be checked.
     pub unseen: Vec<Unseen>,
 }
 
-/// A link that could not be looked at, or not in full.
+/// A link that could not be checked, or not in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unseen {
     /// The link.
     pub line: Line,
-    /// Why not.
+    /// The reason.
     pub why: String,
-    /// Whether evidence was asked for that could not be had, which the exit status shows. A cluster that nobody named is none.
+    /// Whether requested evidence was unavailable, which affects the exit status. A cluster outside the run
+    /// does not count.
     pub was_asked_for: bool,
 }
 
-/// A link: from which cluster, its name, and to which.
+/// A link: source cluster, name, and target cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// The cluster that has the link.
+    /// The cluster with the link.
     pub from: String,
     /// `linkerd-multicluster/east`.
     pub link: String,
-    /// The name that it gives the other cluster.
+    /// The link's name for the target cluster.
     pub to: String,
 }
 
@@ -121,7 +122,7 @@ impl fmt::Display for Line {
 }
 
 impl End {
-    /// What there is of a cluster.
+    /// Reads the evidence of a cluster.
     pub fn of(cluster: &Cluster) -> End {
         let config = |name: &str| -> Option<&ConfigMap> {
             let item =
@@ -147,14 +148,14 @@ impl End {
         }
     }
 
-    /// Which cluster it is, where that is known.
+    /// An identifier of the cluster, if known.
     pub fn uid(&self) -> Option<&str> {
         self.uid.as_deref()
     }
 }
 
-/// Every link of every cluster against the cluster that it leads to, by the name that the link gives that one. `failed` are the
-/// clusters that were asked for and of which there is nothing.
+/// Evaluates every link against its target cluster, by the link's name for it. `failed` are the requested
+/// clusters without evidence.
 pub fn look(ends: &[(String, End)], failed: &[String]) -> Seen {
     let mut seen = Seen::default();
     for (name, end) in ends {
@@ -209,7 +210,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Everything that can be told; what could not be read is named.
+    /// Runs all comparisons for which evidence exists, and returns the missing evidence.
     fn look(&self, found: &mut Vec<Mismatch>) -> Vec<String> {
         let mut unread = Vec::new();
         match (&self.here.anchors, &self.there.anchors) {

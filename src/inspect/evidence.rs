@@ -1,4 +1,4 @@
-//! The evidence for an answer: lists out of the cluster, and what of them is missing.
+//! The evidence for an answer: lists from the cluster, and the missing ones.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::objects::{
 use crate::request::Request;
 use crate::version::LinkerdVersion;
 
-/// The lists that network policies are read from, the selectors of namespaces among them.
+/// The kinds for network policies, including namespaces for selectors.
 pub(super) const NETWORK_POLICIES: [Kind; 7] = [
     Kind::NetworkPolicy,
     Kind::CiliumNetworkPolicy,
@@ -35,7 +35,7 @@ pub(super) const NETWORK_POLICIES: [Kind; 7] = [
     Kind::Namespace,
 ];
 
-/// What is asked for to tell inbound policy.
+/// The items for inbound policy.
 pub fn policy_items() -> BTreeSet<Item> {
     let kinds = [Kind::Pod, Kind::Deployment, Kind::CustomResourceDefinition];
     let mut items: BTreeSet<Item> = kinds.into_iter().chain(POLICY_KINDS).map(Item::List).collect();
@@ -43,7 +43,7 @@ pub fn policy_items() -> BTreeSet<Item> {
     items
 }
 
-/// What is asked for to tell where calls go.
+/// The items for outbound policy.
 pub fn outbound_items() -> BTreeSet<Item> {
     let kinds = [
         Kind::Deployment,
@@ -55,7 +55,7 @@ pub fn outbound_items() -> BTreeSet<Item> {
     kinds.into_iter().chain(ROUTES).map(Item::List).chain([config()]).collect()
 }
 
-/// What is asked for to walk a call.
+/// The items for a walk.
 pub fn reach_items() -> BTreeSet<Item> {
     let kinds = [
         Kind::EndpointSlice,
@@ -79,20 +79,20 @@ fn config() -> Item {
     Item::Named { kind: Kind::ConfigMap, scope: Scope::ControlPlane, name: "linkerd-config".into() }
 }
 
-/// Lists out of a cluster; what was missing is noted.
+/// Lists from a cluster; records missing ones.
 pub struct Lists<'a> {
     cluster: &'a Cluster,
-    /// What was missing.
+    /// Missing evidence.
     pub gaps: Vec<Missing>,
 }
 
 impl<'a> Lists<'a> {
-    /// Of a cluster.
+    /// Reads from a cluster.
     pub fn of(cluster: &'a Cluster) -> Lists<'a> {
         Lists { cluster, gaps: Vec::new() }
     }
 
-    /// The objects of a kind that are there. Where nothing defines the kind there are none, and nothing is missing.
+    /// The objects of a kind. Without a CRD for the kind the list is empty, and nothing is missing.
     pub fn all<K: Listed>(&mut self) -> &'a [K::Object] {
         let item = Item::List(K::KIND);
         let Some(answer) = self.cluster.answer(&item) else {
@@ -117,18 +117,18 @@ impl<'a> Lists<'a> {
         answer.objects::<K::Object>()
     }
 
-    /// linkerd-config; what is told from it is sharper, and no gap without it.
+    /// `linkerd-config`, which only refines results, so its absence is not a gap.
     fn config(&self) -> Option<&'a ConfigMap> {
         self.cluster.answer(&config())?.objects::<ConfigMap>().first()
     }
 
-    /// Whether the chart's values say that proxies always come to each other's own port.
+    /// Whether the chart's values state that proxies always connect to each other's own port.
     pub(super) fn by_proxy(&self) -> bool {
         let values = self.config().and_then(ConfigMap::chart_values);
         values.is_some_and(|values| transport::by_header(&values))
     }
 
-    /// Whether it is known that no CustomResourceDefinition defines a kind.
+    /// Whether no CustomResourceDefinition defines a kind.
     fn is_undefined(&self, kind: Kind) -> bool {
         let answer = self.cluster.answer(&Item::List(Kind::CustomResourceDefinition));
         answer.is_some_and(|answer| {
@@ -138,7 +138,7 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// Inbound policy and the workloads that it is about.
+/// Inbound policy and its workloads.
 pub struct PolicyEvidence<'a> {
     /// All policy.
     pub index: Index<'a>,
@@ -146,19 +146,19 @@ pub struct PolicyEvidence<'a> {
     pub pods: &'a [Pod],
     /// Every ExternalWorkload.
     pub external: &'a [ExternalWorkload],
-    /// Routes that count for nothing at a Server.
+    /// Routes without effect on a Server.
     pub refused: Vec<RefusedRoute<'a>>,
-    /// The release that is installed, where it is known.
+    /// The installed release, if known.
     pub version: Option<LinkerdVersion>,
-    /// What was missing.
+    /// Missing evidence.
     pub gaps: Vec<Missing>,
 }
 
 impl<'a> PolicyEvidence<'a> {
-    /// Reads it.
+    /// Reads the evidence.
     ///
     /// # Errors
-    /// The policy controller's settings are not known, so nothing is; with what was missing.
+    /// The policy controller's settings are unknown, so every result is; contains the missing evidence.
     pub fn read(
         cluster: &'a Cluster,
         knowledge: &Knowledge,
@@ -189,13 +189,13 @@ impl<'a> PolicyEvidence<'a> {
         }
     }
 
-    /// A pod as the policy controller sees it; `None` where it does not know it.
+    /// A pod as the policy controller sees it; `None` if the controller does not know it.
     pub fn workload(&self, pod: &'a Pod) -> Option<Workload<'a>> {
         Workload::of_pod(pod, self.index.controller.quirks)
     }
 }
 
-/// The policy controller's settings, and the release that is installed, where it is known.
+/// The policy controller's settings, and the installed release, if known.
 fn settings(
     lists: &mut Lists<'_>,
     knowledge: &Knowledge,
@@ -209,7 +209,7 @@ fn settings(
     (controller.map(|controller| controller.running(lists.all::<Pod>())), version)
 }
 
-/// Outbound policy and what it is about.
+/// Outbound policy and its services.
 pub struct OutboundEvidence<'a> {
     /// All policy.
     pub index: OutboundIndex<'a>,
@@ -217,17 +217,17 @@ pub struct OutboundEvidence<'a> {
     pub services: &'a [Service],
     /// Every ServiceProfile.
     pub profiles: &'a [ServiceProfile],
-    /// The release that is installed, where it is known.
+    /// The installed release, if known.
     pub version: Option<LinkerdVersion>,
-    /// What was missing.
+    /// Missing evidence.
     pub gaps: Vec<Missing>,
 }
 
 impl<'a> OutboundEvidence<'a> {
-    /// Reads it.
+    /// Reads the evidence.
     ///
     /// # Errors
-    /// The policy controller's settings are not known, so nothing is; with what was missing.
+    /// The policy controller's settings are unknown, so every result is; contains the missing evidence.
     pub fn read(
         cluster: &'a Cluster,
         knowledge: &Knowledge,
@@ -263,7 +263,7 @@ impl<'a> OutboundEvidence<'a> {
         self.profiles.iter().any(|profile| profile.metadata.name == full)
     }
 
-    /// The ServiceProfile that has the routes of a Service, or sends its requests elsewhere.
+    /// The ServiceProfile that replaces the routes of a Service, or sends its requests elsewhere.
     pub fn profile(&self, namespace: &str, name: &str) -> Option<&'a ServiceProfile> {
         let full = format!("{name}.{namespace}.svc.{}", self.index.controller().cluster_domain);
         let says = |profile: &&ServiceProfile| {

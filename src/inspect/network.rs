@@ -1,7 +1,8 @@
-//! The part of a walk that NetworkPolicies decide: whether they let the client out to the server's pod, and into it.
+//! Step of a walk: whether NetworkPolicies allow egress of the client to the server's pod, and ingress there.
 //!
-//! Between two proxies a connection goes to the proxy's own port where the chart's values say so, and else to that or to the port that
-//! is called, by release and protocol. Where the policies say the same of both, that is what happens; where they differ, it is left open.
+//! Between two proxies, a connection uses the proxy's own port if the chart's values state this, and
+//! otherwise that port or the called port, by release and protocol. If the policies give the same result for
+//! both, it is the result; otherwise the result is unknown.
 
 use super::walk::{Outcome, Part, Walk};
 use crate::finding::{Evidence, Subject};
@@ -12,10 +13,10 @@ use crate::model::skipped::{IN, skipped};
 use crate::model::transport::INBOUND;
 use crate::objects::Pod;
 
-/// What is read of the network.
+/// The inputs of the step.
 pub(super) struct Network<'a> {
     policies: Policies<'a>,
-    /// Whether proxies always come to each other's own port.
+    /// Whether proxies always connect to each other's own port.
     by_proxy: bool,
 }
 
@@ -29,12 +30,12 @@ impl<'a> Network<'a> {
         &self.policies
     }
 
-    /// Whether the call goes on; `false` where it is shut out.
+    /// Evaluates the step. Returns `false` if the call is blocked.
     pub(super) fn walk(&self, walk: &mut Walk, client: &Pod, meshed: bool, server: &Pod, port: u16) -> bool {
         if client.metadata.key() == server.metadata.key() {
             return true;
         }
-        // To a port that the server's annotation skips, clients come without their proxy's help.
+        // Connections to a port that the server's annotation skips bypass the client's proxy.
         let skips = skipped(server, IN).is_some_and(|skipped| skipped.annotated && skipped.holds(port));
         let between = meshed && server.spec.proxy().is_some() && port != INBOUND && !skips;
         let ports: &[u16] = match between {
@@ -66,7 +67,7 @@ impl<'a> Network<'a> {
     }
 }
 
-/// Whether a client is in the network of the node on which the server runs: such connections are let in whatever policies say.
+/// Whether a client runs in the host network of the server's node; Kubernetes always allows such connections.
 fn is_of_its_node(client: &Pod, server: &Pod) -> bool {
     client.spec.host_network
         && !server.spec.host_network
@@ -81,7 +82,7 @@ fn peer(pod: &Pod) -> Peer<'_> {
     }
 }
 
-/// Notes what the policies of one direction say; whether the call may go on.
+/// Records the result of one direction's policies. Returns whether the call may continue.
 fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'_>)]) -> bool {
     let way = match direction {
         Direction::Egress => "traffic from",
@@ -178,7 +179,7 @@ fn say(walk: &mut Walk, direction: Direction, pod: &Pod, said: &[(u16, Passage<'
     true
 }
 
-/// The field that shuts a connection out.
+/// The field that blocks a connection.
 pub(super) fn evidence(decides: &Decides<'_>) -> Evidence {
     let said = if decides.denies { "denies it" } else { "allows nothing of this" };
     Evidence::field(subject(decides.policy), &decides.field, said)
@@ -195,7 +196,7 @@ fn title(policy: Policy<'_>) -> String {
     format!("{whose}{} {}", policy.kind(), policy.meta().name)
 }
 
-/// Several of one kind share its name.
+/// Policies of one kind share the kind's name.
 fn titles(policies: &[Policy<'_>]) -> String {
     let mut said: Vec<String> = Vec::new();
     let mut before = None;
@@ -277,7 +278,7 @@ mod tests {
 
         let other = pod("other", "x", false);
         let (on, steps) = walked(std::slice::from_ref(&front), &other, false, &api);
-        // The labels of that namespace are not known.
+        // The labels of that namespace are unknown.
         assert!(on && steps[1].0 == Outcome::NotJudged, "{steps:?}");
 
         let deny = policy("shop", json!({"podSelector": {}, "policyTypes": ["Ingress"]}));

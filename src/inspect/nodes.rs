@@ -1,5 +1,6 @@
-//! What is known of each node whose files were given: the files of its CNI directory in their order, which of them its runtime loads,
-//! which plugins stand in them, and whether linkerd-cni is called. Read, not judged: the checks say what is wrong with it.
+//! The CNI configuration of each node with node evidence: the files of its CNI directory in order, those that
+//! its runtime loads, their plugins, and whether linkerd-cni is called. Reads without evaluating: the checks
+//! report faults.
 
 use jiff::Timestamp;
 
@@ -14,28 +15,28 @@ pub struct NodeCni {
     pub node: String,
     /// When its files were collected.
     pub collected_at: Option<Timestamp>,
-    /// The container runtime, as the node says it: `containerd://1.7.25`.
+    /// The container runtime from the node's status: `containerd://1.7.25`.
     pub runtime: Option<String>,
-    /// The directory that the runtime reads, and whether that is only the usual one.
+    /// The directory that the runtime reads, and whether it is only assumed.
     pub directory: (String, bool),
-    /// What the runtime does with it.
+    /// The result of loading the directory.
     pub loads: Loads,
-    /// Whether linkerd-cni is called for a new pod; `None` where that cannot be told.
+    /// Whether linkerd-cni is called for a new pod; `None` if unknown.
     pub calls_linkerd_cni: Option<bool>,
-    /// What of that cannot be told, each a clause.
+    /// The unknown parts, each as a clause.
     pub open: Vec<String>,
-    /// Its files, in the order in which the runtime looks at them.
+    /// Its files, in the order in which the runtime reads them.
     pub files: Vec<NodeFile>,
 }
 
-/// What a runtime loads.
+/// The files that a runtime loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loads {
     /// Files of its directory.
     File,
-    /// Nothing, and why: there is none, or the one that it takes is broken.
+    /// Nothing, with the reason: there is no file, or the selected one is invalid.
     Nothing(String),
-    /// It cannot be told, and why.
+    /// Unknown, with the reason.
     Unknown(String),
 }
 
@@ -46,13 +47,13 @@ pub struct NodeFile {
     pub name: String,
     /// Whether the runtime loads it.
     pub loaded: bool,
-    /// The types of its plugins, in order; those that another plugin calls have a level of more than 0.
+    /// The types of its plugins, in order; plugins that another plugin calls have a level above 0.
     pub plugins: Vec<(String, usize)>,
-    /// Why no runtime could load it, or why it is not known what is in it.
+    /// Why no runtime could load it, or why its content is unknown.
     pub defect: Option<String>,
 }
 
-/// Every node whose files were given, in the order of their names.
+/// Every node with node evidence, sorted by name.
 pub fn nodes(cluster: &Cluster) -> Vec<NodeCni> {
     let known: &[Node] =
         cluster.answer(&crate::item::Item::List(Node::LIST.kind())).map_or(&[], |answer| answer.objects());
@@ -114,7 +115,7 @@ fn of(snapshot: &NodeSnapshot, runtime: Option<&str>) -> NodeCni {
     }
 }
 
-/// The paths of the files that are loaded.
+/// The paths of the loaded files.
 fn loaded(chain: &Chain<'_>) -> Vec<String> {
     match &chain.effective {
         Effective::File(loaded) => {

@@ -1,4 +1,5 @@
-//! `meshdoctor policy --to`: what clients of a namespace get on the way to a Service or to an address outside.
+//! `meshdoctor policy --to`: the outbound policy for clients of a namespace, to a Service or an outside
+//! address.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -11,10 +12,10 @@ use crate::model::policy::{Outbound, OutboundRule, RouteKind, Spoken, outbound_t
 use crate::names;
 use crate::objects::{MethodMatch, RouteMatch, ServiceProfile, ValueMatch};
 
-/// What is called.
+/// The destination of calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Called {
-    /// A Service, and one of its ports; all where none is named.
+    /// A Service and one of its ports; all without a port.
     Service {
         /// Its namespace.
         namespace: String,
@@ -27,7 +28,7 @@ pub enum Called {
     Address(SocketAddr),
 }
 
-/// A text that names nothing that is called.
+/// A text that is not a destination.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a NAMESPACE/SERVICE, NAMESPACE/SERVICE:PORT or ADDRESS:PORT")]
 pub struct NotCalled(pub String);
@@ -63,26 +64,26 @@ impl fmt::Display for Called {
     }
 }
 
-/// The answer for one port of what is called.
+/// The answer for one port of a destination.
 pub struct CallAnswer<'a> {
-    /// What is called, port and all.
+    /// The destination, with its port.
     pub called: Called,
     /// The namespace of the clients.
     pub from: String,
-    /// What holds; `None` for an address inside of the cluster that is no Service.
+    /// The outbound policy; `None` for an address inside the cluster that does not belong to a Service.
     pub outbound: Option<Outbound<'a>>,
-    /// The ServiceProfile that has the routes instead.
+    /// The ServiceProfile that replaces the routes.
     pub profile: Option<&'a ServiceProfile>,
-    /// Whether the Service is there; of addresses it is not asked.
+    /// Whether the Service exists; not evaluated for addresses.
     pub there: bool,
-    /// Whether it declares the port; of addresses it is not asked.
+    /// Whether it declares the port; not evaluated for addresses.
     pub declared: bool,
-    /// Routes that name it, and of which the controller has said nothing yet: kind and name.
+    /// Routes that name it and have no status from the controller yet: kind and name.
     pub unjudged: Vec<(RouteKind, String)>,
 }
 
 impl CallAnswer<'_> {
-    /// Whether it is an answer to what was asked.
+    /// Whether it is an answer to this request.
     pub fn is_about(&self, asked: &Called) -> bool {
         match (asked, &self.called) {
             (
@@ -94,7 +95,7 @@ impl CallAnswer<'_> {
     }
 }
 
-/// What holds for calls.
+/// The outbound policy for the destinations.
 pub fn answers<'a>(
     evidence: &OutboundEvidence<'a>,
     called: &[Called],
@@ -145,7 +146,7 @@ pub fn answers<'a>(
     answers
 }
 
-/// The answers in the form of the controller's own: `{"outbound": [{"query": …, "policy": …}]}`.
+/// The answers in the controller's format: `{"outbound": [{"query": …, "policy": …}]}`.
 pub fn as_controller(answers: &[CallAnswer<'_>], cluster_domain: &str) -> Value {
     let each = answers.iter().map(|answer| {
         let query = match &answer.called {
@@ -171,7 +172,7 @@ pub fn catches_all(outbound: &Outbound<'_>) -> bool {
     outbound.routes.iter().flat_map(|route| &route.rules).any(|rule| any_request(outbound, rule))
 }
 
-/// Whether a rule is about every request.
+/// Whether a rule matches every request.
 fn any_request(outbound: &Outbound<'_>, rule: &OutboundRule<'_>) -> bool {
     let hosts = outbound
         .routes
@@ -193,7 +194,7 @@ fn any_request(outbound: &Outbound<'_>, rule: &OutboundRule<'_>) -> bool {
     !hosts && (tls || rule.rule.matches.is_empty() || rule.rule.matches.iter().any(any))
 }
 
-/// What a rule is about, for people.
+/// The requests that a rule matches, as text.
 pub fn matched(rule: &OutboundRule<'_>) -> String {
     if rule.rule.matches.is_empty() {
         return "every request".to_owned();

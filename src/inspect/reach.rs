@@ -1,5 +1,6 @@
-//! `meshdoctor reach`: would a call get from one workload to another? It is walked as Linkerd walks it, and each step says what it
-//! was told from. The first step that stops the call ends the walk; what could not be told is named as such.
+//! `meshdoctor reach`: predicts whether a call from one workload to another succeeds. It follows the path of
+//! the call in Linkerd, and each step shows its evidence. The walk ends at the first step that stops the
+//! call; steps without evidence are marked as such.
 
 mod control_plane;
 mod endpoints;
@@ -36,7 +37,7 @@ use crate::objects::{
 };
 use identity::Certificates;
 
-/// Everything that a walk reads.
+/// The inputs of a walk.
 pub struct Mesh<'a> {
     policy: PolicyEvidence<'a>,
     slices: &'a [EndpointSlice],
@@ -59,7 +60,7 @@ pub struct Mesh<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Caller<'c> {
     pod: &'c Pod,
-    /// Whether the call passes a proxy of it.
+    /// Whether the call passes the client's proxy.
     meshed: bool,
 }
 
@@ -71,8 +72,8 @@ impl<'c> Caller<'c> {
 }
 
 impl<'a> Mesh<'a> {
-    /// From the evidence of policy and the other evidence about calls. `connection` is added to printed commands. `traffic`: what
-    /// is sent; `None` if that is not known.
+    /// Combines the policy evidence with the other evidence about calls. `connection` is added to printed
+    /// commands. `traffic` is the kind of traffic; `None` if unknown.
     pub fn new(
         mut policy: PolicyEvidence<'a>,
         mut outbound: OutboundEvidence<'a>,
@@ -124,12 +125,12 @@ impl<'a> Mesh<'a> {
         }
     }
 
-    /// What was missing.
+    /// Missing evidence.
     pub fn gaps(&self) -> &[crate::missing::Missing] {
         &self.policy.gaps
     }
 
-    /// The pods of an end: the pod of that name, or those of the workload of that name.
+    /// The pods of an end: the pod of that name, or the pods of the workload of that name.
     pub fn pods_of(&self, namespace: &str, name: &str) -> Vec<&'a Pod> {
         let here =
             self.policy.pods.iter().filter(|pod| pod.metadata.namespace == namespace && !pod.is_finished());
@@ -140,7 +141,7 @@ impl<'a> Mesh<'a> {
         others.into_iter().filter(|pod| self.owners.of(pod).name == name).collect()
     }
 
-    /// What to do about a name that nothing has: with the nearest one of the namespace, where one is near.
+    /// The fix for a name without an object, with the nearest name in the namespace, if any.
     fn meant(&self, namespace: &str, name: &str, next: &str, with_services: bool) -> String {
         let (workloads, services) = self.of_namespace(namespace);
         if workloads.is_empty() && services.is_empty() {
@@ -211,7 +212,7 @@ impl<'a> Mesh<'a> {
         Some((said, format!("{to}:{}", example.as_deref().unwrap_or("PORT"))))
     }
 
-    /// What of this cluster a host or an address is.
+    /// The object of this cluster that a host or an address refers to.
     fn of_host<'h>(&'h self, host: &'h str) -> Option<Place<'h>> {
         if let Ok(address) = host.parse::<IpAddr>() {
             let service = self.outbound.services.iter().find(|service| service.spec.has_address(address));
@@ -232,12 +233,12 @@ impl<'a> Mesh<'a> {
             [pod, service, namespace] => (Some(*pod), *service, *namespace),
             _ => return None,
         };
-        // Without `.svc` it is tried as such a name first, and is a host outside where there is no such Service.
+        // Without `.svc`, resolution tries such a name first; without such a Service it is an outside host.
         let is_here = whole.is_some() || self.service(namespace, service).is_some();
         is_here.then(|| Place { namespace, name: pod.unwrap_or(service), is_pod: pod.is_some() })
     }
 
-    /// Walks a call. What was told from lists that are missing is not judged.
+    /// Walks a call. Steps that depend on missing lists are not checked.
     pub fn walk(&self, from: &End, to: &End) -> Walk {
         let mut walk = self.walked(from, to);
         doubt::take_back(&mut walk, self.gaps());
@@ -340,7 +341,7 @@ impl<'a> Mesh<'a> {
     }
 }
 
-/// What a host is: a Service, or a pod of a headless one by its own name.
+/// The object that a host refers to: a Service, or a pod of a headless Service by its own name.
 struct Place<'h> {
     namespace: &'h str,
     name: &'h str,
@@ -362,7 +363,7 @@ fn skips(client: &Pod, port: u16) -> bool {
     skipped::skipped(client, OUT).is_some_and(|skipped| skipped.holds(port))
 }
 
-/// Notes that the client's proxy skips a port; whether the call goes by the proxy.
+/// Records that the client's proxy skips a port. Returns whether the call bypasses the proxy.
 fn skipped(walk: &mut Walk, client: &Pod, port: u16) -> bool {
     let Some(skipped) = skipped::skipped(client, OUT).filter(|skipped| skipped.holds(port)) else {
         return true;

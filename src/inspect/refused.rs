@@ -1,4 +1,5 @@
-//! Routes of Servers that count for nothing, because the policy controller does not take them there or has not yet said so.
+//! Routes without effect on their Server, because the policy controller rejects them or has not written a
+//! status yet.
 
 use crate::knowledge::Knowledge;
 use crate::model::policy::status::{ParentAnswer, Refused, StatusObjects, Statuses, Writes};
@@ -6,10 +7,10 @@ use crate::model::policy::{Objects, RouteKind};
 use crate::objects::{Kind, POLICY_CONTROLLER, Route};
 use crate::version::LinkerdVersion;
 
-/// Kind, namespace and name, and why.
+/// Kind, namespace and name, and the reason.
 pub type RefusedRoute<'a> = (Kind, (&'a str, &'a str), String);
 
-/// Each route with the Server that does not take it. `complete`: the Servers are all that there are.
+/// Each route with a Server that rejects it. `complete`: the list of Servers is complete.
 pub fn of_servers<'a>(
     objects: &Objects<'a>,
     version: Option<&LinkerdVersion>,
@@ -36,7 +37,7 @@ pub fn of_servers<'a>(
     refused
 }
 
-/// Why a route does not count at a Server; nothing where its status says that it does.
+/// Why a route has no effect on a Server; `None` if its status shows that it has.
 fn why(kind: RouteKind, route: &Route, answer: &ParentAnswer<'_>, complete: bool) -> Option<String> {
     let mut statuses = route.status.parents.iter();
     let own = statuses

@@ -1,5 +1,5 @@
-//! The part of a walk that outbound policy decides: which routes count on the way to a Service, and whether an address outside may be
-//! called at all.
+//! Step of a walk for outbound policy: the effective routes of a Service, and whether an outside address may
+//! be called.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,9 +12,9 @@ use crate::model::policy::{
 };
 use crate::objects::{Kind, Pod, Service, ServiceProfile};
 
-/// Where a call goes on after the routes.
+/// The next destination after the routes.
 pub(super) enum Next {
-    /// Nowhere.
+    /// The call ends.
     Ends,
     /// To the Service itself.
     Service,
@@ -22,7 +22,7 @@ pub(super) enum Next {
     Backends(Vec<(String, String, u16)>),
 }
 
-/// What of routes and profiles applies to calls of a port, and where the call goes on.
+/// Evaluates the routes and profiles for a port. Returns the next destination.
 pub(super) fn service(
     walk: &mut Walk,
     index: &OutboundIndex<'_>,
@@ -55,7 +55,7 @@ pub(super) fn service(
     by_routes(walk, outbound, (service, port), calls)
 }
 
-/// The time limits of requests, as the end of a sentence.
+/// The timeouts of requests, as the end of a sentence.
 fn limits(timeouts: impl IntoIterator<Item = Timeouts>, calls: &Calls) -> String {
     let limits = timeouts.into_iter().flat_map(|limits| [limits.request, limits.response]).flatten();
     match limits.min() {
@@ -88,7 +88,7 @@ fn by_profile(walk: &mut Walk, profile: &ServiceProfile, calls: &Calls) {
     ));
 }
 
-/// Whether all of what a rule matches fails; `None` where none of it does.
+/// Whether all requests that a rule matches fail; `None` if none does.
 fn failing(rule: &OutboundRule<'_>, calls: &Calls) -> Option<(bool, String)> {
     let weighted = || rule.backends.iter().filter(|backend| backend.weight > 0);
     let said = |backend: &Backend<'_>| {
@@ -164,7 +164,7 @@ fn by_routes(
     if outcome == Outcome::Stops { Next::Ends } else { Next::Backends(backends) }
 }
 
-/// The Services to which rules send what they match, each once, as far as requests get there.
+/// The Services to which rules send requests, each once, if requests can reach them.
 fn backends(rules: &[&OutboundRule<'_>], service: &Service, port: u16) -> Vec<(String, String, u16)> {
     let (namespace, name) = service.metadata.key();
     let itself = || (namespace.to_owned(), name.to_owned(), port);
@@ -187,7 +187,7 @@ fn backends(rules: &[&OutboundRule<'_>], service: &Service, port: u16) -> Vec<(S
     all
 }
 
-/// A call of what lies outside of the cluster, by a client whose proxy takes it.
+/// Evaluates a call to an outside destination, for a client whose proxy handles it.
 pub(super) fn outside(walk: &mut Walk, index: &OutboundIndex<'_>, client: Option<&Pod>, to: &End) {
     let not_here = format!("{} is outside the cluster: the evidence does not cover it", to.name);
     let answer = client.zip(to.port).and_then(|(client, port)| {

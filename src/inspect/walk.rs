@@ -1,4 +1,4 @@
-//! A walk from one end of a call to the other: its steps, how each goes and what it was told from.
+//! A walk from the client of a call to its destination: steps with their outcome and evidence.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,15 +9,15 @@ use crate::names;
 /// An end of a call: a pod, a workload, a Service, or a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
-    /// The namespace; `None` for a host outside.
+    /// The namespace; `None` for an outside host.
     pub namespace: Option<String>,
     /// The name.
     pub name: String,
-    /// The port; of a called end only.
+    /// The port; only for the destination.
     pub port: Option<u16>,
 }
 
-/// A text that names no end of a call.
+/// A text that is not an end of a call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a NAMESPACE/NAME, NAMESPACE/NAME:PORT or HOST:PORT")]
 pub struct NoEnd(pub String);
@@ -69,54 +69,54 @@ impl fmt::Display for End {
     }
 }
 
-/// How a step goes.
+/// The outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
-    /// The call goes on.
+    /// The call continues.
     Passes,
-    /// The evidence does not show it.
+    /// Unknown from the evidence.
     NotJudged,
-    /// Some of the calls end here, others go on.
+    /// Some of the calls end here, others continue.
     Partly,
     /// The call ends here.
     Stops,
 }
 
-/// What a step is about.
+/// The subject of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The calling pod, and whether it is meshed.
     Client,
-    /// What is called.
+    /// The destination.
     Destination,
-    /// The Service that is called.
+    /// The called Service.
     Service,
-    /// The cluster that the Service stands for.
+    /// The cluster that the Service belongs to.
     OtherCluster,
-    /// What the client's proxy leaves alone.
+    /// Traffic that bypasses the client's proxy.
     Outbound,
-    /// What the client's proxy needs of the control plane.
+    /// The client's proxy and the control plane.
     ControlPlane,
     /// Routes and ServiceProfiles.
     Routes,
-    /// Policy about what is outside.
+    /// Policy for outside destinations.
     Egress,
-    /// What the proxies take the protocol for.
+    /// The protocol that the proxies detect.
     Protocol,
-    /// What is behind the Service.
+    /// The endpoints of the Service.
     Endpoints,
     /// NetworkPolicies.
     Network,
-    /// The called pod, and what its proxy leaves alone.
+    /// The called pod, and traffic that bypasses its proxy.
     Server,
-    /// Whether both proxies trust one anchor.
+    /// Whether both proxies share a trust anchor.
     Identity,
     /// Authorization.
     Policy,
 }
 
 impl Part {
-    /// As it is printed.
+    /// The printed name.
     pub const fn name(self) -> &'static str {
         match self {
             Part::Client => "client",
@@ -140,19 +140,19 @@ impl Part {
 /// A step of the walk.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// What it is about.
+    /// The subject.
     pub part: Part,
-    /// How it goes.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What is so.
+    /// The conclusion.
     pub says: String,
-    /// What it was told from.
+    /// The evidence.
     pub evidence: Vec<Evidence>,
-    /// What the call must be for the step to pass, as an if-clause without "if".
+    /// The condition for the step to pass, as an if-clause without "if".
     pub condition: Option<String>,
-    /// What to do, where it stops.
+    /// The fix for a step that stops.
     pub fix: Option<String>,
-    /// Lines to paste for it: commands, or a manifest.
+    /// Commands or a manifest for the fix, as lines to paste.
     pub paste: Vec<String>,
 }
 
@@ -161,19 +161,19 @@ pub struct Step {
 pub struct Walk {
     /// The client.
     pub from: String,
-    /// What is called.
+    /// The destination.
     pub to: String,
     /// The steps, up to the one that stops the call.
     pub steps: Vec<Step>,
 }
 
 impl Walk {
-    /// One without steps.
+    /// A walk without steps.
     pub fn new(from: String, to: String) -> Walk {
         Walk { from, to, steps: Vec::new() }
     }
 
-    /// The worst of its steps: one that stops, else one that stops some calls, else one that the evidence does not show.
+    /// The worst outcome of its steps: stops, partly stops, or not checked.
     pub fn outcome(&self) -> Outcome {
         self.steps.iter().map(|step| step.outcome).max().unwrap_or(Outcome::NotJudged)
     }
@@ -193,13 +193,14 @@ impl Walk {
         &mut self.steps[last]
     }
 
-    /// An empty walk between the same ends, for one of several ways on.
+    /// An empty walk between the same ends, for one of several branches.
     pub(super) fn branch(&self) -> Walk {
         Walk::new(self.from.clone(), self.to.clone())
     }
 
-    /// Goes on by several ways at once: one of them carries each call. The steps of the best are taken over; of the others those
-    /// that do not pass, each with the name of its way. What stops only some of the ways stops only a part of the calls.
+    /// Joins branches, of which each carries a part of the calls. Adds the steps of the best branch, and the
+    /// steps that do not pass of the others, with the name of their branch. If only some branches stop, the
+    /// call stops partly.
     pub(super) fn join(&mut self, ways: Vec<(String, Walk)>) {
         let passes = |walk: &Walk| walk.outcome() < Outcome::Partly;
         let some_pass = ways.iter().any(|(_, way)| passes(way));
@@ -213,7 +214,7 @@ impl Walk {
         ways.iter().for_each(|(_, way)| common = &common & &weak_steps(way));
         let mut ways: Vec<(bool, String, Walk)> =
             ways.into_iter().enumerate().map(|(at, (name, way))| (at != best, name, way)).collect();
-        // The steps of the best way first.
+        // The best branch first.
         ways.sort_by_key(|(other, ..)| *other);
         for (other, name, way) in ways {
             for mut step in way.steps {
@@ -234,7 +235,7 @@ impl Walk {
         }
     }
 
-    /// What the call must be to get through, where nothing stops it: each an if-clause without "if".
+    /// The conditions for the call to succeed if no step stops it, each an if-clause without "if".
     pub fn conditions(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.steps.iter().filter_map(|step| step.condition.as_deref()).collect();
         all.dedup();

@@ -1,5 +1,6 @@
-//! Whether the other end of a link lets the link's controller in: the ServiceAccount that credentials are made for, and what it may
-//! read. The credentials themselves are secret and not read, so which account they are of is known only where there is one.
+//! Checks that the target cluster grants access to the link's controller: the ServiceAccount for its
+//! credentials, and its permissions. The credentials are secret and not read, so the account is only known if
+//! there is a single one.
 
 use super::{CLUSTER, Mismatch, Pair, list};
 use crate::finding::Severity;
@@ -8,14 +9,15 @@ use crate::model::Cluster;
 use crate::objects::rbac::{AnyBinding, AnyRole, may};
 use crate::objects::{ClusterRole, ClusterRoleBinding, Kind, Listed, ServiceAccount};
 
-/// What is read for it.
+/// The kinds that are read.
 pub(super) const KINDS: [Kind; 3] = [ServiceAccount::KIND, ClusterRole::KIND, ClusterRoleBinding::KIND];
-/// ServiceAccounts of the extension's own pods: these two, and those of links, which name their cluster.
+/// ServiceAccounts of the extension's own pods: these two, and those of links, which contain the cluster's
+/// name.
 const OWN: [&str; 2] = ["linkerd-gateway", "linkerd-local-service-mirror"];
-/// What a link's controller watches over there before it can mirror anything.
+/// The permissions in the target cluster without which a link's controller cannot mirror anything.
 const READ: [(&str, &str); 2] = [("services", "list"), ("services", "watch")];
 
-/// Who may read what, as far as links go.
+/// Accounts and roles, as far as links need them.
 #[derive(Debug, Clone)]
 pub(super) struct Access {
     accounts: Vec<(String, String)>,
@@ -24,10 +26,10 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// Of a cluster; `None` where it could not be read.
+    /// Reads them; `None` if they could not be read.
     pub(super) fn of(cluster: &Cluster) -> Option<Access> {
         let accounts = list::<ServiceAccount>(cluster)?;
-        // The chart, `linkerd multicluster install` and `allow` make them, under a name that can be chosen.
+        // The chart, `linkerd multicluster install` and `allow` create them with a configurable name.
         let is_remote = |account: &&ServiceAccount| {
             let meta = &account.metadata;
             let is_own = OWN.iter().any(|own| meta.name == *own) || meta.label(CLUSTER).is_some();
@@ -43,7 +45,7 @@ impl Access {
         })
     }
 
-    /// What an account may not do of what a link needs.
+    /// The first permission for a link that an account lacks.
     fn lacks(&self, (namespace, name): &(String, String)) -> Option<String> {
         let may = |(resource, verb): &(&str, &str)| {
             may((&self.roles, &self.bindings), (namespace, name), ("", resource, verb))
@@ -54,7 +56,7 @@ impl Access {
 }
 
 impl Pair<'_> {
-    /// What keeps the link's controller from reading the other cluster.
+    /// The mismatch that prevents the link's controller from reading the other cluster.
     pub(super) fn access(&self, access: &Access) -> Option<Mismatch> {
         let (from, to) = (&self.line.from, &self.line.to);
         let here = format!(

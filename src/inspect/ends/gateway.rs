@@ -1,17 +1,18 @@
-//! The gateway of a link: whether it is there and serves, under the identity, at the ports and the address that the link names.
+//! Checks the gateway of a link: whether it exists and serves, with the identity, the ports and the address
+//! in the link.
 
 use super::{Mismatch, Pair};
 use crate::finding::Severity;
 use crate::objects::Service;
 
 const GATEWAY_IDENTITY: &str = "mirror.linkerd.io/gateway-identity";
-/// The port that calls go to.
+/// A mismatch of the port for calls.
 const PORT: &str = "gateway-port-differs";
-/// The port that is probed.
+/// A mismatch of the probe port.
 const PROBE: &str = "gateway-probe-port-differs";
 
 impl Pair<'_> {
-    /// What does not fit of the gateway that the link goes through; what could not be read of it.
+    /// Adds the mismatches of the link's gateway. Returns missing evidence.
     pub(super) fn gateways(&self, services: &[Service], found: &mut Vec<Mismatch>) -> Option<String> {
         if !self.link.has_gateway() {
             return None;
@@ -40,7 +41,7 @@ impl Pair<'_> {
         }
     }
 
-    /// The gateway that the link means; what does not fit where there is none.
+    /// The gateway of the link, or the mismatch if it does not exist.
     fn gateway<'s>(&self, services: &'s [Service]) -> Result<&'s Service, Box<Mismatch>> {
         let (from, to) = (&self.line.from, &self.line.to);
         let gateways: Vec<&Service> = services.iter().filter(|service| is_gateway(service)).collect();
@@ -57,7 +58,8 @@ impl Pair<'_> {
         };
         let by_identity =
             |service: &&Service| service.metadata.annotation(GATEWAY_IDENTITY) == Some(said.as_str());
-        // Several Services may stand before one gateway: the one with the address of the link is meant, else one that serves.
+        // Several Services may belong to one gateway: prefer the one with the link's address, then one that
+        // serves.
         let meant = |service: &&Service| {
             let named = addresses(service).iter().any(|address| self.names(address));
             (named, matches!(self.serves(service), Ok(None)))
@@ -81,7 +83,7 @@ impl Pair<'_> {
         })
     }
 
-    /// Whether an address is one of those of the link.
+    /// Whether an address is among those of the link.
     fn names(&self, address: &str) -> bool {
         self.link.spec.gateway_address.split(',').any(|said| said.trim() == address)
     }
@@ -90,13 +92,13 @@ impl Pair<'_> {
         format!("Link {} spec.gatewayAddress: {}", self.line.link, self.link.spec.gateway_address)
     }
 
-    /// Whether anything takes calls behind the gateway.
+    /// Whether the gateway has endpoints that accept calls.
     ///
     /// # Errors
-    /// What could not be read to tell it.
+    /// The missing evidence.
     fn serves(&self, gateway: &Service) -> Result<Option<Mismatch>, String> {
         let (from, to) = (&self.line.from, &self.line.to);
-        // Whatever it leads to is outside of the cluster.
+        // Its target is outside the cluster.
         if &*gateway.spec.kind == "ExternalName" {
             return Ok(None);
         }
@@ -132,12 +134,12 @@ impl Pair<'_> {
         )))
     }
 
-    /// A port that the link names and the gateway does not have.
+    /// A port in the link that the gateway does not have.
     fn port(&self, gateway: &Service, check: &'static str, field: &str, said: &str) -> Option<Mismatch> {
         let (from, to) = (&self.line.from, &self.line.to);
         let port: u16 = said.parse().ok()?;
         let serves = gateway.spec.ports.iter().any(|one| one.port == port);
-        // Ports of nodes are asked for when the link is made, and may be others by now; nothing is known of them here.
+        // Node ports are read when the link is created, and may have changed; they are unknown here.
         if serves || &*gateway.spec.kind == "NodePort" {
             return None;
         }
@@ -154,8 +156,8 @@ impl Pair<'_> {
         Some(self.mismatch(check, Severity::Error, message, [(from, here), (to, there)], self.link_again()))
     }
 
-    /// A load balancer that has no address, or none of those of the link. A link may name others on purpose
-    /// (`--gateway-addresses`), so that neither is an error.
+    /// A load balancer without an address, or with none of the link's. A link may have other addresses on
+    /// purpose (`--gateway-addresses`), so neither is an error.
     fn address(&self, gateway: &Service) -> Option<Mismatch> {
         let (from, to) = (&self.line.from, &self.line.to);
         let there = addresses(gateway);
@@ -194,7 +196,7 @@ impl Pair<'_> {
     }
 }
 
-/// Whether a Service is a gateway for other clusters.
+/// Whether a Service is a multicluster gateway.
 pub(super) fn is_gateway(service: &Service) -> bool {
     service.metadata.annotation(GATEWAY_IDENTITY).is_some()
 }
@@ -203,7 +205,7 @@ fn shown(gateway: &Service) -> String {
     format!("Service {}/{}", gateway.metadata.namespace, gateway.metadata.name)
 }
 
-/// The addresses that a load balancer has.
+/// The addresses of a load balancer.
 fn addresses(gateway: &Service) -> Vec<&str> {
     let ingress = gateway.status.load_balancer.ingress.iter();
     ingress

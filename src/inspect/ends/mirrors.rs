@@ -1,4 +1,4 @@
-//! What one cluster exports, and what the other one has of it: mirrors, and members of federated services.
+//! Compares the exported services of one cluster with the mirrors and federated members in the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,44 +11,44 @@ use crate::objects::{LabelSelector, Service};
 const MIRRORED: &str = "mirror.linkerd.io/mirrored-service";
 const EXPORTED: &str = "mirror.linkerd.io/exported";
 const FEDERATED: &str = "mirror.linkerd.io/federated";
-/// The label of a mirror of one pod of a headless service, with the name of that service's mirror.
+/// The label of the mirror of one pod of a headless service, with the name of that service's mirror.
 const OF_HEADLESS: &str = "mirror.linkerd.io/headless-mirror-svc-name";
-/// How many services are named.
+/// Maximum number of named services.
 const NAMED: usize = 5;
 
-/// Namespace and name of a service over there.
+/// Namespace and name of a service in the other cluster.
 type Key<'s> = (&'s str, &'s str);
 
-/// One way in which services of the other cluster come here.
+/// One way of importing services from the other cluster.
 struct Way<'o> {
-    /// What chooses them, as the link says it or by default.
+    /// The selectors of the link, or the default ones.
     chosen_by: Vec<LabelSelector>,
-    /// That by which they are sure to come: an old link says nothing of what its release does not have.
+    /// The selectors that certainly apply: an old link lacks those that its release does not have.
     wanted_by: Vec<LabelSelector>,
-    /// The label by which they are chosen unless the link says otherwise.
+    /// The default label of the selector.
     label: &'static str,
-    /// What there is of them here.
+    /// The services that exist in this cluster.
     here: BTreeSet<Key<'o>>,
     said: Said,
 }
 
-/// What is said of one way.
+/// The check names and texts of one way.
 struct Said {
-    /// Of a service over there that is not here, and of one that should be.
+    /// For a service of the other cluster that is missing here, and for one that should exist.
     missing: (&'static str, &'static str),
-    /// Of one that is here and not there.
+    /// For one that exists here, but not in the other cluster.
     gone: (&'static str, &'static str),
-    /// Of one that is here, and there, and not chosen.
+    /// For one that exists in both clusters, but is no longer selected.
     withdrawn: (&'static str, &'static str),
-    /// What it is here.
+    /// Its kind in this cluster.
     here: &'static str,
 }
 
-/// Why what is here should not be, with the check and the harm that [`Said`] has for it.
+/// Why an imported service is outdated, with check and consequence from [`Said`].
 enum Stale {
-    /// It is not there.
+    /// The original does not exist.
     Gone((&'static str, &'static str)),
-    /// It is there and not chosen.
+    /// The original exists, but is not selected.
     Withdrawn((&'static str, &'static str)),
 }
 
@@ -75,7 +75,8 @@ fn named(all: &[Key<'_>]) -> String {
 }
 
 impl Pair<'_> {
-    /// What is exported over there and not here, and what is here and not there, or not exported any more.
+    /// The mismatches: exported services that are missing here, and mirrors whose original is missing or no
+    /// longer exported.
     pub(super) fn mirrors(
         &self,
         own: &[Service],
@@ -142,8 +143,8 @@ impl Pair<'_> {
         ]
     }
 
-    /// What is mirrored here, by the service that it is of. The pods of a headless service have mirrors of their own, which go
-    /// with that of the service.
+    /// The mirrored services, by original. The pods of a headless service have mirrors of their own, which
+    /// belong to that of the service.
     fn mirrored<'o>(&self, own: &'o [Service]) -> BTreeSet<Key<'o>> {
         let to = self.line.to.as_str();
         let ending = format!("-{to}");
@@ -158,7 +159,7 @@ impl Pair<'_> {
         keys.collect()
     }
 
-    /// The services over there that federated services here have as members.
+    /// The services in the other cluster that are members of federated services here.
     fn members<'o>(&self, own: &'o [Service]) -> BTreeSet<Key<'o>> {
         let mut all = BTreeSet::new();
         for meta in own.iter().map(|service| &service.metadata) {
@@ -190,7 +191,7 @@ impl Pair<'_> {
         })
     }
 
-    /// What is here and should not be any more.
+    /// The mismatch for outdated mirrors.
     fn stale(&self, way: &Way<'_>, said: Stale, all: &[Key<'_>]) -> Option<Mismatch> {
         let (from, to) = (&self.line.from, &self.line.to);
         let (check, harm, over_there, shown) = match said {

@@ -1,4 +1,5 @@
-//! What stands behind the gateways of a cluster: whether any endpoint takes calls, and Deployments without replicas.
+//! The endpoints behind the gateways of a cluster: whether any accepts calls, and Deployments without
+//! replicas.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,36 +8,36 @@ use super::list;
 use crate::model::Cluster;
 use crate::objects::{Deployment, EndpointSlice, Kind, Listed, Meta, Pod, Service, Texts, Workload};
 
-/// What is read for it. Pods are looked at where they are there anyway.
+/// The kinds that are read. Pods are used if they are available anyway.
 pub(super) const KINDS: [Kind; 2] = [EndpointSlice::KIND, Deployment::KIND];
 
-/// What stands behind each gateway, by namespace and name of its Service.
+/// The endpoints behind each gateway, by namespace and name of its Service.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Serving {
     behind: BTreeMap<(String, String), Behind>,
-    /// The services of which endpoints are known, by namespace and name.
+    /// The services with known endpoints, by namespace and name.
     filled: BTreeSet<(String, String)>,
 }
 
-/// What stands behind a gateway.
+/// The endpoints behind a gateway.
 #[derive(Debug, Clone, Default)]
 struct Behind {
-    /// How many are ready of how many, and which; `None` where neither endpoints nor pods could be read.
+    /// Number of ready endpoints, of all, and their kind; `None` if neither endpoints nor pods could be read.
     counted: Option<(usize, usize, &'static str)>,
-    /// Deployments of its pods, where none of them is to have any.
+    /// The Deployments of its pods, if all are scaled to zero.
     scaled_to_zero: Vec<String>,
 }
 
-/// A gateway behind which nothing takes calls.
+/// A gateway without an endpoint that accepts calls.
 pub(super) struct Dead {
-    /// Deployments that are to have no pods; none where pods are wanted.
+    /// Deployments that are scaled to zero; empty if pods are wanted.
     pub scaled_to_zero: Vec<String>,
-    /// What shows it.
+    /// The evidence.
     pub evidence: String,
 }
 
 impl Serving {
-    /// Of every gateway of a cluster, and which services have endpoints.
+    /// Reads the gateways of a cluster, and the services with endpoints.
     pub(super) fn of(cluster: &Cluster) -> Serving {
         let services = list::<Service>(cluster).unwrap_or_default();
         let deployments = list::<Deployment>(cluster).unwrap_or_default();
@@ -57,14 +58,14 @@ impl Serving {
         Serving { behind: behind.collect(), filled: filled.collect() }
     }
 
-    /// Whether it is not known of a headless service that it has endpoints. A controller that mirrors such services as what they are
-    /// makes the mirror once there are some.
+    /// Whether it is unknown if a headless service has endpoints. A controller that mirrors such services as
+    /// headless creates the mirror once there are some.
     pub(super) fn awaits_endpoints(&self, service: &Service) -> bool {
         let (namespace, name) = service.metadata.key();
         service.spec.cluster_ip.headless && !self.filled.contains(&(namespace.to_owned(), name.to_owned()))
     }
 
-    /// Why nothing takes calls behind a gateway; `None` where something does.
+    /// Why a gateway accepts no calls; `None` if it does.
     pub(super) fn dead(&self, gateway: &Service) -> Option<Result<Dead, &'static str>> {
         let key = (gateway.metadata.namespace.to_string(), gateway.metadata.name.to_string());
         let Behind { counted, scaled_to_zero } = self.behind.get(&key).cloned().unwrap_or_default();
@@ -82,7 +83,7 @@ impl Serving {
     }
 }
 
-/// Endpoints of a Service, of which how many are ready.
+/// Number of ready endpoints of a Service, and of all.
 fn endpoints(service: &Service, slices: &[EndpointSlice]) -> (usize, usize, &'static str) {
     let meta = &service.metadata;
     let own = slices.iter().filter(|slice| {
@@ -93,7 +94,7 @@ fn endpoints(service: &Service, slices: &[EndpointSlice]) -> (usize, usize, &'st
     (ready.len(), ready.len() + not.len(), "endpoints")
 }
 
-/// The same by its pods; `None` where it has no selector, and somebody else writes its endpoints.
+/// The same from its pods; `None` without a selector, whose endpoints another component manages.
 fn pods_behind(service: &Service, pods: &[Pod]) -> Option<(usize, usize, &'static str)> {
     if service.spec.selector.is_empty() {
         return None;
@@ -115,8 +116,8 @@ fn is_ready(pod: &Pod) -> bool {
     pod.status.phase == "Running" && !containers.is_empty() && containers.iter().all(|one| one.ready)
 }
 
-/// The Deployments behind a Service, where all of them are to have no pods and nothing else is behind it: what still runs of them
-/// is about to end.
+/// The Deployments behind a Service, if all are scaled to zero and nothing else is behind it: their remaining
+/// pods are terminating.
 fn scaled_to_zero(service: &Service, deployments: &[Workload], pods: Option<&[Pod]>) -> Vec<String> {
     let own = || {
         deployments.iter().filter(|one| is_behind(service, &one.metadata, &one.spec.template.metadata.labels))

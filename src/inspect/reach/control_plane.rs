@@ -1,5 +1,5 @@
-//! The part of a walk that the control plane decides: whether the client's proxy learns where a call goes, and which policy
-//! the server's proxy holds while the policy controller is away.
+//! Step of a walk for the control plane: whether the client's proxy can resolve the destination, and the
+//! policy that the server's proxy applies while the policy controller is down.
 
 use super::{Caller, Mesh, subject};
 use crate::finding::Evidence;
@@ -12,12 +12,12 @@ use crate::model::policy::{AuthorizedBy, Inbound, Index, TakenBy, Workload};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Meta, Pod};
 
-/// The parts of the control plane that a proxy needs before it sends a call: component, container and port.
+/// The components that a proxy needs before it sends a call: component, container and port.
 const NEEDED: [(&str, &str, u16); 2] =
     [("destination", "destination", 8086), ("destination", "policy", 8090)];
 
 impl<'a> Mesh<'a> {
-    /// Whether the client's proxy learns where the call goes; `false` where it cannot.
+    /// Evaluates service discovery of the client's proxy. Returns `false` if it fails.
     pub(super) fn discovery(&self, walk: &mut Walk, caller: Caller<'_>) -> bool {
         if !caller.meshed || caller.pod.metadata.label(COMPONENT) == Some("destination") {
             return true;
@@ -38,8 +38,8 @@ impl<'a> Mesh<'a> {
         self.selectors_are_valid(walk) && self.network_lets_out(walk, caller.pod)
     }
 
-    /// Notes that the client and destination may share no trust anchor. Proxies of the control plane take theirs from a ConfigMap when
-    /// they start, so it is not in their environment which ones they have.
+    /// Records that the client and destination may share no trust anchor. Proxies of the control plane read
+    /// theirs from a ConfigMap at startup, so their environment does not contain them.
     fn trusts_destination(&self, walk: &mut Walk, client: &Pod) {
         let (Some(ours), Some((theirs, evidence))) =
             (super::identity::anchors(client), &self.certificates.roots)
@@ -60,7 +60,8 @@ impl<'a> Mesh<'a> {
         self.restart(step, &[client]);
     }
 
-    /// Whether destination gives out endpoints: some releases give out none while one Server has a selector that is not valid.
+    /// Whether destination returns endpoints: in some releases a single Server with an invalid selector
+    /// prevents this.
     fn selectors_are_valid(&self, walk: &mut Walk) -> bool {
         if !self.policy.index.controller.quirks.selector_drops_endpoints {
             return true;
@@ -83,7 +84,8 @@ impl<'a> Mesh<'a> {
         false
     }
 
-    /// Whether network policies let the client's proxy out to the control plane. A proxy that became ready under them shows that they do.
+    /// Whether network policies allow the client's proxy to reach the control plane. A proxy that became
+    /// ready under them shows that they do.
     fn network_lets_out(&self, walk: &mut Walk, client: &Pod) -> bool {
         let ready_since = client
             .container_status(PROXY_CONTAINER)
@@ -120,8 +122,8 @@ impl<'a> Mesh<'a> {
         true
     }
 
-    /// The policy that the server's proxy holds: while the policy controller is away, that of the moment when it went, and of a pod that
-    /// started later its default policy alone. The second is what there is to say of that.
+    /// The policy that the server's proxy applies: while the policy controller is down, the last known one,
+    /// or only the default policy for a pod that started later. The second value is a text about this.
     pub(super) fn applied(
         &self,
         workload: &Workload<'a>,

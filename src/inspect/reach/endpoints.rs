@@ -1,4 +1,4 @@
-//! The part of a walk that is about the pods behind a Service: which of them calls go to, and why there are none.
+//! Step of a walk for the pods behind a Service: the pods that receive calls, or why there are none.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,15 @@ use crate::model::policy::Spoken;
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{EndpointSlice, Kind, Pod, Service, ServicePort, TargetPort};
 
-/// Pods that are the same to a call.
+/// Pods that are equivalent for a call.
 struct Alike<'a> {
     pod: &'a Pod,
     count: usize,
 }
 
 impl<'a> Mesh<'a> {
-    /// Goes on to the pods behind a Service: to the port that `port` leads to, or, without one, to `number` of the pods themselves.
+    /// Continues to the pods behind a Service: to the target of `port`, or, without one, to `number` of the
+    /// pods themselves.
     pub(super) fn to_endpoints(
         &self,
         walk: &mut Walk,
@@ -50,7 +51,7 @@ impl<'a> Mesh<'a> {
         walk.join(ways);
     }
 
-    /// The pods behind a Service, one of each kind that a call may meet.
+    /// The pods behind a Service, one for each kind that a call may reach.
     fn endpoints(&self, walk: &mut Walk, caller: Caller<'_>, service: &Service) -> Vec<Alike<'a>> {
         let (ready, all) = self.ready(service);
         let selected: Vec<&'a Pod> = selected(service, self.policy.pods).collect();
@@ -66,7 +67,7 @@ impl<'a> Mesh<'a> {
             .evidence(endpoints_of(service, format!("{ready} of {all} ready")));
         let is_ready = |pod: &&Pod| pod.condition("Ready").is_some_and(|ready| ready.status == "True");
         let serving: Vec<&'a Pod> = selected.iter().copied().filter(is_ready).collect();
-        // A Service can take pods that are not ready.
+        // A Service can include pods that are not ready.
         let serving = if serving.is_empty() || ready > serving.len() { selected } else { serving };
         if serving.is_empty() {
             let says = "none of the Service's endpoints is a pod of this cluster that it selects";
@@ -80,8 +81,9 @@ impl<'a> Mesh<'a> {
         alike.into_values().collect()
     }
 
-    /// What distinguishes pods for a call: what made them, their labels, the proxy and its trust anchors, whether it is ready, since
-    /// when, and where they run. Pods of one ReplicaSet can differ: some without a proxy, or with other labels.
+    /// The properties that distinguish pods for a call: their owner and labels, the proxy with its trust anchors,
+    /// whether it is ready, since when, and the place where they run. Pods of one ReplicaSet can differ: some
+    /// without a proxy, or with other labels.
     fn likeness(&self, caller: Caller<'_>, pod: &Pod) -> (String, String) {
         let made = match pod.metadata.controller() {
             Some(_) => generation(pod),
@@ -103,13 +105,13 @@ impl<'a> Mesh<'a> {
         (made, format!("{ready} {late} {itself} {node} {meshed} {anchors:?} {labels:?}"))
     }
 
-    /// How many endpoints of a Service are ready, and how many there are.
+    /// Number of ready endpoints of a Service, and of all.
     pub(super) fn ready(&self, service: &Service) -> (usize, usize) {
         EndpointSlice::counted(self.slices, service)
     }
 }
 
-/// Notes that a pod has no port of the name that a Service's port leads to.
+/// Records that a pod has no port with the name in the Service's targetPort.
 fn unnamed(walk: &mut Walk, port: &ServicePort, pod: &Pod) {
     let name = match &port.target_port {
         Some(TargetPort::Name(name)) => name.as_str(),
@@ -120,7 +122,7 @@ fn unnamed(walk: &mut Walk, port: &ServicePort, pod: &Pod) {
         .fix("give the container's port that name, or write its number as targetPort");
 }
 
-/// Notes that a Service has no ready endpoint, of this number of endpoints.
+/// Records that a Service has no ready endpoint among this number of endpoints.
 pub(super) fn none_ready<'w>(
     walk: &'w mut Walk,
     service: &Service,

@@ -1,4 +1,4 @@
-//! The part of a walk that certificates decide: whether the proxies of both ends accept each other.
+//! Step of a walk for certificates: whether the proxies of both ends accept each other.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -17,22 +17,22 @@ use crate::objects::{ConfigMap, Deployment, Kind, Listed, Pod, Secret};
 
 /// The Secret of the issuer.
 const ISSUER: &str = "linkerd-identity-issuer";
-/// What the chart sets unless it is told otherwise.
+/// The defaults of the chart.
 const LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 const SKEW: SignedDuration = SignedDuration::from_secs(20);
 
-/// What of the evidence says whether the proxies' certificates are valid.
+/// The evidence for valid proxy certificates.
 pub(super) struct Certificates {
-    /// Whether the issuer is within its validity period, and what shows that; `None` where there is no issuer to read.
+    /// The validity of the issuer and its evidence; `None` if the issuer could not be read.
     issuer: Option<(Validity, Evidence)>,
-    /// The trust anchors that are in force, and where they are.
+    /// The current trust anchors and their location.
     pub(super) roots: Option<(BundlePrint, Evidence)>,
-    /// Whether the issuer could not be looked at.
+    /// Whether the issuer is unknown.
     pub(super) unseen: bool,
-    /// How long certificates are valid, the allowance for clocks included.
+    /// Lifetime of certificates, including the allowance for clock skew.
     lifetime: SignedDuration,
     at: Timestamp,
-    /// Whether `at` is this machine's clock, for evidence that does not state when it was collected.
+    /// Whether `at` is this machine's clock, for evidence without a capture time.
     by_clock: bool,
 }
 
@@ -75,7 +75,7 @@ impl Certificates {
         Certificates { issuer, roots, unseen, lifetime: lifetime(cluster), at: cluster.at, by_clock }
     }
 
-    /// Whether no proxy can have a valid certificate, or none of one of these pods; with what shows it.
+    /// Whether no proxy, or no proxy of one of these pods, can have a valid certificate, with the evidence.
     fn expired(&self, control_plane: &ControlPlane<'_>, pods: [&Pod; 2]) -> Option<Expired> {
         if let Some((Validity::Over, evidence)) = &self.issuer {
             let says = "the issuer's certificate has expired, and so have those of all proxies".to_owned();
@@ -87,7 +87,7 @@ impl Certificates {
         let Some(since) = since else { return self.perhaps_expired(pods, evidence) };
         let old =
             control_plane.pods_of("identity").filter_map(|pod| pod.metadata.creation_timestamp.get()).max();
-        // A proxy that is older than the pods of identity may hold a certificate that was made with other settings.
+        // A proxy that is older than the identity pods may have a certificate from other settings.
         let by_these = |pod: &&Pod| proxy_started(pod).zip(old).is_some_and(|(started, old)| started >= old);
         let away = self.at.duration_since(since);
         let renewed = self.lifetime.checked_mul(3).unwrap_or(self.lifetime) / 10;
@@ -121,14 +121,14 @@ impl Certificates {
     }
 }
 
-/// That certificates have expired, or may have.
+/// Expired certificates, known or possible.
 struct Expired {
     known: bool,
     says: String,
     evidence: Vec<Evidence>,
 }
 
-/// For how long identity issues certificates, by its arguments.
+/// The lifetime of issued certificates, from identity's arguments.
 fn lifetime(cluster: &Cluster) -> SignedDuration {
     let deployments = cluster.answer(&Item::List(Deployment::KIND));
     let deployments =
@@ -145,20 +145,20 @@ fn lifetime(cluster: &Cluster) -> SignedDuration {
     lifetime.saturating_add(argument("identity-clock-skew-allowance").unwrap_or(SKEW))
 }
 
-/// The trust anchors in the environment of a pod's proxy, as far as they are there.
+/// The trust anchors in the environment of a pod's proxy, if known.
 pub(super) fn anchors(pod: &Pod) -> Option<BundlePrint> {
-    // What is kept of the variable is the print of its certificates.
+    // The stored value of the variable is the fingerprint of its certificates.
     let print: BundlePrint = pod.spec.proxy()?.env_value(TRUST_ANCHORS)?.parse().ok()?;
     Some(print).filter(|print| !print.is_empty())
 }
 
-/// Where they are.
+/// The field of the anchors.
 pub(super) fn path() -> String {
     format!("containers[linkerd-proxy].env[{TRUST_ANCHORS}]")
 }
 
 impl Mesh<'_> {
-    /// Whether the proxies of client and server accept each other; `false` where they do not.
+    /// Evaluates whether the proxies of client and server accept each other. Returns `false` if they do not.
     pub(super) fn identities(&self, walk: &mut Walk, client: &Pod, server: &Pod) -> bool {
         if let Some(mut expired) = self.certificates.expired(&self.control_plane, [client, server]) {
             if self.certificates.by_clock {
@@ -194,7 +194,8 @@ impl Mesh<'_> {
                 let ends = [(client, &ours), (server, &theirs)];
                 let mut stale: Vec<&Pod> =
                     ends.iter().filter(|(_, held)| !is_current(held)).map(|(pod, _)| *pod).collect();
-                // Both have a current anchor, each another one of the bundle: new pods get the whole bundle.
+                // Both have a current anchor, but different ones of the bundle: new pods get the whole
+                // bundle.
                 if stale.is_empty() {
                     stale = vec![client, server];
                 }
@@ -221,7 +222,7 @@ impl Mesh<'_> {
         true
     }
 
-    /// Notes what keeps identity from issuing certificates: proxies that run keep theirs until it expires.
+    /// Records a reason why identity cannot issue certificates: running proxies keep theirs until expiry.
     fn new_certificates(&self, walk: &mut Walk) {
         for finding in &self.issuance.obstacles {
             let says = format!(

@@ -1,4 +1,4 @@
-//! The last part of a walk: what lets a call to the port of a pod, and whether policy authorizes it there.
+//! Last step of a walk: whether the call reaches the port of a pod, and whether policy authorizes it.
 
 use super::traffic::{CalledPort, Ends, Known};
 use super::{Caller, Mesh, subject};
@@ -13,11 +13,11 @@ use crate::model::skipped::{IN, skipped};
 use crate::objects::container::PROXY_CONTAINER;
 use crate::objects::{Kind, Pod, Server, ServerPort};
 
-/// The ports of the proxy itself, which it serves whatever its container declares.
+/// The ports of the proxy itself, which it serves whether declared or not.
 const OF_PROXY: [u16; 3] = [4143, 4190, 4191];
 
 impl<'a> Mesh<'a> {
-    /// The last part of the way: to the port of a pod. `spoken`: how the client's proxy treats the call.
+    /// The last part of the path: to the port of a pod. `spoken`: how the client's proxy treats the call.
     pub(super) fn to_pod(
         &self,
         walk: &mut Walk,
@@ -99,7 +99,7 @@ impl<'a> Mesh<'a> {
         self.policy(walk, &inbound, who, caller, (pod, port));
     }
 
-    /// How a client's proxy treats a call of a pod's own address.
+    /// How a client's proxy treats a call to a pod's own address.
     pub(super) fn spoken_to_pod(&self, pod: &'a Pod, port: u16) -> Spoken {
         let index = &self.policy.index;
         let opaque = match Workload::of_pod(pod, index.controller.quirks) {
@@ -109,7 +109,8 @@ impl<'a> Mesh<'a> {
         if opaque { Spoken::Opaque } else { Spoken::Detect }
     }
 
-    /// Notes that a Server of another namespace makes destination take the port for opaque, in releases that look across namespaces.
+    /// Records that a Server of another namespace makes destination treat the port as opaque, in releases
+    /// that evaluate all namespaces.
     fn opaque_from_elsewhere(&self, walk: &mut Walk, workload: &Workload<'_>, port: u16) {
         if !self.policy.index.controller.quirks.opaque_across_namespaces {
             return;
@@ -142,7 +143,7 @@ impl<'a> Mesh<'a> {
             .fix("give its podSelector a label that only the pods of its own namespace have, or upgrade Linkerd");
     }
 
-    /// The protocol of a port by its number or its name, if the server speaks first in it.
+    /// The protocol of a port, from its number or name, if its server speaks first.
     fn server_first(&self, pod: &Pod, port: u16) -> Option<&'a str> {
         let declared = pod.spec.all_containers().flat_map(|container| &container.ports);
         let names: Vec<&str> =
@@ -153,7 +154,7 @@ impl<'a> Mesh<'a> {
         known.next().map(|known| known.title.as_str())
     }
 
-    /// Notes how both ends treat the connection; `false` where nothing of it gets through.
+    /// Records how both ends treat the connection. Returns `false` if it fails.
     fn protocol(&self, walk: &mut Walk, ends: Ends, called: CalledPort<'_>) -> bool {
         let Some(said) = ends.evaluate(self.traffic, called, self.calls) else { return true };
         let outcome = match said.fate {
@@ -170,7 +171,7 @@ impl<'a> Mesh<'a> {
         outcome != Outcome::Stops
     }
 
-    /// Notes whether the policy of the port authorizes the client.
+    /// Records whether the policy of the port authorizes the client.
     fn policy(
         &self,
         walk: &mut Walk,
@@ -224,7 +225,8 @@ impl<'a> Mesh<'a> {
     }
 }
 
-/// Whether the pod's own containers can serve the port, as far as they say; `false` where none of them runs.
+/// Whether the pod's own containers can serve the port, from their declarations; `false` if none of them
+/// runs.
 fn serves(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod, port: u16) -> bool {
     let statuses = &pod.status.container_statuses;
     let mut own = statuses.iter().filter(|status| status.name != PROXY_CONTAINER).peekable();
@@ -257,7 +259,7 @@ fn serves(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod, port: u16) -> bool {
     true
 }
 
-/// Notes that the pod's proxy does not run.
+/// Records that the pod's proxy does not run.
 fn proxy_is_down(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod) -> bool {
     let Some(status) = pod.container_status(PROXY_CONTAINER).filter(|status| !status.ready) else {
         return false;
@@ -271,7 +273,7 @@ fn proxy_is_down(mesh: &Mesh<'_>, walk: &mut Walk, pod: &Pod) -> bool {
     true
 }
 
-/// How many requests the port takes, and what the others get.
+/// The rate limit of the port, and the response to requests above it.
 fn limited(inbound: &Inbound<'_>, calls: &Calls) -> Option<String> {
     let by = inbound.rate_limit.as_ref()?.by;
     let total = by.spec.total.as_ref().map(|limit| {

@@ -1,4 +1,4 @@
-//! The part of a walk that is about a Service: its port, its routes, and where these send a call.
+//! Step of a walk for a Service: its port, its routes, and the next destination.
 
 use super::endpoints::none_ready;
 use super::{Caller, Mesh, skipped, skips};
@@ -45,7 +45,7 @@ impl<'a> Mesh<'a> {
             Err(undeclared) => undeclared,
         };
         if let Some(cluster) = service.metadata.label(MIRRORS_CLUSTER) {
-            // Where a gateway stands between, its address is the only endpoint here.
+            // With a gateway, its address is the only endpoint here.
             let by_gateway = service.metadata.label(REMOTE_DISCOVERY).is_none();
             let (ready, all) = self.ready(service);
             if by_gateway && ready == 0 {
@@ -83,8 +83,8 @@ impl<'a> Mesh<'a> {
         }
     }
 
-    /// The port of the Service that is called; one that it does not declare as `Err`, if the release sends the call on. `None` if
-    /// the call ends here.
+    /// The called port of the Service; `Err` for an undeclared port, if the release forwards such calls.
+    /// `None` if the call ends here.
     fn chosen<'s>(
         &self,
         walk: &mut Walk,
@@ -142,7 +142,7 @@ impl<'a> Mesh<'a> {
         Some(Err(port))
     }
 
-    /// Goes on to the backends that routes name: each takes its part of the calls.
+    /// Continues to the backends of routes, each of which receives a part of the calls.
     fn to_backends(
         &self,
         walk: &mut Walk,
@@ -163,8 +163,8 @@ impl<'a> Mesh<'a> {
         walk.join(ways);
     }
 
-    /// A Service without an address: its name leads to its pods, and the port that is called is that of the pod. Neither targetPort
-    /// nor routes of the Service apply.
+    /// A Service without an address: its name resolves to its pods, and the called port is the pod's. Neither
+    /// targetPort nor routes of the Service apply.
     fn to_headless(&self, walk: &mut Walk, caller: Caller<'_>, service: &Service, port: Option<u16>) {
         let (namespace, name) = service.metadata.key();
         let object = Subject::object(Kind::Service, namespace, name);

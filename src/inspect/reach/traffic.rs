@@ -1,9 +1,9 @@
-//! What the proxies of both ends do with the bytes of a connection, by who sends the first of them.
+//! How the proxies of both ends handle the bytes of a connection, by the side that sends first.
 
 use crate::knowledge::Calls;
 use crate::model::policy::{Protocol, Spoken};
 
-/// What is sent, as far as proxies distinguish it.
+/// The kind of traffic, as far as proxies distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Traffic {
     /// HTTP/1.
@@ -42,7 +42,7 @@ impl Traffic {
     }
 }
 
-/// What is known about the called port.
+/// Known facts about the called port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CalledPort<'a> {
     /// The Server that sets its protocol.
@@ -81,9 +81,9 @@ const BAD_REQUEST: &str = "answered with HTTP 400";
 pub(super) struct Said {
     /// The whole sentence.
     pub(super) says: String,
-    /// What is known of the traffic that was asked about; of several kinds the best.
+    /// The result for the requested traffic; the best of several kinds.
     pub(super) fate: Known,
-    /// What it must be, where some of it fails: a clause with "if" or "unless".
+    /// The condition on the traffic if some of it fails: a clause with "if" or "unless".
     pub(super) condition: Option<String>,
 }
 
@@ -99,7 +99,7 @@ pub(super) enum Known {
 }
 
 impl Ends {
-    /// What they do with traffic of one kind, or of each if it is not known which.
+    /// The result for traffic of one kind, or of each if the kind is unknown.
     pub(super) fn evaluate(
         self,
         traffic: Option<Traffic>,
@@ -215,7 +215,7 @@ fn in_short(how: String, fates: &[(Traffic, Fate)], called: CalledPort<'_>, call
     says
 }
 
-/// What a client's proxy does by itself.
+/// The result of the client's proxy alone.
 fn by_client(client: Spoken, traffic: Traffic) -> Fate {
     match (client, traffic) {
         (Spoken::Opaque, _) => Fate::Flows,
@@ -234,7 +234,8 @@ fn by_client(client: Spoken, traffic: Traffic) -> Fate {
     }
 }
 
-/// What the server's proxy does with what a client's proxy sends: that tells it when it does not carry HTTP, so it detects nothing.
+/// The result of the server's proxy for traffic from a client's proxy, which announces traffic that is not
+/// HTTP, so nothing is detected.
 fn by_server(client: Spoken, server: Option<Protocol>, traffic: Traffic) -> Fate {
     let is_http = matches!(traffic, Traffic::Http1 | Traffic::Http2);
     match server {
@@ -247,7 +248,7 @@ fn by_server(client: Spoken, server: Option<Protocol>, traffic: Traffic) -> Fate
     }
 }
 
-/// What the server's proxy does with a connection that no proxy sends: it looks for TLS first.
+/// The result of the server's proxy for a connection without a client proxy: it looks for TLS first.
 fn unmeshed(server: Option<Protocol>, traffic: Traffic) -> Fate {
     match (server, traffic) {
         (None | Some(Protocol::Opaque), _) => Fate::Flows,
@@ -259,7 +260,7 @@ fn unmeshed(server: Option<Protocol>, traffic: Traffic) -> Fate {
     }
 }
 
-/// What the traffic must be, where some of it fails: the shorter of what works and what does not.
+/// The condition on the traffic if some of it fails: the shorter list of working or failing kinds.
 fn condition(fates: &[(Traffic, Fate)]) -> Option<String> {
     let of = |fails: bool| {
         let those = fates.iter().filter(|(_, fate)| matches!(fate, Fate::Fails(_)) == fails);
