@@ -1,8 +1,8 @@
-//! What the proxy injector decides: which pods the API server sends to it, and what it then does with them, from the
-//! webhook's selectors, the annotations of namespace and pod, and the pod's specification. The rules are those of
-//! releases 2.12 to 2.20, which agree on all of them.
+//! Decisions of the proxy injector: the pods that the API server sends to it, and the result for each, from
+//! the webhook's selectors, the annotations of namespace and pod, and the pod's specification. The rules are
+//! those of releases 2.12 to 2.20, which are equal.
 //!
-//! Pure over what it is given. What really happened to a pod is for checks to compare.
+//! Pure. The checks compare the decision with the actual pod.
 
 mod called;
 
@@ -15,48 +15,48 @@ use crate::objects::{LabelSelector, Meta, Namespace, PodSpec, Webhook};
 pub use called::{Clause, SERVICE, WEBHOOKS_LABEL, webhook};
 use called::{left_out, unmet};
 
-/// The annotation that asks for a proxy.
+/// The annotation that requests a proxy.
 pub const INJECT: &str = "linkerd.io/inject";
 
-/// Where an effective value stands.
+/// The place of an effective value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// On the pod, which has it from its template.
+    /// On the pod, copied from its template.
     Pod,
     /// On the namespace.
     Namespace,
 }
 
-/// What the injector does with a pod.
+/// The injector's decision for a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision<'a> {
     /// It adds a proxy.
     Inject {
-        /// Who asks for it.
+        /// The place that requests it.
         level: Level,
         /// `enabled` or `ingress`.
         value: &'a str,
     },
-    /// It leaves the pod as it is, or is never asked.
+    /// It leaves the pod unchanged, or is not called.
     Skip(Skip<'a>),
-    /// The pod's namespace is not among those that are known.
+    /// The pod's namespace is unknown.
     Unknown,
 }
 
 /// Why a pod gets no proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Skip<'a> {
-    /// The API server does not call the injector; the clause of the webhook's selector says why.
+    /// The API server does not call the injector, because of this clause of the webhook's selector.
     NotCalled(Clause),
-    /// Nobody asks for a proxy.
+    /// No annotation requests a proxy.
     NotAsked,
-    /// The pod says `disabled`.
+    /// The pod has `disabled`.
     Disabled,
-    /// The value is none that the injector knows, which turns injection off.
+    /// The injector does not know the value, which disables injection.
     InvalidValue(Level, &'a str),
-    /// It shares the node's network, in which the injector never redirects traffic.
+    /// It runs in the host network, in which the injector never redirects traffic.
     HostNetwork,
-    /// A container of that name is a sidecar already, Linkerd's or Istio's.
+    /// It already has a sidecar container of that name, Linkerd's or Istio's.
     Sidecar(&'a str),
     /// No service account token is mounted, and the control plane does not project one of its own.
     NoToken,
@@ -81,22 +81,22 @@ impl fmt::Display for Skip<'_> {
     }
 }
 
-/// How pods are admitted in one cluster: the injector's webhook, the namespaces, and the one value of the control plane
-/// that matters.
+/// Pod admission in one cluster: the injector's webhook, the namespaces, and the relevant value of the
+/// control plane.
 pub struct Admission<'a> {
     namespaces: HashMap<&'a str, Home<'a>>,
     objects: Option<&'a LabelSelector>,
     projects_token: bool,
 }
 
-/// A namespace, and the clause of the webhook's selector that leaves it out.
+/// A namespace, and the clause of the webhook's selector that excludes it.
 struct Home<'a> {
     namespace: &'a Namespace,
     left_out: Option<Clause>,
 }
 
 impl<'a> Admission<'a> {
-    /// Without a webhook the selectors of a default install hold; without values the default does, too.
+    /// Without a webhook or values, the defaults of an install apply.
     pub fn new(namespaces: &'a [Namespace], webhook: Option<&'a Webhook>, values: Option<&Values>) -> Self {
         let projects_token =
             values.and_then(|values| values.bool("identity.serviceAccountTokenProjection")).unwrap_or(true);
@@ -113,22 +113,23 @@ impl<'a> Admission<'a> {
         self.namespaces.get(name).map(|home| home.namespace)
     }
 
-    /// Whether the proxies of this control plane have a token of their own, and need none of the pod's.
+    /// Whether the proxies of this control plane use their own projected token instead of the pod's.
     pub fn projects_token(&self) -> bool {
         self.projects_token
     }
 
-    /// Who asks for a proxy in a pod, whether the injector is called for it or not; `None` where nobody does.
+    /// The place that requests a proxy for a pod, whether the injector is called or not; `None` without a
+    /// request.
     pub fn asks(&self, namespace: &str, meta: &'a Meta) -> Option<(Level, &'a str)> {
         asked(self.namespaces.get(namespace)?.namespace, meta).ok()
     }
 
-    /// Whether the injector is called for the pods of a namespace, as far as its labels say.
+    /// Whether the injector is called for the pods of a namespace, according to its labels.
     pub fn calls(&self, namespace: &str) -> bool {
         self.namespaces.get(namespace).is_some_and(|home| home.left_out.is_none())
     }
 
-    /// What it does with a pod, or with the pods of a template, created in `namespace`.
+    /// The decision for a pod, or for the pods of a template, created in `namespace`.
     pub fn decide(&self, namespace: &str, meta: &'a Meta, spec: &'a PodSpec) -> Decision<'a> {
         let Some(home) = self.namespaces.get(namespace) else { return Decision::Unknown };
         let by_labels = || self.objects.and_then(|selector| unmet(selector, &meta.labels, true));
@@ -152,8 +153,9 @@ impl<'a> Admission<'a> {
     }
 }
 
-/// Who asks for a proxy, by the injector's own truth table: a bad value anywhere turns it off, a pod's `disabled` beats
-/// its namespace's `enabled`, and a pod's `enabled` beats its namespace's `disabled`.
+/// The place that requests a proxy, by the injector's own truth table: an invalid value anywhere disables it,
+/// a pod's `disabled` overrides its namespace's `enabled`, and a pod's `enabled` overrides its namespace's
+/// `disabled`.
 fn asked<'a>(namespace: &'a Namespace, pod: &'a Meta) -> Result<(Level, &'a str), Skip<'a>> {
     let on_namespace = namespace.metadata.annotation(INJECT).unwrap_or_default();
     let on_pod = pod.annotation(INJECT).unwrap_or_default();
@@ -173,7 +175,7 @@ fn asked<'a>(namespace: &'a Namespace, pod: &'a Meta) -> Result<(Level, &'a str)
     }
 }
 
-/// The container that makes the injector think that a proxy is there, Istio's included.
+/// The container that the injector detects as an existing proxy, including Istio's.
 fn sidecar(spec: &PodSpec) -> Option<&str> {
     let by_image = |image: &str, names: &[&str]| names.iter().any(|name| image.starts_with(name));
     let proxy = spec.all_containers().find(|c| {
@@ -189,20 +191,20 @@ fn sidecar(spec: &PodSpec) -> Option<&str> {
     proxy.or_else(init).map(|container| container.name.as_str())
 }
 
-/// Whether a service account token is mounted. The API server adds the volume before it calls webhooks; a template does
-/// not have it yet, so there only a plain `false` counts.
+/// Whether a service account token is mounted. The API server adds the volume before it calls webhooks; a
+/// template does not have it yet, so only an explicit `false` applies there.
 fn mounts_token(spec: &PodSpec) -> bool {
     spec.automount_service_account_token != Some(false) || spec.volumes.service_account_token
 }
 
-/// Whether a pod that the API server has stored was given no token: it writes the account into every pod, and with it the volume
-/// of its token, unless the pod or the account says otherwise. Says nothing of templates.
+/// Whether a stored pod has no token: the API server writes the account into every pod, and the volume of its
+/// token too, unless the pod or the account opts out. Not valid for templates.
 pub fn stored_without_token(spec: &PodSpec) -> bool {
     !spec.service_account_name.is_empty() && !spec.volumes.service_account_token
 }
 
-/// The value of an annotation that pods inherit from their namespace: the pod's own first. `inherited` says whether the
-/// installed injector copies this key from namespaces at all.
+/// The value of an annotation that pods inherit from their namespace: the pod's own first. `inherited` is
+/// whether the installed injector copies this key from namespaces.
 pub fn effective<'a>(
     key: &str,
     pod: &'a Meta,
@@ -217,8 +219,9 @@ pub fn effective<'a>(
     own.or_else(of_namespace)
 }
 
-/// Why the API server rejects a pod for an annotation with a request or limit of its proxy: the request is above the limit.
-/// `annotated` gives the value of another annotation; the chart's values count without one.
+/// Why the API server rejects a pod for an annotation with a request or limit of its proxy: the request
+/// exceeds the limit. `annotated` returns the value of another annotation; otherwise the chart's value
+/// applies.
 pub fn above_limit<'a>(
     key: &str,
     value: &str,

@@ -1,4 +1,4 @@
-//! A message as data for serde.
+//! Deserializes a protobuf message with serde.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ use super::wire::{Cut, Fields, Value};
 /// Why a message could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Broken {
-    /// It is no protobuf, or a field holds something else than it should.
+    /// It is not valid protobuf, or a field has another type than expected.
     #[error("broken protobuf in {0}")]
     Wire(&'static str),
-    /// The type that reads it wants something else.
+    /// The target type expects something else.
     #[error("{0}")]
     Unwanted(String),
 }
@@ -35,7 +35,7 @@ pub struct Message<'de> {
 }
 
 impl<'de> Message<'de> {
-    /// The message that is all of `bytes`.
+    /// A message that takes all of `bytes`.
     pub fn new(schema: &'static Schema, bytes: &'de [u8]) -> Message<'de> {
         Message { schema, bytes }
     }
@@ -75,23 +75,24 @@ impl<'de> Deserializer<'de> for Message<'de> {
     }
 }
 
-/// The fields of a message that are read, one after the other. A field that comes twice comes twice: what reads it says so.
+/// The known fields of a message, in order. A repeated field is returned again, which the target type
+/// reports.
 struct Object<'de> {
     schema: &'static Schema,
     fields: Fields<'de>,
     field: Option<Content<'de>>,
-    /// Where it goes on after the fields of an inline message.
+    /// The remaining fields after those of an inline message.
     after: Option<(&'static Schema, Fields<'de>)>,
 }
 
-/// What a field holds, on the wire.
+/// The value of a field in the wire format.
 #[derive(Clone, Copy)]
 struct Content<'de> {
-    /// The message that it is a field of.
+    /// The message that contains the field.
     within: &'static Schema,
     field: &'static Field,
     first: Value<'de>,
-    /// From the second value on, where there are several.
+    /// From the second value on, for a field with several.
     more: Fields<'de>,
 }
 
@@ -153,7 +154,7 @@ impl<'de> Content<'de> {
         }
     }
 
-    /// An `IntOrString`: its type (1) says which of number (2) and text (3) counts.
+    /// An `IntOrString`: its type (1) selects between number (2) and text (3).
     fn number_or_text(&self) -> Result<Result<i64, Cow<'de, str>>, Broken> {
         let mut fields = Fields::of(self.bytes()?);
         let (mut is_text, mut number, mut said): (bool, i64, &[u8]) = (false, 0, b"");
@@ -168,7 +169,7 @@ impl<'de> Content<'de> {
         Ok(if is_text { Err(text(said)) } else { Ok(number) })
     }
 
-    /// The time, in whole seconds as in JSON; `None` for the one that stands for none.
+    /// The time, in whole seconds as in JSON; `None` for the zero time.
     fn time(&self) -> Result<Option<String>, Broken> {
         let mut fields = Fields::of(self.bytes()?);
         let mut seconds = 0;
@@ -202,7 +203,7 @@ impl<'de> Deserializer<'de> for Content<'de> {
             },
             Holds::One(schema) => Message::new(schema, self.bytes()?).deserialize_any(visitor),
             Holds::Many(_) | Holds::Texts => visitor.visit_seq(Several(Some(self))),
-            // Its fields were read as those of the message that holds it.
+            // Its fields were read as those of the containing message.
             Holds::Inline(_) => Err(self.broken()),
             Holds::NumberOrText => match self.number_or_text()? {
                 Ok(number) => visitor.visit_i64(number),
@@ -238,7 +239,7 @@ impl<'de> Deserializer<'de> for Content<'de> {
 }
 
 impl<'de> Content<'de> {
-    /// Itself with the next of several values; `None` after the last.
+    /// The same field with its next value; `None` after the last.
     fn after(mut self) -> Result<Option<Content<'de>>, Broken> {
         match self.more.next_of(self.field.number).map_err(|_| self.broken())? {
             Some(value) => Ok(Some(Content { first: value, ..self })),
@@ -247,7 +248,7 @@ impl<'de> Content<'de> {
     }
 }
 
-/// Several messages or texts: the field with the value that is next.
+/// Several messages or texts: the field with its next value.
 struct Several<'de>(Option<Content<'de>>);
 
 impl<'de> SeqAccess<'de> for Several<'de> {
@@ -303,7 +304,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
     }
 }
 
-/// As JSON has it: what is no text in between becomes `U+FFFD`.
+/// Text as in JSON: invalid bytes become `U+FFFD`.
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }

@@ -1,12 +1,13 @@
-//! What API servers put around objects in protobuf (`runtime.Unknown`): four bytes, what is in it, and the object.
+//! The envelope of objects in protobuf (`runtime.Unknown`): four bytes, the type of the content, and the
+//! object.
 
 use super::schema::{Field, Holds, Schema};
 use super::wire::{Fields, Value};
 
-/// What every answer of an API server in protobuf begins with.
+/// The prefix of every protobuf answer of an API server.
 pub(crate) const MAGIC: &[u8] = b"k8s\0";
 
-/// Why a server refuses: it says so in the form that the answer would have had.
+/// The reason for a refusal, which has the requested format.
 pub(crate) static REFUSAL: Schema = Schema {
     name: "Status",
     fields: &[
@@ -18,7 +19,7 @@ pub(crate) static REFUSAL: Schema = Schema {
 static DETAILS: Schema =
     Schema { name: "StatusDetails", fields: &[Field { number: 1, name: "name", holds: Holds::Text }] };
 
-/// The object in a whole answer, if it is of that kind.
+/// The object in a complete answer, if it has that kind.
 pub(crate) fn in_envelope<'a>(answer: &'a [u8], kind: &str) -> Option<&'a [u8]> {
     let mut object = None;
     let mut fields = Fields::of(answer.strip_prefix(MAGIC)?);
@@ -33,7 +34,7 @@ pub(crate) fn in_envelope<'a>(answer: &'a [u8], kind: &str) -> Option<&'a [u8]> 
     object.filter(|_| named)
 }
 
-/// The text that a message has in the field of that number.
+/// The text in a field of a message.
 pub(crate) fn text_in(message: &[u8], number: u64) -> Option<&str> {
     let mut found = None;
     let mut fields = Fields::of(message);

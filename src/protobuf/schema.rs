@@ -1,13 +1,13 @@
-//! How a kind of object is read from protobuf: which of its fields, by their numbers, and how their JSON looks. The numbers stand
-//! in `k8s.io/api` and `k8s.io/apimachinery` (`generated.proto` of meta/v1, core/v1, apps/v1 and batch/v1), where a number is never
-//! given twice. Which fields there are stands with each kind.
+//! Schemas for reading kinds of objects from protobuf: the fields that are read, with number and JSON form.
+//! The numbers are defined in `k8s.io/api` and `k8s.io/apimachinery` (`generated.proto` of meta/v1, core/v1,
+//! apps/v1 and batch/v1), where a number is never reused. The fields are listed with each kind.
 
 /// The fields of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Schema {
-    /// As in the Kubernetes API: `PodSpec`.
+    /// Name in the Kubernetes API: `PodSpec`.
     pub name: &'static str,
-    /// Those that are read.
+    /// The fields that are read.
     pub fields: &'static [Field],
 }
 
@@ -18,20 +18,20 @@ pub struct Field {
     pub number: u64,
     /// Its name in JSON.
     pub name: &'static str,
-    /// What it holds.
+    /// Its type.
     pub holds: Holds,
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Holds {
-    /// A text. API servers write it also where it is empty; JSON leaves that out, and so is it left out here.
+    /// A text. API servers also write empty ones; JSON omits them, and so does this reader.
     Text,
-    /// A number. Where none is a value of its own, it is not written.
+    /// A number. The server only omits it if null is a distinct value.
     Number,
-    /// True or false. Where none is a value of its own, it is not written.
+    /// A boolean. The server only omits it if null is a distinct value.
     Bool,
-    /// A time; an empty one is JSON's `null`.
+    /// A time; the zero time is `null` in JSON.
     Time,
     /// A message.
     One(&'static Schema),
@@ -41,9 +41,9 @@ pub enum Holds {
     Texts,
     /// Texts by name.
     Map,
-    /// Quantities by name: messages with a text as their first field, which JSON writes as that text.
+    /// Quantities by name: messages with a text as their first field, which is their JSON form.
     Quantities,
-    /// A message whose fields JSON writes among those of the message that holds it.
+    /// A message whose fields belong to the containing message in JSON.
     Inline(&'static Schema),
     /// An `IntOrString`.
     NumberOrText,

@@ -1,4 +1,4 @@
-//! Objects from protobuf are those from JSON, and a slim type reads nothing that would be lost.
+//! Objects from protobuf equal those from JSON, and no type requests a field without a number.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,7 @@ use super::*;
 use crate::item::Kind;
 use crate::objects::{Job, Pod, Workload};
 
-/// What stands in a field: something that the type which reads it keeps.
+/// A sample value for a field that its type preserves.
 fn sample(field: &Field) -> Value {
     match field.holds {
         Holds::Text => match field.name {
@@ -33,7 +33,7 @@ fn sample(field: &Field) -> Value {
     }
 }
 
-/// The fields of its JSON: those of inline messages among its own.
+/// The fields of the JSON form, including those of inline messages.
 fn flat(schema: &'static Schema) -> Vec<&'static Field> {
     let each = |field: &'static Field| match field.holds {
         Holds::Inline(inner) => flat(inner),
@@ -42,7 +42,7 @@ fn flat(schema: &'static Schema) -> Vec<&'static Field> {
     schema.fields.iter().flat_map(each).collect()
 }
 
-/// An object with every field that is read.
+/// An object with every known field.
 fn full(schema: &'static Schema) -> Value {
     flat(schema).into_iter().map(|field| (field.name.to_owned(), sample(field))).collect()
 }
@@ -60,14 +60,14 @@ fn number(field: u64, value: u64, to: &mut Vec<u8>) {
     varint(value, to);
 }
 
-/// A field that holds bytes, as it stands on the wire.
+/// Writes a field with bytes in the wire format.
 pub(crate) fn bytes(field: u64, value: &[u8], to: &mut Vec<u8>) {
     varint(field << 3 | 2, to);
     varint(value.len() as u64, to);
     to.extend_from_slice(value);
 }
 
-/// As an API server writes an object: empty texts and empty times also, and fields that nobody here reads.
+/// Encodes an object like an API server: also empty texts and times, and unknown fields.
 fn encoded(schema: &Schema, object: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     number(1000, u64::MAX, &mut out);
@@ -160,7 +160,7 @@ fn full_and_empty_objects_are_read_as_their_json() {
     same::<Pod>(Kind::Pod, &negative);
 }
 
-/// An object without the fields that `gone` picks, by a count over all of them.
+/// An object without the fields that `gone` selects.
 fn without(object: &Value, gone: &mut impl FnMut() -> bool) -> Value {
     match object {
         Value::Object(map) => map
@@ -201,13 +201,13 @@ proptest! {
         let read = |message: &[u8]| Pod::deserialize(Message::new(schema(Kind::Pod), message));
         let whole = encoded(schema(Kind::Pod), &full(schema(Kind::Pod)));
         let (head, tail) = whole.split_at(cut.index(whole.len()));
-        // Where a part can be read, it ends with a field, and so can the rest.
+        // If a prefix is valid, it ends with a field, so the rest is valid too.
         prop_assert!(read(head).is_err() || read(tail).is_ok());
         let mut flipped = whole.clone();
         let at = flip.index(flipped.len());
         flipped[at] ^= 0xff;
         for message in [&noise, &flipped] {
-            // What cannot be read behind it is never passed over. (What it cuts off itself, more bytes may complete.)
+            // Invalid bytes at the end are never ignored. (More bytes may complete a truncated message.)
             prop_assert!(read(message).is_err() || read(&[message.as_slice(), b"\x0b"].concat()).is_err());
         }
     }
@@ -244,12 +244,12 @@ fn bytes_that_are_no_text_are_told_as_json_tells_them() {
     assert_eq!(pod.metadata.name, "a\u{fffd}b");
 }
 
-/// Fills whatever reads it with samples, and notes the fields it asks for that have no number.
+/// Deserializes into samples, and records the requested fields without a number.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     schema: &'static Schema,
     lacking: &'a RefCell<Vec<String>>,
-    /// Fields that were handed out.
+    /// The number of fields returned so far.
     next: usize,
 }
 
@@ -366,7 +366,7 @@ impl<'de> SeqAccess<'de> for Answer<'_> {
     }
 }
 
-/// The fields that a type asks for and that have no number, and whether it is then what a full object gives.
+/// The fields that a type requests and that have no number. Also compares it with a full object.
 fn lacking<T: DeserializeOwned>(kind: Kind) -> Vec<String> {
     let lacking = RefCell::new(Vec::new());
     T::deserialize(Asked { schema: schema(kind), lacking: &lacking, next: 0 }).unwrap();
@@ -380,7 +380,7 @@ fn lacking<T: DeserializeOwned>(kind: Kind) -> Vec<String> {
 fn a_slim_type_reads_nothing_that_has_no_number() {
     assert_eq!(lacking::<Pod>(Kind::Pod), [""; 0]);
     assert_eq!(lacking::<Job>(Kind::Job), [""; 0]);
-    // One type reads four kinds: fields of one kind that another lacks.
+    // One type reads four kinds, and some fields only exist in some of them.
     let without = |kind: &str, others: &[&str]| {
         let of_daemon_sets = ["currentNumberScheduled", "desiredNumberScheduled", "numberReady"];
         let of_status = of_daemon_sets.map(|name| format!("{kind}Status.{name}"));

@@ -1,19 +1,19 @@
-//! The wire format: numbers in seven-bit pieces, fields with a number and a kind of value, nothing else.
-//! See <https://protobuf.dev/programming-guides/encoding/>. Nothing is copied.
+//! The wire format: varints, and fields with a number and a type. Zero-copy. See
+//! <https://protobuf.dev/programming-guides/encoding/>.
 
-/// What ends too early or is no field.
+/// Truncated or invalid input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// More bytes are needed to know.
+    /// More bytes are needed.
     Short,
-    /// These bytes are no protobuf.
+    /// Invalid protobuf.
     Wrong,
 }
 
-/// The longest number: 64 bits in pieces of seven.
+/// Maximum length of a varint: 64 bits in groups of seven.
 const LONGEST: usize = 10;
 
-/// The number at the beginning of `bytes`, and how many of them it takes.
+/// The varint at the start of `bytes`, and its length.
 fn varint(bytes: &[u8]) -> Result<(u64, usize), Cut> {
     let mut value = 0_u64;
     for (place, byte) in bytes.iter().take(LONGEST).enumerate() {
@@ -29,20 +29,20 @@ fn varint(bytes: &[u8]) -> Result<(u64, usize), Cut> {
     Err(if bytes.len() < LONGEST { Cut::Short } else { Cut::Wrong })
 }
 
-/// How a field begins.
+/// The start of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     /// The field's number.
     pub(crate) number: u64,
-    /// The value, where it is a number.
+    /// The value, if it is a number.
     pub(crate) value: Option<u64>,
-    /// Bytes before the value; those of a number are among them.
+    /// Bytes before the value, or including it for a number.
     pub(crate) before: usize,
-    /// Bytes of the value behind them.
+    /// Length of the value after them.
     pub(crate) length: usize,
 }
 
-/// How the field begins that `bytes` begin with.
+/// Reads the start of the field at the start of `bytes`.
 pub(crate) fn header(bytes: &[u8]) -> Result<Header, Cut> {
     let (tag, taken) = varint(bytes)?;
     let plain = |length| Ok(Header { number: tag >> 3, value: None, before: taken, length });
@@ -63,14 +63,14 @@ pub(crate) fn header(bytes: &[u8]) -> Result<Header, Cut> {
     }
 }
 
-/// One field of a whole message.
+/// One field of a complete message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Field<'de> {
     pub(super) number: u64,
     pub(super) value: Value<'de>,
 }
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value<'de> {
     Number(u64),
@@ -78,7 +78,7 @@ pub(super) enum Value<'de> {
     Bytes(&'de [u8]),
 }
 
-/// The fields of a whole message, as they come.
+/// The fields of a complete message, in order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields<'de> {
     rest: &'de [u8],
@@ -89,7 +89,7 @@ impl<'de> Fields<'de> {
         Fields { rest: message }
     }
 
-    /// The next one; `None` at the end. A message that ends within a field is as wrong as any other.
+    /// The next field; `None` at the end. A message that ends within a field is invalid.
     pub(super) fn next(&mut self) -> Result<Option<Field<'de>>, Cut> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -102,7 +102,7 @@ impl<'de> Fields<'de> {
         Ok(Some(Field { number: header.number, value }))
     }
 
-    /// The next one, if it has this number too.
+    /// The next field, if it has the same number.
     pub(super) fn next_of(&mut self, number: u64) -> Result<Option<Value<'de>>, Cut> {
         let mut ahead = *self;
         match ahead.next()? {

@@ -1,5 +1,5 @@
-//! What a change brings to a cluster, for people: first and in full what it brings in, then in a line each what it cures and
-//! what stays as it was.
+//! The effect of a change on a cluster, as text: first and in full the findings that it introduces, then one
+//! line for each cured or remaining one.
 
 use super::finding::Printer;
 use super::look::Look;
@@ -26,7 +26,7 @@ pub(super) fn blocks(
     }
     let cured = roots.iter().filter(|(_, finding)| finding.when.ends()).map(|(_, finding)| *finding);
     let stays = roots.iter().filter(|(_, finding)| !finding.when.begins() && !finding.when.ends());
-    // Infos that stay are told when all is wanted.
+    // Remaining infos are only shown in verbose output.
     let stays = stays.map(|(_, finding)| *finding).filter(|f| f.severity > Severity::Info || look.verbose);
     blocks.push(listed("fixed", "by the change, as far as the manifests show", cured, look));
     blocks.push(listed("remains", "with the change or without it", stays, look));
@@ -65,7 +65,7 @@ fn headline(change: &Change, findings: &[Finding], look: Look) -> Vec<String> {
     std::iter::once(first).chain(lines.map(|line| format!("  {line}"))).collect()
 }
 
-/// Findings in a line or two each, under a word.
+/// Findings under a label, in one or two lines each.
 fn listed<'a>(
     word: &str,
     meaning: &str,

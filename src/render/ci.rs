@@ -1,5 +1,5 @@
-//! What the forms for pipelines share: where a finding is shown, what was not checked and whether that fails the run, and
-//! what a run that came to no report says. Each of those forms is a file here.
+//! Shared parts of the output formats for pipelines: the location of findings, missing evidence and whether
+//! it fails the run, and runs without a report. Each format has a file here.
 
 pub mod github;
 pub mod gitlab;
@@ -24,15 +24,15 @@ use crate::report::{Gap, Report};
 
 /// The locations of a finding: one for the whole finding if it is in no file, else one per subject.
 pub(super) struct Spot<'a> {
-    /// Which trouble it is.
+    /// The fingerprint.
     pub fingerprint: Fingerprint,
-    /// What it is about.
+    /// The subjects.
     pub subjects: Vec<&'a Subject>,
     /// The location in the manifests.
     pub written: Vec<&'a Written>,
 }
 
-/// The spots of a finding. Whoever repairs one subject of several makes one of them go.
+/// The locations of a finding, each of which can be fixed separately.
 pub(super) fn spots(finding: &Finding) -> Vec<Spot<'_>> {
     let of = |subject: &Subject| -> Vec<&Written> {
         let object = match subject {
@@ -63,8 +63,8 @@ pub(super) fn spots(finding: &Finding) -> Vec<Spot<'_>> {
     spots
 }
 
-/// The path of a file as a pipeline looks it up: from the working directory, which is that of the repository, where the file is below
-/// it. A path that leads elsewhere stays as it is, but for what says nothing: `.` and a second `/`.
+/// The path of a file as a pipeline looks it up: relative to the working directory, which is the repository's
+/// root, if the file is below it. Other paths stay unchanged, except for redundant `.` and `/`.
 pub(super) fn path(report: &Report, file: &str) -> String {
     let plain = |path: &str| -> String {
         let parts: Vec<&str> = path.split('/').filter(|part| !["", "."].contains(part)).collect();
@@ -76,7 +76,7 @@ pub(super) fn path(report: &Report, file: &str) -> String {
     from_here.unwrap_or(file)
 }
 
-/// Whether a pipeline can show the place: what came from standard input is in no file.
+/// Whether a pipeline can show the location: standard input is not a file.
 fn is_file(written: &Written) -> bool {
     written.file != "-" && written.file != "stdin" && written.line > 0
 }
@@ -100,7 +100,7 @@ pub(super) fn said(finding: &Finding, subjects: &[&Subject], causes: &[&str]) ->
     clean(&text).into_owned()
 }
 
-/// A piece of evidence in a line: where, and what.
+/// A piece of evidence on one line: location and value.
 pub(super) fn evidence(evidence: &Evidence) -> String {
     let place = match &evidence.place {
         Place::Field { object, path } => format!("{object}  {path}"),
@@ -118,8 +118,8 @@ pub(super) fn evidence(evidence: &Evidence) -> String {
     clean(&format!("{place}: {}", evidence.said)).into_owned()
 }
 
-/// What to do, in lines: steps with their commands, and the command that verifies it. A symptom is repaired by its causes, so
-/// that its own steps would contradict the plan.
+/// The remedy as lines: steps with their commands, and the verification. A symptom is fixed through its
+/// causes, so its own steps would contradict the plan.
 pub(super) fn remedy(finding: &Finding, causes: &[&str]) -> Vec<String> {
     if !causes.is_empty() {
         return vec![format!("repaired by the steps of {}", causes.join(", "))];
@@ -135,7 +135,7 @@ pub(super) fn remedy(finding: &Finding, causes: &[&str]) -> Vec<String> {
     lines
 }
 
-/// What is missing, why, and how to provide it, in a line.
+/// The missing evidence, the reason, and how to provide it, on one line.
 pub(super) fn not_checked(gap: &Gap) -> String {
     clean(&format!("{}; to check this: {}", gap.missing, gap.close)).into_owned()
 }
@@ -150,12 +150,12 @@ pub(super) fn gap_decides(report: &Report, gap: &Gap) -> bool {
     gap.asked_for && report.verdict.status == exit::NOT_CHECKED
 }
 
-/// Which gap it is: the same in every run that lacks the same.
+/// A fingerprint that is the same in every run with the same gap.
 pub(super) fn gap_fingerprint(text: &str) -> Fingerprint {
     print_of("meshdoctor.gap/1", text)
 }
 
-/// Which trouble of a run it is.
+/// A fingerprint for a problem of the run.
 pub(super) fn run_fingerprint(text: &str) -> Fingerprint {
     print_of("meshdoctor.run/1", text)
 }
@@ -166,7 +166,7 @@ fn print_of(tag: &str, text: &str) -> Fingerprint {
     Fingerprint(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What a status means, in the words of the documentation.
+/// The meaning of an exit status, as in the documentation.
 pub(super) fn meaning(status: u8) -> &'static str {
     exit::ALL.iter().find(|(known, _)| *known == status).map_or("ended by a signal", |(_, meaning)| *meaning)
 }
@@ -179,7 +179,7 @@ pub(super) fn does_not_count(finding: &Finding, subjects: &[&Subject]) -> bool {
     }
 }
 
-/// The waivers that accept a finding at all of these subjects.
+/// The waivers that accept a finding for all of these subjects.
 pub(super) fn waivers<'f>(finding: &'f Finding, subjects: &[&Subject]) -> Vec<&'f WaivedBy> {
     let in_part = &finding.waived_in_part;
     let is_accepted = |subject: &&&Subject| in_part.iter().any(|(accepted, _)| accepted == **subject);

@@ -1,6 +1,6 @@
-//! What could not be checked, for people: gaps of one reason together, with the checks that needed it and the way to
-//! check them. Nothing is dropped that would change what a reader does next; the JSON form has every gap. What of it a
-//! short report has is in `unchecked`.
+//! Checks that did not run, as text: gaps grouped by reason, with the affected checks and the way to provide
+//! the evidence. Nothing is omitted that would change the reader's next step; the JSON form has every gap.
+//! `unchecked` is the short version.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,22 +16,22 @@ use crate::judged::Judged;
 use crate::missing::{Close, get_each, grant_links, rbac_of_brought};
 use crate::report::{Gap, Report, Unread};
 
-/// How many checks, parts or messages of a group are written out.
+/// Maximum number of checks, parts or messages shown for a group.
 const SHOWN: usize = 8;
 
-/// How many missing things a line names that is read for its end.
+/// Maximum number of missing things named on a line whose end matters.
 const NAMED: usize = 2;
 
-/// How many of a long list are named; more denied rights than this are granted with the whole role.
+/// Maximum number of named entries of a long list; with more denied rights, the whole role is granted.
 const FEW: usize = 3;
 
-/// Gaps of one reason and sort.
+/// Gaps with the same reason and sort.
 type Groups<'a> = BTreeMap<(&'static str, Sort), Vec<&'a Gap>>;
 
-/// Where the text beside the label begins.
+/// Column at which the text next to a label starts.
 const INDENT: usize = 10;
 
-/// What the gaps of a group have in common.
+/// The common property of the gaps of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Sort {
     Objects,
@@ -48,13 +48,13 @@ enum Sort {
 
 /// Requested evidence that was unavailable, for one reason.
 pub struct Deciding<'a> {
-    /// What is missing and why.
+    /// The missing evidence and the reason.
     pub what: String,
-    /// The same, naming two things at most.
+    /// The same, with at most two names.
     pub brief: String,
     /// The checks that needed it.
     pub checks: Vec<&'a str>,
-    /// How to provide it: words, and the lines to paste.
+    /// How to provide it: a sentence, and the lines to paste.
     pub ways: Vec<(String, Vec<String>)>,
 }
 
@@ -87,7 +87,7 @@ fn every_list_denied<'g, 'a>(report: &Report, groups: &'g Groups<'a>) -> Option<
     (report.coverage.objects == 0 && all_denied && lists.len() > FEW).then_some(lists.as_slice())
 }
 
-/// How to grant everything that the chosen checks read, to the user that the API server denied.
+/// How to grant everything that the selected checks read to the user whom the API server denied.
 fn grant_whole_role(gaps: &[&Gap]) -> (String, Option<Command>) {
     let is_brought = |gap: &&Gap| matches!(gap.missing.request.item.kind(), Some(Kind::Foreign(_)));
     let role = meshdoctor().words("rbac");
@@ -113,13 +113,13 @@ fn denied_user(message: &str) -> Option<&str> {
     (!user.is_empty()).then_some(user)
 }
 
-/// Of the kinds that no check reads, those of which there are objects: `12 Servers`.
+/// The kinds that no check reads and that have objects: `12 Servers`.
 pub fn held(unread: &[Unread]) -> Vec<String> {
     let counted = unread.iter().filter_map(|kind| Some((kind, kind.objects?)));
     counted.map(|(kind, objects)| count(objects, &kind.kind, &subject::plural(&kind.kind))).collect()
 }
 
-/// The section, label included.
+/// The section, including its label.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = wrap(&summary(report), look.prose() - INDENT);
     for ((_, sort), gaps) in &groups(report, |_| true) {
@@ -153,8 +153,8 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         .collect()
 }
 
-/// What was asked for and is missing, for readers of rows: what and why in one line, and what that means in more, each with
-/// its label.
+/// Requested evidence that is missing, for rows: the evidence and the reason on one line, and the details as
+/// labelled lines.
 pub fn asked_for(report: &Report, look: Look) -> Vec<(String, Vec<(&'static str, String)>)> {
     let groups = groups(report, |gap| gap.missing.was_asked_for());
     let row = |((_, sort), gaps): (&(&str, Sort), &Vec<&Gap>)| {
@@ -163,7 +163,7 @@ pub fn asked_for(report: &Report, look: Look) -> Vec<(String, Vec<(&'static str,
     groups.iter().map(row).collect()
 }
 
-/// The gaps that are wanted, those of one reason and sort together.
+/// The selected gaps, grouped by reason and sort.
 fn groups(report: &Report, wanted: impl Fn(&Gap) -> bool) -> Groups<'_> {
     let mut groups = Groups::new();
     for gap in report.coverage.gaps.iter().filter(|gap| wanted(gap)) {
@@ -172,7 +172,7 @@ fn groups(report: &Report, wanted: impl Fn(&Gap) -> bool) -> Groups<'_> {
     groups
 }
 
-/// The kinds that no check reads, all of them.
+/// All kinds that no check reads.
 fn unread(unread: &[Unread], look: Look) -> Vec<String> {
     if unread.is_empty() {
         return Vec::new();
@@ -187,7 +187,7 @@ fn unread(unread: &[Unread], look: Look) -> Vec<String> {
     lines
 }
 
-/// How many checks did not run fully.
+/// Number of checks that did not run fully.
 pub fn unable(report: &Report) -> usize {
     let unable = |check: &&Judged| !check.gaps.is_empty() || matches!(check.outcome, Outcome::Crashed(_));
     report.checks.iter().filter(unable).count()
@@ -228,7 +228,7 @@ fn sort(item: &Item) -> Sort {
     }
 }
 
-/// What is missing and why.
+/// The missing evidence and the reason.
 fn head(gaps: &[&Gap], most: usize) -> String {
     let mut whats: Vec<String> = gaps.iter().map(|gap| what(gap)).collect();
     whats.dedup();
@@ -257,7 +257,7 @@ fn checks_of<'a>(gaps: &[&'a Gap]) -> Vec<&'a str> {
     gaps.iter().flat_map(|gap| &gap.checks).copied().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Which checks needed it, what was said, and how to close the gap: each with its label; commands have none.
+/// The affected checks, the messages, and the remedy, each with a label; commands have none.
 fn facts((sort, gaps): (Sort, &[&Gap]), connection: &Connection, look: Look) -> Vec<(&'static str, String)> {
     let mut facts = vec![("not checked", some_of(&checks_of(gaps), look.most(SHOWN)))];
     let said: Vec<String> = gaps
@@ -267,7 +267,7 @@ fn facts((sort, gaps): (Sort, &[&Gap]), connection: &Connection, look: Look) -> 
         .collect::<BTreeSet<_>>()
         .into_iter()
         .collect();
-    // A server's messages about the denied kinds are nearly the same.
+    // The server's messages for the denied kinds are nearly the same.
     let usual = if matches!(gaps[0].missing.why, Why::Denied { .. }) { 1 } else { 3 };
     let shown = if look.verbose { said.len() } else { usual };
     for message in said.iter().take(shown) {
@@ -287,7 +287,7 @@ fn facts((sort, gaps): (Sort, &[&Gap]), connection: &Connection, look: Look) -> 
     facts
 }
 
-/// The same in lines.
+/// The same as lines.
 fn details(group: (Sort, &[&Gap]), connection: &Connection, look: Look) -> Vec<String> {
     let mut lines = Vec::new();
     let mut before = "";
@@ -326,14 +326,14 @@ fn detail(label: &str, text: &str, look: Look) -> Vec<String> {
         .collect()
 }
 
-/// What is missing, in words.
+/// The missing evidence as text.
 fn what(gap: &Gap) -> String {
     let request = &gap.missing.request;
     let asked = request.item.asked().filter(|asked| !asked.is_one_of_many());
     clean(&asked.map_or_else(|| request.to_string(), |asked| asked.in_words(None))).into_owned()
 }
 
-/// Why, without the message that one server gave.
+/// The reason, without the message of a server.
 fn reason(why: &Why) -> &'static str {
     match why {
         Why::Denied { .. } => "denied",
@@ -366,7 +366,7 @@ fn message(why: &Why) -> Option<&str> {
     }
 }
 
-/// Ways to provide what a group lacks, each once: words, and what to paste.
+/// The ways to provide a group's evidence, each once: a sentence, and lines to paste.
 fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
     let resources = || -> String {
         let kinds: BTreeSet<_> = gaps.iter().filter_map(|gap| gap.missing.request.item.kind()).collect();
@@ -412,7 +412,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
                 let namespace = gap.missing.request.namespace.as_deref().filter(|_| kind.info().namespaced);
                 places.entry((namespace.unwrap_or_default(), kind.resource())).or_default().insert(name);
             }
-            // Whatever prints a Secret prints a private key, so those are collected.
+            // A command that prints a Secret prints its private key, so Secrets are collected instead.
             let mut lines: Vec<Line> = Vec::new();
             if gaps.iter().any(|gap| gap.missing.request.item.kind() == Some(Kind::Secret)) {
                 lines.push(meshdoctor().words("collect --output bundle.tar.gz").into());
@@ -444,7 +444,7 @@ fn closings(sort: Sort, gaps: &[&Gap]) -> Vec<(String, Option<Command>)> {
         }
         _ => {
             let ways: BTreeSet<&Close> = gaps.iter().map(|gap| &gap.close).collect();
-            // What is said once leads to all of its commands.
+            // One sentence leads to all of its commands.
             let mut joined: Vec<(String, Option<Command>)> = Vec::new();
             for way in ways {
                 match joined.last_mut() {

@@ -1,5 +1,6 @@
-//! What differs between two reports: new, fixed, changed, unchanged, and what cannot be compared because the evidence
-//! differed. A finding that is gone is fixed only where its check looked in full, at the same; otherwise nobody knows.
+//! The difference between two reports: new, fixed, changed and unchanged findings, and those that cannot be
+//! compared because the evidence differed. A missing finding is only fixed if its check ran fully with the
+//! same settings; otherwise its state is unknown.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,24 +14,24 @@ use crate::finding::Severity;
 
 const TWO_CLUSTERS: &str = "the reports are of two different clusters";
 
-/// What became of a trouble from the first report to the second. Ordered as it is printed.
+/// The change of a finding between the reports, in the order of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// It is in the second alone, and the first had looked.
+    /// Only in the second, and the first had checked it.
     New,
-    /// It is in both, and of another severity.
+    /// In both, with different severities.
     Changed,
-    /// It is in one alone, and the other had not looked.
+    /// In one, and the other had not checked it.
     NotComparable,
-    /// It is in the first alone, and the second had looked.
+    /// Only in the first, and the second had checked it.
     Fixed,
-    /// It is in both.
+    /// In both.
     Unchanged,
 }
 
 impl State {
-    /// As it is printed.
+    /// The printed word.
     pub fn word(self) -> &'static str {
         match self {
             State::New => "new",
@@ -42,15 +43,15 @@ impl State {
     }
 }
 
-/// A trouble of a subject, in one of the reports or in both.
+/// A finding of one subject, in one of the reports or in both.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// What became of it.
+    /// The change.
     pub state: State,
     /// Its check.
     pub check: String,
-    /// What it is about.
+    /// The subject.
     pub subject: String,
     /// Its severity in the first report.
     pub before: Option<Severity>,
@@ -58,7 +59,7 @@ pub struct Entry {
     pub after: Option<Severity>,
     /// What is wrong.
     pub message: String,
-    /// Which trouble it is.
+    /// The fingerprint.
     pub fingerprint: String,
     /// Why it cannot be compared.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,9 +72,9 @@ pub struct Entry {
 pub struct Difference {
     /// `meshdoctor.diff/1`.
     pub schema: &'static str,
-    /// Whether both are of one cluster; `null` where they do not tell.
+    /// Whether both reports are of one cluster; `null` if unknown.
     pub same_cluster: Option<bool>,
-    /// Everything that is in one of them.
+    /// Every entry of either report.
     pub entries: Vec<Entry>,
 }
 
@@ -127,7 +128,7 @@ pub fn compare(before: &Document, after: &Document) -> Difference {
     Difference { schema: "meshdoctor.diff/1", same_cluster, entries }
 }
 
-/// The troubles of a report, a subject at a time; the worst of equal ones.
+/// The findings of a report by subject; of equal ones the most severe.
 fn troubles(document: &Document) -> Troubles<'_> {
     let mut all: Troubles<'_> = BTreeMap::new();
     for finding in document.findings.iter().filter(|finding| !finding.when.ends()) {
@@ -144,7 +145,7 @@ fn troubles(document: &Document) -> Troubles<'_> {
     all
 }
 
-/// Why a report that does not have a finding does not tell that it was not there; `None` where it does tell.
+/// Why a report without a finding does not prove its absence; `None` if it does.
 fn unlooked(id: &str, before: &Document, after: &Document, other: &Document, side: &str) -> Option<String> {
     let asked = |document: &Document| {
         let asked = document.run.asked.clone().unwrap_or_default();
@@ -187,13 +188,13 @@ impl Difference {
         self.entries.iter().filter(move |entry| entry.state == state)
     }
 
-    /// The worst of what is new or has become worse.
+    /// The highest severity of new findings and of those that became more severe.
     pub fn worst_new(&self) -> Option<Severity> {
         let worse = self.of(State::Changed).filter(|entry| entry.after > entry.before);
         self.of(State::New).chain(worse).filter_map(|entry| entry.after).max()
     }
 
-    /// The worst of what cannot be compared.
+    /// The highest severity of those that cannot be compared.
     pub fn worst_unknown(&self) -> Option<Severity> {
         self.of(State::NotComparable).filter_map(|entry| entry.after.max(entry.before)).max()
     }
@@ -203,11 +204,11 @@ impl Difference {
         json::write(self)
     }
 
-    /// For people; what is unchanged is only counted.
+    /// As text; unchanged findings are only counted.
     pub fn table(&self, columns: usize) -> String {
         let mut text = String::new();
         let is_listed = |entry: &&Entry| match self.same_cluster {
-            // One reason for all of them.
+            // One reason applies to all of them.
             Some(false) => !matches!(entry.state, State::Unchanged | State::NotComparable),
             _ => entry.state != State::Unchanged,
         };

@@ -1,6 +1,7 @@
-//! The document that machines read: the structs behind `json` and `yaml`, schema `meshdoctor.report/1`. They are a
-//! contract: fields are only ever added, names and meanings stay. `docs/schema/report.v1.json` says the same in JSON
-//! Schema, and a test holds the two together. Nothing here decides anything; it copies from the report.
+//! The machine-readable document: the structs for `json` and `yaml`, schema `meshdoctor.report/1`. They are a
+//! contract: fields are only ever added, names and meanings stay. `docs/schema/report.v1.json` is the
+//! corresponding JSON Schema, and a test compares both. This module makes no decisions; it copies from the
+//! report.
 
 mod about;
 mod change;
@@ -41,17 +42,18 @@ use crate::rows::LinkedCluster;
 pub struct Document {
     /// `meshdoctor.report/1`.
     pub schema: String,
-    /// What wrote it.
+    /// The tool that wrote it.
     pub tool: Tool,
-    /// How the run went. Everything that differs between two runs on the same evidence is here and in `origin`.
+    /// Metadata of the run. Everything that differs between two runs on the same evidence is here and in
+    /// `origin`.
     pub run: Run,
-    /// Where the evidence came from; `null` when none was read.
+    /// The source of the evidence; `null` if none was read.
     pub origin: Option<Origin>,
-    /// What was looked at; `null` when nothing was.
+    /// The checked cluster; `null` without one.
     pub subject: Option<Subject>,
-    /// The result in figures.
+    /// The result as counts.
     pub verdict: Verdict,
-    /// What was looked at, and what could not be.
+    /// The evidence that was read, and the missing evidence.
     pub coverage: Coverage,
     /// Every selected check with its outcome, in order.
     pub checks: Vec<Check>,
@@ -60,52 +62,52 @@ pub struct Document {
     /// The merged steps of these findings, in order; missing if nothing needs a repair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair_plan: Option<RepairPlan>,
-    /// The upgrade that was rehearsed (`--to`); not there when none was.
+    /// The rehearsed upgrade (`--to`); absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearsal: Option<Rehearsal>,
-    /// The change that was laid over the cluster (`--with`); not there when none was.
+    /// The change applied on top of the cluster (`--with`); absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
-    /// The nodes whose files were given, with what their runtime loads; not there when there are none.
+    /// The nodes with node evidence, and the files that their runtime loads; absent without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Node>,
-    /// What explains what: every finding that is named in another's `causedBy`.
+    /// The causal relations: every finding in another's `causedBy`.
     pub causes: Vec<Cause>,
-    /// Findings that are waived, as a whole or in part, and by whom.
+    /// Findings that are waived, as a whole or in part, and their waivers.
     pub waivers: Vec<Waived>,
-    /// What the border replaced or dropped.
+    /// Redactions.
     pub redaction: Redaction,
-    /// What went wrong with the run itself.
+    /// Problems of the run itself.
     pub errors: Vec<RunError>,
 }
 
-/// What wrote the document.
+/// The tool that wrote the document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tool {
     /// `meshdoctor`.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// The date of the facts that age, such as releases and annotations; `null` when the run did not come that far.
+    /// The date of the embedded data about releases and annotations; `null` if the run did not get that far.
     pub knowledge: Option<String>,
 }
 
-/// How the run went.
+/// Metadata of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
-    /// When it began.
+    /// Its start.
     pub started: Option<Timestamp>,
-    /// How long it took.
+    /// Its duration.
     pub milliseconds: u64,
-    /// The words of the command line, without values that could be secret.
+    /// The command line, without values that could be secret.
     pub command: Vec<String>,
     /// The configuration file that added to the command line; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<Config>,
-    /// The moment that was judged.
+    /// The evaluation time.
     pub judged_at: Option<Timestamp>,
-    /// Where that moment comes from.
+    /// The source of that time.
     pub judged_at_source: Option<TimeSource>,
     /// The version of linkerd-cni for the upgrade (`--to-cni`); absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,13 +115,13 @@ pub struct Run {
     /// The settings of the run, so that `check --verify` can repeat them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
-    /// The way to run `linkerd check` that has the same rows.
+    /// The mode of `linkerd check` with the same rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linkerd_check_mode: Option<RowMode>,
     /// The linked clusters that rows of `linkerd check` list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<LinkedCluster>,
-    /// How the cluster is reached, so that printed commands reach the same one; absent if by the defaults.
+    /// The connection to the cluster, so that printed commands use the same one; absent for the defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<Connection>,
 }
@@ -129,16 +131,16 @@ pub struct Run {
 pub struct Config {
     /// The file.
     pub file: String,
-    /// Whether the caller named it; otherwise it was found in the working directory or above.
+    /// Whether it was given explicitly; otherwise it was found in the working directory or above.
     pub named: bool,
     /// The flags that it sets, without their dashes.
     pub settings: Vec<String>,
-    /// Those of them that take part in what fails the run.
+    /// Those of them that affect the gate.
     pub gate: Vec<String>,
 }
 
 impl Config {
-    /// Of a run.
+    /// From a run.
     pub fn new(used: &ConfigUse) -> Config {
         Config {
             file: clean(&used.file).into_owned(),
@@ -157,34 +159,34 @@ fn is_zero(value: &usize) -> bool {
     *value == 0
 }
 
-/// Where the evidence came from.
+/// The source of the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Origin {
     /// `live`, `bundle`, `dump`, `nodes`, `demo` or `case`.
     pub kind: String,
-    /// The context, path or name that was read.
+    /// The context, path or name.
     pub name: String,
 }
 
-/// What was looked at.
+/// The checked cluster.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Subject {
-    /// `EKS`, `GKE` and so on; `null` when it is not known.
+    /// `EKS`, `GKE` and so on; `null` if unknown.
     pub distribution: Option<String>,
     /// The control plane's namespace.
     pub control_plane_namespace: String,
-    /// Which cluster it is; not there when the evidence does not tell.
+    /// The identity of the cluster; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<Cluster>,
-    /// Every version in the mesh. `null` or empty means not known.
+    /// Every version in the mesh. `null` or empty means unknown.
     pub versions: Versions,
 }
 
-/// Which cluster was looked at.
+/// The identity of a cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cluster {
-    /// The uid of the namespace `kube-system`, which every cluster has one of for as long as it lives.
+    /// The uid of the namespace `kube-system`, which is unique and constant for a cluster.
     pub uid: String,
 }
 
@@ -196,47 +198,47 @@ pub struct Versions {
     pub kubernetes: Option<String>,
     /// Kubelets: nodes by version.
     pub kubelets: BTreeMap<String, usize>,
-    /// The operator's own `linkerd` command.
+    /// The operator's linkerd CLI.
     pub cli: Option<String>,
-    /// The control plane's components: the version of each.
+    /// The control plane's components by version.
     pub control_plane: BTreeMap<String, String>,
     /// Proxies: pods by version.
     pub proxies: BTreeMap<String, usize>,
     /// linkerd-cni.
     pub cni: Option<String>,
-    /// Extensions: the version of each.
+    /// Extensions with their version.
     pub extensions: BTreeMap<String, String>,
     /// The Gateway API's definitions.
     pub gateway_api: Option<String>,
 }
 
-/// The result in figures.
+/// The result as counts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verdict {
     /// The exit status.
     pub status: u8,
-    /// What that status means.
+    /// The meaning of that status.
     pub meaning: String,
-    /// What fails a run (`--fail-on`); `null` when the run did not come that far.
+    /// The severity that fails a run (`--fail-on`); `null` if the run did not get that far.
     pub gate: Option<String>,
     /// Whether requested evidence that was unavailable is accepted (`--on-not-checked=pass`).
     #[serde(default, skip_serializing_if = "is_no")]
     pub not_checked_passes: bool,
-    /// Findings that no other explains, by severity.
+    /// Root findings, by severity.
     pub roots: Counts,
     /// All findings by severity.
     pub findings: Counts,
-    /// Findings that are waived (`--waivers`); no other figure has them.
+    /// Findings that are waived (`--waivers`); not part of any other count.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waived: usize,
-    /// Findings of which some subjects are waived; they count for the others, and every other figure has them.
+    /// Findings with some waived subjects; they fail for the others, and are part of every other count.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waived_in_part: usize,
     /// Findings that were in the baseline (`--baseline`), including those below the gate.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub in_baseline: usize,
-    /// Findings that are inferred and were left out (`--confidence observed`); no other figure has them.
+    /// Inferred findings that were omitted (`--confidence observed`); not part of any other count.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub inferred: usize,
     /// Checks by outcome.
@@ -258,13 +260,13 @@ pub struct Counts {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tally {
-    /// All that were selected.
+    /// All selected checks.
     pub selected: usize,
-    /// Looked, and found nothing.
+    /// Checks that passed.
     pub passed: usize,
-    /// Had nothing to ask their question of.
+    /// Checks that do not apply.
     pub not_applicable: usize,
-    /// Did not run fully: evidence was missing. Those that found something nevertheless are counted here too.
+    /// Checks that did not run fully because evidence was missing, including those with findings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_checked: Option<usize>,
     /// Deprecated: the same number as `notChecked`, under the name it had in 0.1.0.
@@ -273,22 +275,22 @@ pub struct Tally {
     pub crashed: usize,
 }
 
-/// What was looked at, and what could not be.
+/// The evidence that was read, and the missing evidence.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Coverage {
-    /// Objects that were read.
+    /// Number of objects that were read.
     pub objects: usize,
-    /// Nodes in the cluster; `null` when that is not known.
+    /// Nodes in the cluster; `null` if unknown.
     pub nodes: Option<usize>,
     /// Nodes with node evidence.
     pub snapshots: usize,
-    /// What is missing.
+    /// The missing evidence.
     pub gaps: Vec<Gap>,
-    /// Kinds that the cluster serves or a dump holds and that no check reads.
+    /// Kinds that the cluster serves or a dump contains, but no check reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
-    /// What of manifests cannot be applied as it is, and was not read: templates that nobody rendered, patches of kustomize,
-    /// values still to be put in, objects that SOPS encrypted.
+    /// Parts of manifests that cannot be applied unchanged and were not read: unrendered templates, kustomize
+    /// patches, placeholders, objects encrypted with SOPS.
     #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "setAside")]
     pub set_aside: Vec<String>,
 }
@@ -303,23 +305,23 @@ pub struct Unread {
     pub objects: Option<usize>,
 }
 
-/// A piece of evidence that was needed and is not there.
+/// A piece of required evidence that is missing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Gap {
-    /// What is missing, in words: `configmaps linkerd/linkerd-config`.
+    /// The missing evidence as text: `configmaps linkerd/linkerd-config`.
     pub what: String,
-    /// The same as cards write it under `needs`: `configmaps/control-plane/linkerd-config`.
+    /// The same in the notation of `needs` in cards: `configmaps/control-plane/linkerd-config`.
     pub item: String,
     /// The affected part, if the rest is available.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// Why: `denied`, `not-served`, `not-captured`, `perhaps-more`, `not-in-manifests`, `not-offered`, `timed-out`, `malformed`,
-    /// `no-value`, `not-judged`, `failed`.
+    /// The reason: `denied`, `not-served`, `not-captured`, `perhaps-more`, `not-in-manifests`, `not-offered`,
+    /// `timed-out`, `malformed`, `no-value`, `not-judged`, `failed`.
     pub why: String,
-    /// The same in words, with what the server or the parser said.
+    /// The reason as text, with the message of the server or the parser.
     pub message: String,
-    /// Whether it was requested: those gaps make the exit status 4.
+    /// Whether it was requested: such gaps make the exit status 4.
     pub asked_for: bool,
     /// The checks that needed it.
     pub checks: Vec<String>,
@@ -330,7 +332,7 @@ pub struct Gap {
     pub close_command: Option<String>,
 }
 
-/// A selected check and how it ended.
+/// A selected check and its outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// Its id.
@@ -341,12 +343,12 @@ pub struct Check {
     pub title: String,
     /// The highest severity its findings may have.
     pub severity: Severity,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// Why it does not apply, why it was not checked (or not everywhere), or what it crashed with.
+    /// Why it does not apply, why it did not run (fully), or the message of the crash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The check whose findings block this one; it counts as not applicable, and is not a pass.
+    /// The check whose finding blocks this one, which counts as not applicable, not as passed.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "blockedBy")]
     pub blocked_by: Option<String>,
     /// Its effective parameters, by name; empty if it has none.
@@ -354,20 +356,20 @@ pub struct Check {
     pub params: BTreeMap<String, serde_json::Value>,
 }
 
-/// How a check ended.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Looked, and found nothing; nothing that was needed was missing.
+    /// It ran fully and found nothing.
     Pass,
-    /// Findings; perhaps with gaps.
+    /// Findings, possibly with gaps.
     Findings,
     /// It does not apply.
     NotApplicable,
-    /// Did not run, or not everywhere, and found nothing: evidence was missing. 0.1.0 wrote `unknown`.
+    /// It did not run fully and found nothing, because evidence was missing. 0.1.0 wrote `unknown`.
     #[serde(alias = "unknown")]
     NotChecked,
-    /// A bug in meshdoctor; the other checks are not touched by it.
+    /// A bug in meshdoctor; other checks are not affected.
     Crashed,
 }
 
@@ -386,16 +388,16 @@ pub struct Waived {
     pub by: Vec<WaivedBy>,
 }
 
-/// What the border replaced or dropped.
+/// Redactions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Redaction {
-    /// Objects and node files in which something was replaced or dropped.
+    /// Number of objects and node files with redactions.
     pub touched: usize,
 }
 
-/// Something that went wrong with the run itself.
+/// A problem of the run itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunError {
-    /// What went wrong.
+    /// The problem.
     pub message: String,
 }

@@ -1,8 +1,9 @@
-//! The report as rows of `linkerd check`: the document that the Linkerd CLI expects of its extensions on standard output,
-//! and prints as its own rows. A category here is a category of ours; what is wrong is a row each, and everything that is
-//! fine is one row, so that a run stays readable beside the CLI's own fifty.
+//! The report as rows of `linkerd check`: the document that the Linkerd CLI expects of its extensions on
+//! standard output, and prints as its own rows. The categories are those of the checks; each problem is a
+//! row, and all passed checks of a category are one row, so that the output stays readable next to the CLI's
+//! own fifty rows.
 //!
-//! A row fails by a text in `error`, whatever its `result` says; so only rows that are not fine carry one.
+//! A row with a text in `error` fails, whatever its `result`, so passed rows have none.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +22,10 @@ use crate::page;
 use crate::report::Report;
 use crate::rows::{Category, RowResult, RowVerdict};
 
-/// What the CLI puts before the second and later lines of an error is up to us; the first one it indents like this.
+/// The CLI prints later lines of an error unchanged, so they are indented like the first one.
 const INDENT: &str = "\n    ";
 
-/// The columns to write for; the CLI prints what it gets.
+/// The line width; the CLI does not wrap.
 const WIDTH: usize = 120;
 
 /// The rows of a report, as text.
@@ -52,7 +53,7 @@ pub fn rows(report: &Report) -> Vec<Category> {
     categories
 }
 
-/// A run that never came to a report, as text: what went wrong, and what to do.
+/// A run without a report, as text: the error and the next step.
 pub fn failure(message: &str, next: Option<&str>) -> String {
     let mut lines: Vec<String> = clean_lines(message).map(Into::into).collect();
     lines.extend(next.map(|next| clean(next).into_owned()));
@@ -78,14 +79,14 @@ fn fine(description: String) -> RowVerdict {
     }
 }
 
-/// The passed checks of a category, in one row; none if none passed.
+/// The passed checks of a category, as one row; `None` if no check passed.
 fn passed(checks: &[&Judged]) -> Option<RowVerdict> {
     let passed = checks.iter().filter(|check| check.outcome == Outcome::Pass).count();
     (passed > 0).then(|| fine(format!("{} found no problems", count(passed, "check", "checks"))))
 }
 
-/// A row for each finding of warning or above, by category. Infos are never a reason to act; symptoms stand in the row of
-/// their cause, where that has one.
+/// A row for each finding of warning or above, by category. Infos need no action; symptoms are in the row of
+/// their cause, if it has one.
 fn findings(report: &Report) -> BTreeMap<&str, Vec<RowVerdict>> {
     let look = Look::plain(WIDTH);
     let printer = Printer::new(look, Form::Report { now: report.at.0 });
@@ -113,7 +114,7 @@ fn findings(report: &Report) -> BTreeMap<&str, Vec<RowVerdict>> {
     rows
 }
 
-/// What is wrong, the first thing that shows it, what it explains, and the first step.
+/// The problem, its first piece of evidence, the findings that it explains, and the first step.
 fn error(finding: &Finding, explains: &[String], printer: &Printer) -> Vec<String> {
     let likely = if finding.confidence == Confidence::Likely { " (likely)" } else { "" };
     let mut lines = vec![format!("{}{likely}", clean(&finding.message))];

@@ -1,5 +1,5 @@
-//! One finding for people: heading, message, evidence, what it explains, steps, the command that verifies. Reports and
-//! cards print it alike.
+//! One finding as text: heading, message, evidence, explained findings, steps, and the verification. Reports
+//! and cards use the same format.
 
 use jiff::Timestamp;
 
@@ -12,42 +12,43 @@ use crate::finding::{
 };
 use crate::report::{PlannedFinding, Report};
 
-/// Where the contents of a labelled block begin.
+/// Column at which the content of a labelled block starts.
 pub const INDENT: usize = 12;
 
 /// Column at which the text of an info continues: after its severity.
 const INFO: usize = 6;
 
-/// How many pieces of evidence cards show, and how many nodes a step names.
+/// Maximum number of pieces of evidence in cards, and of nodes that a step names.
 const EVIDENCE: usize = 6;
 
-/// How many pieces of evidence reports show, and after how many lines no further one begins.
+/// Maximum number of pieces of evidence in reports, and the number of lines after which no further one is
+/// started.
 const QUOTED: usize = 3;
 const QUOTED_LINES: usize = 4;
 
 /// Columns of the label of a waived or known finding.
 const SET_ASIDE: usize = 10;
 
-/// How many moments of a timeline are shown, and how many of them are the latest.
+/// Maximum number of events of a timeline, and the number of latest ones among them.
 const MOMENTS: usize = 9;
 const LATEST: usize = 4;
 
-/// How many places in manifests are shown.
+/// Maximum number of locations in manifests.
 const WRITTEN: usize = 4;
 
-/// From how many characters on a quotation loses its middle.
+/// Length in characters above which a quotation is truncated in the middle.
 const QUOTATION: usize = 420;
 
-/// A finding, in lines.
+/// Prints a finding as lines.
 pub struct Printer {
     look: Look,
     form: Form,
 }
 
-/// What findings are printed for.
+/// The context in which findings are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A card: everything that a finding says, the same on every day.
+    /// A card: all fields of a finding, independent of the current time.
     Card,
     /// A report: the age of events is counted from `now`, infos are a heading and a sentence.
     Report { now: Timestamp },
@@ -58,7 +59,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// For a report that begins with its plan.
+    /// For a report that starts with its plan.
     pub fn of_report(report: &Report) -> Form {
         let mut planned = report.repair.findings.keys().map(|&at| &report.findings[at]);
         match (planned.next(), planned.next()) {
@@ -67,7 +68,7 @@ impl Form {
         }
     }
 
-    /// For a report whose findings stand alone.
+    /// For a report without a plan at its start.
     pub fn of_ticket(report: &Report) -> Form {
         let now = report.at.0;
         match report.repair.findings.len() {
@@ -76,7 +77,7 @@ impl Form {
         }
     }
 
-    /// The moment that ages are counted from; without it, times are given instead.
+    /// The time that ages refer to; without it, times are printed instead.
     fn now(self) -> Option<Timestamp> {
         match self {
             Form::Card => None,
@@ -84,7 +85,7 @@ impl Form {
         }
     }
 
-    /// How many pieces of evidence are shown, and in how many lines.
+    /// Maximum number of pieces of evidence, and of lines for them.
     fn evidence(self) -> (usize, usize) {
         match self {
             Form::Card => (EVIDENCE, usize::MAX),
@@ -101,17 +102,17 @@ impl Printer {
         matches!(self.form, Form::UnderPlan { .. })
     }
 
-    /// Prints for a purpose.
+    /// A printer for a context.
     pub fn new(look: Look, form: Form) -> Printer {
         Printer { look, form }
     }
 
-    /// The whole finding. `explains` is what is folded under it, one entry a symptom.
+    /// The whole finding. `explains` are the findings folded under it, one entry for each symptom.
     pub fn finding(&self, finding: &Finding, explains: &[String]) -> String {
         self.block(finding, explains, None, None)
     }
 
-    /// The finding without the steps that the repair plan of the report shows, unless everything is wanted.
+    /// The finding without the steps in the report's repair plan, unless verbose.
     pub fn planned(
         &self,
         finding: &Finding,
@@ -140,7 +141,7 @@ impl Printer {
             Some(fact) => fact.clone(),
             None => {
                 let about = subject::brief(finding.subjects.iter());
-                // What begins with its subject need not be told twice what it is about.
+                // If the message starts with its subject, the subject is not repeated.
                 match finding.message.strip_prefix("the ").is_some_and(|told| told.starts_with(&about)) {
                     true => finding.message.clone(),
                     false => format!("{about}: {}", finding.message),
@@ -149,7 +150,7 @@ impl Printer {
         };
         let fact = clean(&told);
         let plain = INFO + column + 2;
-        // A long sentence goes under its heading rather than into a narrow column.
+        // A long sentence is put under its heading instead of into a narrow column.
         let beside = width(&fact) <= self.look.prose().saturating_sub(plain);
         let word = self.look.severity(finding.severity);
         if beside {
@@ -161,7 +162,7 @@ impl Printer {
         lines.join("\n") + "\n"
     }
 
-    /// A symptom, unfolded: the whole finding, and what accounts for it.
+    /// A symptom in full: the whole finding, and its cause.
     pub fn symptom(&self, finding: &Finding, cause: &str) -> String {
         self.block(finding, &[], Some(cause), None)
     }
@@ -247,8 +248,8 @@ impl Printer {
             .collect()
     }
 
-    /// What was looked at and what was seen there, one under the other: a column for the first would leave too little room
-    /// for the second. What is seen at one place after another is indented under it.
+    /// Location and value, one under the other: a separate column would leave too little space for the value.
+    /// Several values of one location are indented under it.
     fn evidence(&self, evidence: &[Evidence]) -> Vec<String> {
         let (most, most_lines) = self.form.evidence();
         let (most, most_lines) = (self.look.most(most), self.look.most(most_lines));
@@ -299,8 +300,8 @@ impl Printer {
         lines
     }
 
-    /// The timeline, a line per event; of many the first and the last. Events of a single object are in the
-    /// evidence: only several objects have an order of events.
+    /// The timeline, a line for each event; of many, the first and the last. Events of a single object are
+    /// part of the evidence: only those of several objects need an order.
     fn timeline(&self, moments: &[Moment]) -> Vec<String> {
         let Some(first) = moments.first().filter(|first| moments.iter().any(|m| m.object != first.object))
         else {
@@ -326,7 +327,7 @@ impl Printer {
         before.iter().flat_map(line).chain([more]).chain(after.iter().flat_map(line)).collect()
     }
 
-    /// What was looked at, and what was seen there.
+    /// Location and value of a piece of evidence.
     pub fn row(&self, evidence: &Evidence) -> (String, String) {
         let said = clean(&evidence.said);
         let said = match self.look.verbose {
@@ -354,7 +355,7 @@ impl Printer {
         }
     }
 
-    /// How often an event was seen and when.
+    /// Count and time of an event.
     fn circumstances(&self, count: u32, last: Option<Timestamp>) -> String {
         let times = (count > 1).then(|| format!("{} times", thousands(count as usize)));
         let last = last.map(|last| match self.form.now() {
@@ -381,7 +382,7 @@ impl Printer {
                     " ".repeat(number.len()) + &words
                 });
             }
-            // Whole lines, whatever the width: what is broken cannot be pasted.
+            // Commands are never wrapped, so that they can be pasted.
             for line in step.command.iter().flat_map(|command| repair::command_lines(command, self.look)) {
                 lines.push(format!("{}{}", " ".repeat(number.len() + 2), self.look.command(&line)));
             }
@@ -390,7 +391,7 @@ impl Printer {
     }
 }
 
-/// The check, and whether it is a guess.
+/// The check, and whether the finding is inferred.
 pub(super) fn named(finding: &Finding) -> String {
     match finding.confidence {
         Confidence::Likely => format!("{} (likely)", finding.check),
@@ -421,7 +422,7 @@ fn ago(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// Why a finding does not count; empty if it does.
+/// Why a finding does not fail the run; empty if it does.
 pub fn standing(finding: &Finding) -> Vec<String> {
     match &finding.standing {
         Standing::Passes | Standing::Fails => Vec::new(),

@@ -1,5 +1,5 @@
 //! The report in the forms of `linkerd check`: its JSON document, for programs that parse it already, and its table.
-//! The rows carry our verdict; which there are is decided in [`crate::rows`].
+//! The rows have our results; [`crate::rows`] decides which rows exist.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -35,20 +35,21 @@ pub struct DocumentCategory {
 /// A row of the document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentRow {
-    /// Its words.
+    /// Its text.
     pub description: String,
-    /// Where it is explained, for rows that do not succeed.
+    /// Address of the explanation, for rows that do not succeed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hint: String,
-    /// What is wrong. Readers take a row with a text here as failed, whatever its result.
+    /// The problem. Readers treat a row with a text here as failed, whatever its result.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub error: String,
-    /// The verdict.
+    /// The result.
     pub result: RowResult,
 }
 
 impl Document {
-    /// A document of rows; no success where one is an error, nor where something is that has no row (`sound` is false).
+    /// A document of rows. Without success if a row is an error, or if an error has no row (`sound` is
+    /// false).
     pub fn of(categories: &[Category], sound: bool) -> Document {
         Document {
             success: sound && rows::success(categories),
@@ -74,19 +75,19 @@ impl From<&RowVerdict> for DocumentRow {
     }
 }
 
-/// The description with the list below it, as the command prints both.
+/// The description with the list below it, as the command prints them.
 fn described(row: &RowVerdict) -> String {
     let listed = row.listed.iter().map(|name| format!("\n\t* {}", clean(name)));
     std::iter::once(row.description.clone()).chain(listed).collect()
 }
 
-/// Cleaned line by line: a row's error has several.
+/// Cleans a row's error, which has several lines, line by line.
 fn said(error: &str) -> String {
     clean_lines(error).collect::<Vec<_>>().join("\n")
 }
 
-/// The JSON document. It is no success where a finding is an error, be there a row for it or not: who reads nothing but
-/// that word shall not take a broken mesh for a sound one.
+/// The JSON document. Without success if a finding is an error, with a row or without: a reader of that field
+/// alone must not treat a broken mesh as healthy.
 pub fn report(report: &Report) -> String {
     json(&report.rows, is_sound(report))
 }
@@ -95,12 +96,12 @@ pub(super) fn is_sound(report: &Report) -> bool {
     report.verdict.findings.error == 0
 }
 
-/// Any rows as that document.
+/// Any rows as such a document.
 pub fn json(categories: &[Category], sound: bool) -> String {
     json::write(&Document::of(categories, sound))
 }
 
-/// The errors without a row, in a line; empty if there are none.
+/// The errors without a row, on one line; `None` if all have one.
 pub fn beside(report: &Report) -> Option<String> {
     let told: BTreeSet<&str> =
         report.rows.iter().flat_map(|category| &category.rows).flat_map(|row| &row.checks).copied().collect();
@@ -115,12 +116,12 @@ pub fn beside(report: &Report) -> Option<String> {
         .then(|| format!("linkerd check has no row for: {} (see them with -o table)", names.join(", ")))
 }
 
-/// The document of a run without a report: the row that states so is one that the real command fails too.
+/// The document of a run without a report, with the row that fails in the real command too.
 pub fn failure(message: &str, reached: bool) -> String {
     json(&failed(message, reached), false)
 }
 
-/// The rows of a run that came to no report; `reached` when there was a client and the cluster did not answer it.
+/// The rows of a run without a report; `reached` if a client existed but the cluster did not answer.
 fn failed(message: &str, reached: bool) -> Vec<Category> {
     let row = |description: &str, error: &str| RowVerdict {
         description: description.to_owned(),
@@ -152,7 +153,7 @@ pub fn table(report: &Report, look: Look) -> String {
     text
 }
 
-/// Any rows as that table.
+/// Any rows as such a table.
 fn rows_table(categories: &[Category], sound: bool, look: Look) -> String {
     let mut text = String::new();
     for category in categories {

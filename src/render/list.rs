@@ -1,4 +1,4 @@
-//! The checks there are: a table a category for people, and the same for programs.
+//! The list of checks: a table for each category, and the same as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ use crate::finding::Severity;
 /// Tables of id, severity and title, one for each category.
 pub fn table(checks: &[&'static Check], width: usize) -> String {
     let mut text = String::new();
-    // One width for the ids of all categories, so that the columns stand in line.
+    // One width for the ids of all categories, so that the columns align.
     let ids = checks.iter().map(|check| check.id.len()).max().unwrap_or_default();
     for (category, checks) in by_category(checks) {
         _ = writeln!(text, "{category}");
@@ -60,7 +60,7 @@ fn by_category(checks: &[&'static Check]) -> BTreeMap<&'static str, Vec<&'static
     categories
 }
 
-/// What programs get to know of a check.
+/// A check in the JSON list.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {

@@ -1,36 +1,35 @@
-//! How a report is to look: how wide, in colour or not, how much of it. Decided by `cli` from the terminal and the
-//! flags; here it is only obeyed.
+//! The appearance of a report: width, color and verbosity. `cli` decides from the terminal and the flags.
 
 use owo_colors::{OwoColorize, Style};
 
 use crate::finding::Severity;
 
-/// How a report is to look.
+/// The appearance of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// Columns. Less than [`Look::NARROWEST`] is taken as that.
+    /// Columns. Values below [`Look::NARROWEST`] are raised to it.
     pub width: usize,
-    /// Whether to write colours.
+    /// Whether to use colors.
     pub colour: bool,
-    /// Whether to write everything: every subject, every piece of evidence, the steps of infos, all versions.
+    /// Whether to print everything: every subject, every piece of evidence, the steps of infos, all versions.
     pub verbose: bool,
-    /// Whether to say of everything that was not checked why that is, and how to check it.
+    /// Whether to list all missing evidence, with the reason and the remedy.
     pub coverage: bool,
 }
 
 impl Look {
-    /// Below this nothing reads well, so lines are left to the terminal to break.
+    /// Minimum width; on narrower terminals, the terminal wraps.
     pub const NARROWEST: usize = 40;
 
-    /// Prose gets no wider than this: longer lines are hard to follow with the eye.
+    /// Maximum width of prose: longer lines are hard to read.
     const WIDEST_PROSE: usize = 120;
 
-    /// No colours, nothing more than usual.
+    /// No colors, default verbosity.
     pub fn plain(width: usize) -> Look {
         Look { width, colour: false, verbose: false, coverage: false }
     }
 
-    /// Columns for what should use all of them.
+    /// Columns for output that should use all of them.
     pub fn columns(self) -> usize {
         self.width.max(Look::NARROWEST)
     }
@@ -40,7 +39,7 @@ impl Look {
         self.columns().min(Look::WIDEST_PROSE)
     }
 
-    /// At most so many, or all of them when everything is wanted.
+    /// `usual`, or no limit in verbose output.
     pub fn most(self, usual: usize) -> usize {
         if self.verbose { usize::MAX - 1 } else { usual }
     }
@@ -49,12 +48,12 @@ impl Look {
         if self.colour && !text.is_empty() { text.style(style).to_string() } else { text.to_owned() }
     }
 
-    /// The severity's word.
+    /// The name of a severity in its color.
     pub fn severity(self, severity: Severity) -> String {
         self.severity_like(severity, severity.word())
     }
 
-    /// A word in the colour of a severity.
+    /// A word in the color of a severity.
     pub fn severity_like(self, severity: Severity, word: &str) -> String {
         let style = match severity {
             Severity::Error => Style::new().red().bold(),
@@ -64,32 +63,32 @@ impl Look {
         self.styled(word, style)
     }
 
-    /// What the eye should find first: ids, the tool's name.
+    /// Text that should stand out: ids, the tool's name.
     pub fn strong(self, text: &str) -> String {
         self.styled(text, Style::new().bold())
     }
 
-    /// What only structures: labels, places.
+    /// Structural text: labels, locations.
     pub fn faint(self, text: &str) -> String {
         self.styled(text, Style::new().dimmed())
     }
 
-    /// What can be pasted.
+    /// Text to paste.
     pub fn command(self, text: &str) -> String {
         self.styled(text, Style::new().green())
     }
 
-    /// Good news.
+    /// A good result.
     pub fn good(self, text: &str) -> String {
         self.styled(text, Style::new().green().bold())
     }
 
-    /// News that wants a look.
+    /// A result that needs attention.
     pub fn doubtful(self, text: &str) -> String {
         self.styled(text, Style::new().yellow().bold())
     }
 
-    /// Bad news that is not a finding.
+    /// A bad result that is not a finding.
     pub fn bad(self, text: &str) -> String {
         self.styled(text, Style::new().red().bold())
     }

@@ -1,8 +1,9 @@
-//! Reports as text: one file for each output format. Renderers see a [`crate::report::Report`] and nothing else, and
-//! they write strings; printing is `cli`'s business.
+//! Reports as text: one file for each output format. Renderers only read a [`crate::report::Report`] and
+//! write strings; `cli` prints them.
 //!
-//! `table` is the report for people, made from `header`, `headline`, `repair`, `finding` and `unchecked` or `coverage`;
-//! `look` says how it is to look. What pipelines read is in `ci`, a file for each form.
+//! `table` is the human-readable report, composed of `header`, `headline`, `repair`, `finding` and
+//! `unchecked` or `coverage`; `look` is its appearance. The formats for pipelines are in `ci`, a file for
+//! each.
 
 mod change;
 pub mod ci;

@@ -9,7 +9,7 @@ use crate::checks::{AFTER, Plan, find};
 use crate::finding::{Finding, Remedy, Severity, When};
 use crate::report::Report;
 
-/// The plan, or the reason that there is none.
+/// The plan, or the reason why there is no plan.
 pub fn markdown(report: &Report) -> String {
     let Some(rehearsal) = &report.rehearsal else {
         return "No upgrade was rehearsed: name the release with --to.\n".to_owned();

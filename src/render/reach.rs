@@ -1,4 +1,4 @@
-//! The answers of `meshdoctor reach`, for people and for programs.
+//! The answers of `meshdoctor reach`, as text and as JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -48,7 +48,7 @@ pub fn table(walk: &Walk, look: Look) -> String {
         if let Some(fix) = &step.fix {
             labelled(&mut text, "fix", fix, look);
         }
-        // What is pasted is never wrapped.
+        // Lines to paste are never wrapped.
         for line in &step.paste {
             _ = writeln!(text, "{}{}", " ".repeat(PASTED), look.command(&clean(line)));
         }
@@ -56,7 +56,7 @@ pub fn table(walk: &Walk, look: Look) -> String {
     harmless(&text).into_owned()
 }
 
-/// A piece of evidence in a line.
+/// A piece of evidence on one line.
 pub(super) fn quoted(evidence: &Evidence) -> String {
     match &evidence.place {
         Place::Field { object, path } => format!("{object}  {path}: {}", evidence.said),
@@ -108,8 +108,8 @@ pub(super) fn result(walk: &Walk) -> String {
     }
 }
 
-/// Reachability as text: a row per client, a column per port of a Service. What does not fit in the width gets a number, with a
-/// legend; every connection that fails is explained below.
+/// Reachability as text: a row for each client, a column for each port of a Service. Names that are too wide
+/// are replaced by a number, with a legend; every failed connection is explained below.
 pub fn matrix(rows: &[(String, Vec<Walk>)], look: Look) -> String {
     let called: Vec<&str> = rows
         .first()
@@ -212,7 +212,7 @@ impl Grid<'_> {
     }
 }
 
-/// How many reasons of failures a matrix explains.
+/// Maximum number of failure reasons that a matrix explains.
 const REASONS: usize = 12;
 
 /// The reasons why connections fail, each with its connections.

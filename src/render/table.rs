@@ -1,5 +1,6 @@
-//! The report that people read: that all is well, or the numbered steps of the repair; causes in that order, what they
-//! explain folded under them, evidence quoted, steps that can be pasted; then what was not checked, and the result.
+//! The human-readable report: that everything is healthy, or the numbered steps of the repair; causes in that
+//! order, with the findings that they explain folded under them, quoted evidence and steps to paste; then the
+//! checks that did not run, and the result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,7 @@ use crate::exit;
 use crate::finding::{Finding, Fingerprint, Severity, Standing, When};
 use crate::report::{ConfigUse, Report};
 
-/// One check's result alone, as cards quote it.
+/// The result of a single check, as cards quote it.
 pub fn result(result: &CheckResult, width: usize) -> String {
     let look = Look::plain(width);
     let printer = Printer::new(look, Form::Card);
@@ -51,7 +52,7 @@ pub fn report(report: &Report, look: Look) -> String {
     let extent = if look.verbose { Extent::Full } else { Extent::Short };
     first.extend(repair::plan(report, extent, look));
     blocks.push(first);
-    // The versions are long, and the plan is what is needed first.
+    // The versions are long, and the plan is needed first.
     blocks.push(header::versions_lines(report, look));
     let mut infos: Vec<&Finding> = Vec::new();
     let roots = || report.findings.iter().enumerate().filter(|(at, _)| folding.is_root(*at));
@@ -63,7 +64,7 @@ pub fn report(report: &Report, look: Look) -> String {
         blocks.extend(change::blocks(it, report, &roots, explained, &printer, look));
         return ended(blocks, report, &[], look);
     }
-    // What the upgrade brings comes before what is there today; findings without a part in the plan come last.
+    // Findings of the upgrade come before current ones; findings without a part in the plan come last.
     let later = |finding: &Finding| finding.when == When::AfterUpgrade;
     let rank = |at: &usize, finding: &Finding| (!later(finding), !report.repair.findings.contains_key(at));
     let mut ordered: Vec<(usize, &Finding)> = roots().collect();
@@ -78,7 +79,7 @@ pub fn report(report: &Report, look: Look) -> String {
             is_today = true;
         }
         let explained = folding.explained_by(at, &report.findings);
-        // Infos are short, so they stand together.
+        // Infos are short, so they are grouped.
         if finding.severity == Severity::Info && explained.is_empty() && !look.verbose {
             infos.push(finding);
         } else if matches!(finding.standing, Standing::InBaseline | Standing::Waived(_)) && !look.verbose {
@@ -100,7 +101,7 @@ pub fn report(report: &Report, look: Look) -> String {
         }
     }
     blocks.push(set_aside);
-    // While something must be repaired, the names of infos are enough, unless an upgrade is rehearsed.
+    // If a repair is needed, the names of infos suffice, unless an upgrade is rehearsed.
     let only_named = !report.repair.findings.is_empty() && report.rehearsal.is_none();
     let named: Vec<&str> = match only_named {
         true => infos.drain(..).map(|info| info.check).collect::<BTreeSet<_>>().into_iter().collect(),
@@ -114,10 +115,10 @@ pub fn report(report: &Report, look: Look) -> String {
     ended(blocks, report, &named, look)
 }
 
-/// Rows of the smallest usual terminal.
+/// Number of rows of the smallest common terminal.
 const SCREEN: usize = 24;
 
-/// The report, with what was not checked and the result.
+/// The report, with the checks that did not run and the result.
 fn ended(mut blocks: Vec<Vec<String>>, report: &Report, infos: &[&str], look: Look) -> String {
     let unchecked = match look.verbose || look.coverage {
         true => coverage::lines(report, look),
@@ -134,7 +135,7 @@ fn ended(mut blocks: Vec<Vec<String>>, report: &Report, infos: &[&str], look: Lo
     }
     end.extend(result_lines(report, look));
     end.extend(more);
-    // In a short report the plan is still on the screen.
+    // In a short report the plan is still visible.
     let rows = |lines: &Vec<String>| lines.iter().flat_map(|text| text.lines()).count();
     let shown = blocks.iter().map(rows).filter(|rows| *rows > 0);
     let printed = shown.map(|rows| rows + 1).sum::<usize>() + rows(&end);
@@ -147,16 +148,16 @@ fn ended(mut blocks: Vec<Vec<String>>, report: &Report, infos: &[&str], look: Lo
     blocks.join("\n")
 }
 
-/// The infos that were met, as a block.
+/// Adds the infos collected so far as a block.
 fn close_infos(blocks: &mut Vec<Vec<String>>, infos: &mut Vec<&Finding>, printer: &Printer) {
     let column = infos.iter().map(|info| info.check.len()).max().unwrap_or_default();
     blocks.push(infos.drain(..).map(|info| printer.info(info, column).trim_end().to_owned()).collect());
 }
 
-/// Where to read on, on one line.
+/// Commands for further information, on one line.
 fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
     let first = report.findings.first().filter(|finding| finding.severity > Severity::Info);
-    // No card explains problems of waivers.
+    // Problems of waivers have no card.
     let first = first.filter(|first| crate::checks::find(first.check).is_some());
     let command = first.map(|first| look.command(&explain(first.check)));
     let flags = match (unchecked && !look.coverage, &command) {
@@ -173,7 +174,7 @@ fn more(report: &Report, unchecked: bool, look: Look) -> Vec<String> {
     }
 }
 
-/// The command that explains a check; for a custom one with its folder.
+/// The command that explains a check; for a custom one, with its folder.
 fn explain(check: &'static str) -> String {
     let call = meshdoctor().words("explain").arg(Arg::known(check));
     let from = crate::checks::find(check).and_then(crate::checks::Check::brought_from);
@@ -195,9 +196,9 @@ fn footer(label: &str, text: &str, look: Look) -> Vec<String> {
         .collect()
 }
 
-/// Which findings stand by themselves, and which are folded under which.
+/// The findings that are printed separately, and those folded under them.
 pub(super) struct Folding {
-    /// For each finding, the roots that account for it; empty for roots.
+    /// For each finding, its root causes; empty for roots.
     roots: Vec<Vec<usize>>,
 }
 
@@ -219,7 +220,7 @@ impl Folding {
         Folding { roots }
     }
 
-    /// The roots that account for it; none for a root.
+    /// Its root causes; empty for a root.
     pub(super) fn roots(&self, at: usize) -> &[usize] {
         &self.roots[at]
     }
@@ -229,13 +230,13 @@ impl Folding {
         self.roots[at].is_empty()
     }
 
-    /// What is folded under a root and under no earlier one.
+    /// The findings folded under a root and under no earlier one.
     fn counted_under(&self, root: usize) -> impl Iterator<Item = usize> {
         self.roots.iter().enumerate().filter(move |(_, roots)| roots.first() == Some(&root)).map(|(at, _)| at)
     }
 
-    /// What is folded under a root, a check at a time. A symptom of several roots is counted under the first of them
-    /// and only mentioned under the others.
+    /// The findings folded under a root, grouped by check. A symptom of several roots is counted under the
+    /// first of them and only mentioned under the others.
     pub(super) fn explained_by(&self, root: usize, findings: &[Finding]) -> Vec<String> {
         let mut counted: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
         let mut mentioned: BTreeMap<&str, &str> = BTreeMap::new();
@@ -256,8 +257,8 @@ impl Folding {
     }
 }
 
-/// The ends of all chains of causes above a finding, in order; none for a root. A circle, which cannot be, ends nowhere
-/// and leaves a root rather than losing the finding.
+/// The roots of all causal chains above a finding, in order; empty for a root. A cycle, which should not
+/// occur, has no root, so its findings are treated as roots instead of being lost.
 fn roots_of(at: usize, direct: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![at];
     let mut open = direct[at].clone();
@@ -285,8 +286,8 @@ pub fn result_line(report: &Report) -> String {
     result_with(report, &why, true)
 }
 
-/// The same; `why` is the reason for an exit status that evidence decides. Without `in_full`, checks that do not apply are not
-/// counted.
+/// The same; `why` is the reason for an exit status that missing evidence decides. Without `in_full`, checks
+/// that do not apply are not counted.
 fn result_with(report: &Report, why: &str, in_full: bool) -> String {
     let verdict = &report.verdict;
     let roots = [
@@ -343,7 +344,8 @@ const BOUND: &str = "\u{a0}";
 /// Maximum width of a "not checked" entry that is repeated at the end, in columns.
 const SAID_TWICE: usize = 180;
 
-/// Why a run without a failing finding is not fine: the first gap and how to check it, and how many more there are.
+/// Why a run without a failing finding is not successful: the first gap with its remedy, and the number of
+/// others.
 fn undecided(report: &Report) -> String {
     let crashed = report.checks.iter().filter(|check| matches!(check.outcome, Outcome::Crashed(_)));
     let crashed = crashed.map(|check| (format!("{} crashed", check.id), None));
@@ -351,7 +353,7 @@ fn undecided(report: &Report) -> String {
         let way = missing.ways.into_iter().next();
         let way =
             way.map(|(words, commands)| clean(&commands.into_iter().next().unwrap_or(words)).into_owned());
-        // Longer entries are printed above in full; here they would hide the status.
+        // Longer entries are printed in full above; here they would hide the status.
         match way.filter(|way| width(&missing.what) + width(way) <= SAID_TWICE) {
             Some(way) => (missing.what, Some(way)),
             None => (missing.brief, None),
@@ -371,15 +373,15 @@ fn undecided(report: &Report) -> String {
     }
 }
 
-/// The same, labelled; the status in colour.
+/// The same, labelled, with the status in color.
 fn result_lines(report: &Report, look: Look) -> Vec<String> {
     let status = report.verdict.status;
     let words = format!("exit {status}");
     let painted = if status == exit::FINE { look.good(&words) } else { look.bad(&words) };
-    // The lines above have the reason.
+    // The reason is in the lines above.
     let why = if report.verdict.crashed == 0 { " (evidence is missing)" } else { "" };
     let text = result_with(report, why, look.verbose);
-    // The number stays beside its word.
+    // Keeps the number on the line of its word.
     let lines = footer("result", &text.replace(&words, &words.replace(' ', BOUND)), look);
     let mut lines: Vec<String> = lines.iter().map(|line| line.replace(BOUND, " ")).collect();
     if let Some(last) = lines.iter_mut().rfind(|line| line.contains(&words)) {

@@ -1,5 +1,5 @@
-//! Text for people: control characters made visible, words wrapped, lists and numbers written out. Pure functions on
-//! strings; colour is `look`'s business.
+//! Text output: escapes control characters, wraps words, formats lists and numbers. Pure functions on
+//! strings; `look` adds colors.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -8,8 +8,8 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::terminal::is_hostile;
 
-/// The text with everything hostile escaped, so that evidence from a cluster cannot drive the reader's terminal. Line
-/// breaks and tabs are escaped too: what was one value stays one line.
+/// Escapes all control and direction characters, so that evidence from a cluster cannot control the reader's
+/// terminal. Line breaks and tabs are escaped too, so that a value stays on one line.
 pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hostile) {
         return Cow::Borrowed(text);
@@ -27,9 +27,9 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(cleaned)
 }
 
-/// The text with every command word of a CI system escaped: GitHub's `::error::` and GitLab's `section_start:` where
-/// they begin a line, which wrapping and blanks do not prevent, and `##[` and `##vso[` wherever they stand. All that is
-/// printed for people passes here last.
+/// Escapes command words of CI systems: GitHub's `::error::` and GitLab's `section_start:` at the start of a
+/// line, whatever the wrapping and blanks, and `##[` and `##vso[` anywhere. The last step for all text
+/// output.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     if !["::", "##", "section_"].iter().any(|word| text.contains(word)) {
         return Cow::Borrowed(text);
@@ -56,12 +56,12 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(harmless)
 }
 
-/// What follows the two colons of a command of GitHub: `error file=x::message`.
+/// Whether the text after the two colons is a command of GitHub: `error file=x::message`.
 fn is_command(rest: &str) -> bool {
     rest.starts_with(|c: char| c.is_ascii_alphabetic()) && rest.contains("::")
 }
 
-/// A line from its first word on; colours are none.
+/// A line from its first word on, without color codes.
 fn beginning(line: &str) -> &str {
     let mut rest = line.trim_start();
     while let Some(colour) = rest.strip_prefix("\u{1b}[") {
@@ -87,7 +87,7 @@ pub(super) fn without_hashes<'a>(text: &'a str, escape: &str) -> Cow<'a, str> {
             out.push_str(escape);
             rest = after;
         } else {
-            // The second may be the first of another pair.
+            // The second one may be the first of another pair.
             rest = &rest[at + 1..];
         }
     }
@@ -95,16 +95,16 @@ pub(super) fn without_hashes<'a>(text: &'a str, escape: &str) -> Cow<'a, str> {
     Cow::Owned(out)
 }
 
-/// The same for something to paste: its line breaks are meant.
+/// The same for lines to paste, which keep their line breaks.
 pub fn clean_lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.trim_end().split('\n').map(clean)
 }
 
-/// JSON or YAML text in which control and direction characters that the writer left alone are escaped as `\uXXXX`. In
-/// both formats they can only stand inside quoted strings here, so the values stay what they were.
+/// Escapes the remaining control and direction characters of JSON or YAML text as `\uXXXX`. In both formats
+/// they only occur inside quoted strings here, so the values do not change.
 pub fn escape_json(text: String) -> String {
     let left_alone = |c: char| is_hostile(c) && c != '\n';
-    // Some CI systems look for their commands anywhere in a line. The sign is part of strings only.
+    // Some CI systems search for their commands anywhere in a line. The sign only occurs in strings.
     let text = without_hashes(&text, "\\u0023").into_owned();
     if !text.contains(left_alone) {
         return text;
@@ -123,13 +123,13 @@ pub fn escape_json(text: String) -> String {
     escaped
 }
 
-/// Columns that a text takes.
+/// Display width of a text.
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// Breaks a text at spaces into lines of at most `columns`; the first line has `first` columns. A word that is longer
-/// than a line stays whole on a line of its own: paths and commands are there to be copied.
+/// Breaks a text at spaces into lines of at most `columns`; the first line has `first` columns. A longer word
+/// stays whole on a line of its own, so that paths and commands can be copied.
 pub fn wrap_from(text: &str, first: usize, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -145,7 +145,7 @@ pub fn wrap_from(text: &str, first: usize, columns: usize) -> Vec<String> {
         line.push_str(word);
     }
     lines.push(line);
-    // Doubled spaces at a break would leave blanks behind.
+    // Doubled spaces at a break would leave trailing blanks.
     lines.iter_mut().for_each(|line| line.truncate(line.trim_end().len()));
     lines
 }
@@ -155,8 +155,8 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     wrap_from(text, columns, columns)
 }
 
-/// Wrapped to at most so many lines, with `end` behind the last word. A longer text ends with its last sentence or clause that
-/// fits, or else between two words, and with `…`.
+/// Wraps to at most `lines` lines, with `end` after the last word. A longer text ends with its last sentence
+/// or clause that fits, or else between two words, and with `…`.
 pub fn wrapped_to(text: &str, columns: usize, lines: usize, end: &str) -> Vec<String> {
     let whole = wrap(&format!("{text}{end}"), columns);
     if whole.len() <= lines {
@@ -197,7 +197,8 @@ pub fn thousands(n: usize) -> String {
     text
 }
 
-/// `a, b, c and 4 more`: the first `most` of them. One too many is written out, since `and 1 more` saves nothing.
+/// `a, b, c and 4 more`: the first `most` items. One more item is printed, because `and 1 more` saves no
+/// space.
 pub fn some_of<T: AsRef<str>>(items: &[T], most: usize) -> String {
     let shown = if items.len() <= most + 1 { items.len() } else { most };
     let text = items[..shown].iter().map(|item| item.as_ref()).collect::<Vec<_>>().join(", ");
@@ -207,7 +208,7 @@ pub fn some_of<T: AsRef<str>>(items: &[T], most: usize) -> String {
     }
 }
 
-/// As many items as fit into so many columns, at least one: `a, b and 4 more`.
+/// As many items as fit into `columns`, at least one: `a, b and 4 more`.
 pub fn some_fitting<T: AsRef<str>>(items: &[T], columns: usize) -> String {
     let shown = |most: usize| {
         let text = items[..most].iter().map(|item| item.as_ref()).collect::<Vec<_>>().join(", ");
@@ -220,7 +221,7 @@ pub fn some_fitting<T: AsRef<str>>(items: &[T], columns: usize) -> String {
     fitting.unwrap_or_else(|| shown(items.len().min(1)))
 }
 
-/// Truncates a long text in the middle, since messages have their content at the start and at the end.
+/// Truncates a long text in the middle, because messages have their content at the start and at the end.
 pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     let characters = text.chars().count();
     if characters <= most {
@@ -231,10 +232,10 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{head} … {tail}"))
 }
 
-/// From how many digits on an identifier of a container or an image is cut.
+/// Number of digits from which a container or image identifier is shortened.
 const LONG_ID: usize = 40;
 
-/// A text in which long hexadecimal identifiers (sandboxes, digests) are cut to what people compare.
+/// Shortens long hexadecimal identifiers (sandboxes, digests) to a comparable prefix.
 pub fn with_short_ids(text: &str) -> Cow<'_, str> {
     let long = |word: &str| word.len() >= LONG_ID && word.bytes().all(|b| b.is_ascii_hexdigit());
     let is_end = |c: char| !c.is_ascii_alphanumeric();

@@ -1,5 +1,5 @@
-//! What belongs to a ticket and is read by people: the report as Markdown to paste, and the list of what would leave the
-//! machine. What comes from a cluster stands in fences that nothing in it can close.
+//! The human-readable parts of a ticket: the report as Markdown, and the list of files to be sent. Text of a
+//! cluster is in fences that it cannot close.
 
 use super::finding::{Form, Printer};
 use super::look::Look;
@@ -10,10 +10,10 @@ use crate::finding::Severity;
 use crate::report::Report;
 use crate::save::Entry;
 
-/// How wide fenced text is.
+/// Width of fenced text.
 const WIDTH: usize = 100;
 
-/// The report, to be pasted into the text of a ticket.
+/// The report as Markdown for a ticket.
 pub fn markdown(report: &Report) -> String {
     let look = Look::plain(WIDTH);
     let printer = Printer::new(look, Form::of_ticket(report));
@@ -55,7 +55,7 @@ fn lines(block: &str) -> Vec<String> {
     block.trim_end().lines().map(str::to_owned).collect()
 }
 
-/// Lines in a fence that is longer than any in them.
+/// Lines in a fence that is longer than any fence in them.
 fn fenced(language: &str, lines: &[String]) -> String {
     let longest =
         lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or_default();
@@ -63,7 +63,7 @@ fn fenced(language: &str, lines: &[String]) -> String {
     format!("{fence}{language}\n{}\n{fence}\n", lines.join("\n"))
 }
 
-/// Every file that would leave the machine, what stays out, and what is redacted.
+/// The files to be sent, the omitted ones, and the number of redactions.
 pub fn listing(entries: &[&Entry], left_out: &[String], touched: usize) -> String {
     let row = |bytes: &str, objects: &str, redacted: &str, name: &str| {
         format!("{bytes:>12}  {objects:>9}  {redacted:>8}  {name}\n")

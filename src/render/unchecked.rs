@@ -11,11 +11,11 @@ use crate::fetched::Why;
 use crate::item::{Asked, Item};
 use crate::report::{Gap, Report, Unread};
 
-/// Where the text beside the label begins.
+/// Column at which the text next to a label starts.
 const INDENT: usize = 13;
 
-/// The block, label included; empty if everything was checked. If findings need a repair, each gap is one brief line and the
-/// way to close it only if that is one line too; `coverage` has the rest.
+/// The block, including its label; empty if everything was checked. If findings need a repair, each gap is
+/// one short line, with its remedy only if that is one line too; `coverage` has the rest.
 pub fn lines(report: &Report, look: Look) -> Vec<String> {
     let mut text = Vec::new();
     let is_brief = !report.repair.steps.is_empty() && !look.verbose;
@@ -27,7 +27,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
             checks => format!("{what} ({} checks)", checks.len()),
         };
         text.extend(wrap(&words, look.prose() - INDENT));
-        // A way that closes several gaps follows the last of them.
+        // A remedy for several gaps follows the last of them.
         let is_last =
             |way: &&(String, Vec<String>)| !deciding[at + 1..].iter().any(|next| next.ways.contains(way));
         let ways = missing.ways.iter().filter(is_last).map(|(words, commands)| way(words, commands, look));
@@ -50,7 +50,7 @@ pub fn lines(report: &Report, look: Look) -> Vec<String> {
         .collect()
 }
 
-/// Words and what to paste, in a line where they fit into one.
+/// A sentence and its commands, on one line if they fit.
 fn way(words: &str, commands: &[String], look: Look) -> Vec<String> {
     let room = look.prose() - INDENT - 2;
     let indented = |line: String| format!("  {line}");
@@ -89,7 +89,7 @@ impl Way {
             (Item::CliVersion, _) => Way::Cli,
             (Item::Logs, _) => Way::Logs,
             (Item::Diagnostics, _) => Way::Diagnostics,
-            // The rest of the object is available: only the cluster itself has the missing part.
+            // The rest of the object is available: only the cluster has the missing part.
             (Item::Named { .. } | Item::List(_), Some(_)) => Way::Collect,
             _ => Way::Cluster,
         }
@@ -109,11 +109,12 @@ impl Way {
     }
 }
 
-/// How many checks lack evidence that was not provided, and the options that provide it, in a line: `11 checks need --nodes`.
+/// The number of checks without evidence that was not provided, and the options that provide it, on one line:
+/// `11 checks need --nodes`.
 pub fn not_provided(report: &Report) -> Option<String> {
     let optional = || report.coverage.gaps.iter().filter(|gap| !gap.missing.was_asked_for());
     let mut ways: BTreeSet<Way> = optional().map(Way::of).collect();
-    // `collect` on the cluster runs the linkerd CLI too; a live check did so already.
+    // `collect` on the cluster runs the linkerd CLI too; a live check already did.
     if report.origin.kind != "live" && ways.contains(&Way::Collect) {
         ways.remove(&Way::Cli);
     }
@@ -136,7 +137,7 @@ fn unasked(report: &Report, look: Look) -> Vec<String> {
     optional.chain(unread(&report.coverage.unread, look)).collect()
 }
 
-/// Objects that no check reads, in a line.
+/// Objects that no check reads, on one line.
 fn unread(unread: &[Unread], look: Look) -> Option<String> {
     const WORDS: &str = "not covered by any check: ";
     let held = coverage::held(unread);

@@ -1,5 +1,5 @@
-//! What became of the findings of an earlier report: a table for people, lines for grep, JSON for programs (schema
-//! `meshdoctor.verify/1`). A report can come from a stranger, so everything quoted of it is cleaned as a cluster's text is.
+//! The state of an earlier report's findings: a table, lines for grep, and JSON (schema
+//! `meshdoctor.verify/1`). A report is untrusted, so all quoted text is cleaned like text of a cluster.
 
 use std::fmt::Write;
 
@@ -18,12 +18,12 @@ use crate::verify::{SameCluster, State, Verification, Verified, VerifiedSubject}
 
 /// The schema tag of the JSON form.
 pub const SCHEMA: &str = "meshdoctor.verify/1";
-/// How many subjects of one outcome are named, unless everything is wanted.
+/// Maximum number of named subjects of one outcome, unless verbose.
 const NAMED: usize = 5;
-/// Columns of the word for an outcome.
+/// Width of the column for the outcome.
 const OUTCOME: usize = 13;
 
-/// For people: the findings that are not fixed first, each with its subjects.
+/// As text: the findings that are not fixed first, each with its subjects.
 pub fn table(verification: &Verification, look: Look) -> String {
     let mut text = String::new();
     let (at, _) = verification.at;
@@ -53,7 +53,7 @@ pub fn table(verification: &Verification, look: Look) -> String {
     text
 }
 
-/// Still there, not checked, fixed; of those the order of the report.
+/// Sorted by state (still there, not checked, fixed), otherwise in the order of the report.
 fn in_order(findings: &[Verified]) -> Vec<&Verified> {
     let mut findings: Vec<&Verified> = findings.iter().collect();
     findings.sort_by_key(|verified| std::cmp::Reverse(verified.state()));
@@ -111,7 +111,7 @@ fn finding(verified: &Verified, look: Look, text: &mut String) {
     }
 }
 
-/// The subjects of one outcome for one reason together; what is not fixed first.
+/// The subjects grouped by outcome and reason; fixed ones last.
 fn groups(subjects: &[VerifiedSubject]) -> Vec<Vec<&VerifiedSubject>> {
     let mut sorted: Vec<&VerifiedSubject> = subjects.iter().collect();
     let key = |subject: &VerifiedSubject| {
@@ -128,7 +128,7 @@ fn groups(subjects: &[VerifiedSubject]) -> Vec<Vec<&VerifiedSubject>> {
     groups
 }
 
-/// The result in a line.
+/// The result on one line.
 pub fn result_line(verification: &Verification) -> String {
     let tally = verification.tally;
     let below = verification.findings.len() - tally.fixed - tally.still_there - tally.not_checked;
@@ -186,15 +186,15 @@ pub fn short(verification: &Verification) -> String {
 pub struct Document {
     /// [`SCHEMA`].
     pub schema: String,
-    /// What wrote it.
+    /// The tool that wrote it.
     pub tool: Tool,
-    /// The report whose findings were judged again.
+    /// The report whose findings were checked again.
     pub report: OfReport,
-    /// How the run went.
+    /// Metadata of the run.
     pub run: Run,
-    /// Where the fresh evidence came from.
+    /// The source of the new evidence.
     pub origin: Origin,
-    /// The result in figures.
+    /// The result as counts.
     pub verdict: Verdict,
     /// Every finding of the report, in its order.
     pub findings: Vec<Again>,
@@ -206,43 +206,43 @@ pub struct Document {
 pub struct OfReport {
     /// Its file.
     pub file: String,
-    /// The moment that it judged.
+    /// Its evaluation time.
     pub judged_at: Timestamp,
     /// The cluster, if the report identifies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<Cluster>,
 }
 
-/// How the run went.
+/// Metadata of the run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
-    /// When it began.
+    /// Its start.
     pub started: Option<Timestamp>,
-    /// How long it took.
+    /// Its duration.
     pub milliseconds: u64,
-    /// The words of the command line, without values that could be secret.
+    /// The command line, without values that could be secret.
     pub command: Vec<String>,
     /// The configuration file that added to the command line; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<Config>,
-    /// The moment that was judged.
+    /// The evaluation time.
     pub judged_at: Timestamp,
-    /// Where that moment comes from.
+    /// The source of that time.
     pub judged_at_source: TimeSource,
 }
 
-/// The result in figures.
+/// The result as counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verdict {
     /// The exit status.
     pub status: u8,
-    /// What that status means.
+    /// The meaning of that status.
     pub meaning: String,
-    /// From which severity on findings count.
+    /// The severity from which findings fail the run.
     pub gate: String,
-    /// Whether report and evidence are known to be of one cluster.
+    /// Whether report and evidence are known to be of the same cluster.
     pub same_cluster: bool,
     /// Findings that are fixed.
     pub fixed: usize,
@@ -252,34 +252,34 @@ pub struct Verdict {
     pub not_checked: usize,
 }
 
-/// A finding, judged again.
+/// A finding, checked again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Again {
     /// The check that found it.
     pub check: String,
-    /// How much harm.
+    /// The severity.
     pub severity: Severity,
     /// Its fingerprint in the report.
     pub fingerprint: String,
-    /// What was wrong.
+    /// The message.
     pub message: String,
-    /// `fixed`, `still-there` or `not-checked`: the worst of its subjects'.
+    /// `fixed`, `still-there` or `not-checked`: the worst of its subjects.
     pub state: String,
-    /// What became of each subject.
+    /// The result for each subject.
     pub subjects: Vec<SubjectAgain>,
 }
 
-/// A subject, judged again.
+/// A subject, checked again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubjectAgain {
-    /// What the finding was about.
+    /// The subject.
     pub subject: About,
     /// `fixed`, `still-there` or `not-checked`.
     pub state: String,
-    /// Why it was not checked, or what else is to be said.
+    /// Why it was not checked, or another remark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How to have it checked.
+    /// How to check it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub close: Option<String>,
 }

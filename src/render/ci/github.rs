@@ -1,6 +1,6 @@
-//! The report as workflow commands of GitHub Actions: an annotation for each finding, at its line where it is in a
-//! manifest, one for requested evidence that is missing, and the result first. Nothing else is printed, and no text of
-//! a cluster can begin a command of its own: values stay in one line and are escaped.
+//! The report as workflow commands of GitHub Actions: first the result, then an annotation for each finding,
+//! at its line if it is in a manifest, and one for missing requested evidence. Nothing else is printed, and no
+//! text of a cluster can start a command: values stay on one line and are escaped.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::report::Report;
 /// A report.
 pub fn report(report: &Report) -> String {
     let mut text = String::new();
-    // First, since GitHub shows only the first ten of a level.
+    // First, because GitHub shows only the first ten of a level.
     let verdict = if report.verdict.status == exit::FINE { "notice" } else { "error" };
     command(&mut text, verdict, &[("title", "meshdoctor".to_owned())], &result_line(report));
     let folding = Folding::of(&report.findings);
@@ -68,7 +68,7 @@ pub fn report(report: &Report) -> String {
     text
 }
 
-/// A run that came to no report.
+/// A run without a report.
 pub fn failure(failure: &Failure) -> String {
     let mut text = String::new();
     for error in &failure.errors {
@@ -78,7 +78,7 @@ pub fn failure(failure: &Failure) -> String {
     text
 }
 
-/// The check; for a symptom with the causes that repair it.
+/// The check; for a symptom, with the causes to fix.
 fn title(finding: &Finding, causes: &[&str]) -> String {
     match causes {
         [] => finding.check.to_owned(),
@@ -101,12 +101,12 @@ fn command(text: &mut String, level: &str, properties: &[(&str, String)], messag
     _ = writeln!(text, "::{level} {}::{}", properties.join(","), data(message));
 }
 
-/// As the runner reads it back: only these are special in a message.
+/// Escapes a message; only these characters are special.
 fn data(text: &str) -> String {
     without_hashes(&clean(text), "\\u{23}").replace('%', "%25")
 }
 
-/// In a property two more are.
+/// Escapes a property, in which two more are special.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

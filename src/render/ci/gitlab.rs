@@ -1,6 +1,6 @@
-//! The report as a code quality document of GitLab: an issue for each finding, a subject at a time where it is in a
-//! manifest, one for each reason for which evidence that was asked for is missing, and one for all that nobody provided. Every issue has to name a file; what is in none names the
-//! object as a path.
+//! The report as a code quality document of GitLab: an issue for each finding (one for each subject if it is
+//! in a manifest), one for each reason for missing requested evidence, and one for all evidence that was not
+//! provided. Every issue must name a file; without one, the object is written as a path.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,8 @@ pub fn report(report: &Report) -> String {
                 None => (spot.subjects.first().map_or_else(|| "cluster".to_owned(), |s| path(s)), 1),
             };
             let message = said(finding, &spot.subjects, &causes);
-            // One check can say two things of one subject; whoever reads this takes equal prints for one issue.
+            // One check can have two findings for one subject, but GitLab treats equal fingerprints as one
+            // issue.
             let print = match told.insert(spot.fingerprint.clone()) {
                 true => spot.fingerprint,
                 false => run_fingerprint(&format!("{} {}", spot.fingerprint, finding.message)),
@@ -64,7 +65,7 @@ pub fn report(report: &Report) -> String {
         missing("major", &unreadable(why, gaps), why, place(report, why));
     }
     if let Some(message) = nobody_provided(&unchecked.accepted) {
-        // In a run that saw nothing this is what decides.
+        // Without any result, this gap decides the exit status.
         let decides = report.verdict.status == exit::NOT_CHECKED
             && report.verdict.crashed == 0
             && unchecked.failing.is_empty()
@@ -81,7 +82,7 @@ pub fn report(report: &Report) -> String {
     write(&issues)
 }
 
-/// A run that came to no report: no clean bill, but one issue that blocks.
+/// A run without a report: one blocking issue instead of an empty list.
 pub fn failure(failure: &Failure) -> String {
     write(&failure.errors.iter().map(|error| trouble(error)).collect::<Vec<_>>())
 }

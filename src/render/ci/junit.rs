@@ -16,7 +16,7 @@ use crate::finding::{Finding, Standing};
 use crate::judged::Judged;
 use crate::report::Report;
 
-/// How a case ended.
+/// The result of a case.
 enum Ending {
     Passed,
     Failed(String, String),
@@ -29,7 +29,7 @@ struct Case {
     suite: String,
     name: String,
     ending: Ending,
-    /// What is worth reading and counts for nothing.
+    /// Text that does not affect the result.
     out: String,
 }
 
@@ -66,7 +66,7 @@ pub fn report(report: &Report) -> String {
     document(&cases, report.run.started.map(|at| at.to_string()))
 }
 
-/// A run that came to no report.
+/// A run without a report.
 pub fn failure(failure: &Failure) -> String {
     let ending = Ending::Error(failure.errors.join("; "), meaning(failure.status).to_owned());
     document(
@@ -82,12 +82,12 @@ struct Told<'r> {
 }
 
 impl Told<'_> {
-    /// In one line.
+    /// On one line.
     fn line(&self) -> String {
         said(self.finding, &self.finding.subjects.iter().collect::<Vec<_>>(), &self.causes)
     }
 
-    /// In lines.
+    /// On several lines.
     fn lines(&self) -> String {
         let mut text = format!("{} {}\n", self.finding.severity, self.line());
         for written in &self.finding.written {
@@ -172,7 +172,7 @@ fn document(cases: &[Case], timestamp: Option<String>) -> String {
     text
 }
 
-/// What both a suite and the whole count: of the whole the schema that Jenkins holds reports to has no more than these.
+/// The counts of a suite and of the whole report. Jenkins' schema allows no others for the report.
 fn tally(cases: &[&Case]) -> String {
     let count = |is: fn(&Ending) -> bool| cases.iter().filter(|case| is(&case.ending)).count();
     format!(
@@ -205,7 +205,7 @@ fn element(text: &mut String, ending: &Ending) {
     }
 }
 
-/// Text of an element; what XML cannot hold was made visible before, and is once more.
+/// Text of an element, without characters that XML does not allow.
 fn content(text: &str) -> String {
     let lines: Vec<String> = text.trim_end().lines().map(|line| escaped(&clean(line))).collect();
     lines.join("\n")

@@ -1,6 +1,6 @@
-//! The report as Markdown, for a comment on a pull request, a job's summary or a wiki: the result, the repair plan, a table of
-//! the findings, each cause unfolded on demand, and what was not checked. Its length is limited. No text of a cluster is
-//! Markdown or HTML here.
+//! The report as Markdown, for a comment on a pull request, a job's summary or a wiki: the result, the repair
+//! plan, a table of the findings, each cause in a collapsible section, and what was not checked. Its length
+//! is limited. Text of a cluster is never interpreted as Markdown or HTML.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -20,19 +20,19 @@ use crate::finding::{Finding, Severity, When};
 use crate::page;
 use crate::report::{Gap, PlannedFinding, Report};
 
-/// How wide fenced text is.
+/// Width of fenced text.
 const WIDTH: usize = 100;
 
-/// How many of many subjects, commands and pieces of evidence are shown.
+/// Maximum number of subjects, commands and pieces of evidence shown.
 const SUBJECTS: usize = 10;
 
-/// How many commands of a step are shown in full.
+/// Maximum number of commands of a step shown in full.
 const COMMANDS: usize = 20;
 
-/// How many lines of the steps of a finding that needs no repair are shown.
+/// Maximum number of lines for the steps of a finding that needs no repair.
 const REMEDY: usize = 40;
 
-/// From how many characters on a quotation loses its middle.
+/// Length in characters above which a quotation is truncated in the middle.
 const QUOTATION: usize = 600;
 
 /// A report. GitHub takes comments of 65,536 characters at most.
@@ -114,7 +114,7 @@ fn plan(parts: &mut Vec<Part>, report: &Report) {
     }
 }
 
-/// A finding above its steps.
+/// The heading of a finding above its steps.
 fn planned_heading(text: &mut String, report: &Report, finding: &Finding, planned: &PlannedFinding) {
     let number = match report.repair.findings.len() {
         1 => String::new(),
@@ -146,7 +146,7 @@ fn some_lines(lines: &[String], most: usize) -> Vec<String> {
     lines[..SUBJECTS].iter().cloned().chain([more]).collect()
 }
 
-/// A run that came to no report.
+/// A run without a report.
 pub fn failure(failure: &Failure) -> String {
     let mut text = String::from("# meshdoctor: no report was produced\n\n");
     for error in &failure.errors {
@@ -156,7 +156,7 @@ pub fn failure(failure: &Failure) -> String {
     text
 }
 
-/// Why a finding does not count.
+/// Why a finding does not fail the run.
 fn standing(finding: &Finding) -> String {
     let words = super::super::finding::standing(finding);
     let in_part = super::super::finding::waived_in_part(finding);
@@ -168,7 +168,7 @@ fn standing(finding: &Finding) -> String {
     }
 }
 
-/// A check's id with its page, where it has one.
+/// A check's id, linked to its page if it has one.
 fn linked(check: &str) -> String {
     match crate::checks::find(check) {
         Some(known) if !known.is_brought() => format!("[{check}]({})", page::page_url(check)),
@@ -186,7 +186,7 @@ fn world(when: When) -> &'static str {
     }
 }
 
-/// Open where it is an error, so that what has to be done is seen. `planned`: its steps in the repair plan.
+/// An error is expanded, so that the required work is visible. `planned`: its steps in the repair plan.
 fn unfolded(text: &mut String, finding: &Finding, explains: &[String], planned: &[usize]) {
     let open = if finding.severity == Severity::Error { " open" } else { "" };
     _ = writeln!(text, "\n<details{open}>\n<summary>{}: {}</summary>\n", finding.severity, finding.check);
@@ -268,7 +268,7 @@ fn unchecked(parts: &mut Vec<Part>, report: &Report) {
     }
 }
 
-/// What nobody provided, a line for each way to provide it.
+/// Evidence that was not provided, with one line for each way to provide it.
 fn accepted(gaps: &[&Gap]) -> Vec<String> {
     let mut alike: BTreeMap<(String, String), Vec<&Gap>> = BTreeMap::new();
     for gap in gaps {
@@ -289,7 +289,7 @@ fn accepted(gaps: &[&Gap]) -> Vec<String> {
     alike.into_iter().map(line).collect()
 }
 
-/// Lines in a fence that is longer than any in them.
+/// Lines in a fence that is longer than any fence in them.
 fn fenced(lines: &[String], language: &str) -> String {
     let longest =
         lines.iter().flat_map(|line| line.split(|c| c != '`')).map(str::len).max().unwrap_or_default();
@@ -297,7 +297,7 @@ fn fenced(lines: &[String], language: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}\n", lines.join("\n"))
 }
 
-/// Text in which nothing is Markdown, HTML, a mention or a link.
+/// Text without active Markdown, HTML, mentions or links.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len() + 16);
     for c in clean(text).chars() {
@@ -314,7 +314,7 @@ fn plain(text: &str) -> String {
             c => plain.push(c),
         }
     }
-    // A link that nobody wrote as one is a link all the same.
+    // GitHub turns bare URLs into links.
     plain.replace("://", ":&#47;&#47;").replace("www.", "www&#46;")
 }
 

@@ -1,5 +1,5 @@
-//! The report as metrics in Prometheus' text format, for the textfile collector of node_exporter or a push gateway. A
-//! run that came to no report has its exit status and nothing else, so that figures of an earlier one do not live on.
+//! The report as metrics in Prometheus' text format, for the textfile collector of node_exporter or a push
+//! gateway. A run without a report only has its exit status, so that values of an earlier run do not persist.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -59,7 +59,7 @@ pub fn report(report: &Report) -> String {
     );
     for check in &report.checks {
         let outcome = match &check.outcome {
-            // What was found holds; that it did not look everywhere is no less true.
+            // Findings take precedence over gaps.
             Outcome::Findings => "findings",
             Outcome::Pass => "pass",
             Outcome::NotApplicable(_) => "not-applicable",
@@ -87,7 +87,7 @@ pub fn report(report: &Report) -> String {
     text
 }
 
-/// A run that came to no report.
+/// A run without a report.
 pub fn failure(failure: &Failure) -> String {
     let mut text = String::new();
     info(&mut text, "", "", "");

@@ -1,6 +1,6 @@
-//! A report as the objects that policy reporters and dashboards read: `Report` and `ClusterReport` of openreports.io, or
-//! `PolicyReport` and `ClusterPolicyReport` of wgpolicyk8s.io, which have one form; and the events of what came and went. Nothing here
-//! talks to a cluster.
+//! A report as objects for policy reporters and dashboards: `Report` and `ClusterReport` of openreports.io,
+//! or `PolicyReport` and `ClusterPolicyReport` of wgpolicyk8s.io, which have the same schema; and events for
+//! new and removed findings. This module does not access a cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,19 +14,21 @@ use crate::item::Kind;
 use crate::published::{MANAGED_BY, NAME, Published, ReportApi};
 use crate::report::Report;
 
-/// So many results one object has at most.
+/// Maximum number of results in one object.
 const RESULTS: usize = 500;
-/// So many objects one result names.
+/// Maximum number of objects that one result names.
 const RESOURCES: usize = 100;
-/// So long is a message, in characters.
+/// Maximum length of a message, in characters.
 const MESSAGE: usize = 1000;
-/// So many events one run makes.
+/// Maximum number of events that one run creates.
 const EVENTS: usize = 50;
 
-/// The annotation of the cluster's report that counts the results of each namespace: it outlives a deleted namespace.
+/// The annotation of the cluster's report with the number of results in each namespace, which outlives a
+/// deleted namespace.
 const NAMESPACES: &str = "meshdoctor.io/namespaces";
 
-/// The objects of a report. `before` are those that are there: what this run could not check is kept of them.
+/// The objects of a report. `before` are the existing objects, whose results are kept if this run could not
+/// check them.
 pub fn published(report: &Report, api: ReportApi, before: &[Value]) -> Published {
     let mut results: BTreeMap<String, Vec<Value>> = BTreeMap::from([(String::new(), Vec::new())]);
     for finding in &report.findings {
@@ -74,7 +76,7 @@ pub fn published(report: &Report, api: ReportApi, before: &[Value]) -> Published
         .collect();
     let kept = json!(kept).to_string();
 
-    // What was not checked stands in the report of the cluster, so that it is never read as fine.
+    // Checks that did not run are in the report of the cluster, so that they are never read as passed.
     let of_cluster = results.entry(String::new()).or_default();
     of_cluster.extend(report.checks.iter().filter(|check| !in_full(check)).map(|check| {
         let why = check.gaps.first().map(ToString::to_string).unwrap_or_default();
@@ -97,7 +99,7 @@ pub fn published(report: &Report, api: ReportApi, before: &[Value]) -> Published
     Published { reports, events }
 }
 
-/// Namespaces whose reports went with them, and how many results each had.
+/// Namespaces that were deleted with their reports, and the number of results of each.
 fn deleted(before: &[Value], results: &BTreeMap<String, Vec<Value>>) -> BTreeMap<String, u64> {
     let place = |object: &Value| object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
     let standing: BTreeSet<String> = before.iter().map(place).collect();
@@ -109,7 +111,7 @@ fn deleted(before: &[Value], results: &BTreeMap<String, Vec<Value>>) -> BTreeMap
     counted.into_iter().filter(|(namespace, _)| is_gone(namespace)).collect()
 }
 
-/// An event of a namespace that went with its findings.
+/// The event for a namespace that was deleted with its findings.
 fn event_of_deleted(report: &Report, namespace: &str, findings: u64) -> Value {
     let message = format!("the report of namespace {namespace} is gone with {findings} findings");
     let gone = json!({
@@ -120,12 +122,12 @@ fn event_of_deleted(report: &Report, namespace: &str, findings: u64) -> Value {
     event(report, "", &gone, false)
 }
 
-/// Whether a check came to a result that leaves nothing open.
+/// Whether a check has a complete result.
 fn in_full(check: &crate::judged::Judged) -> bool {
     check.gaps.is_empty() && !matches!(check.outcome, Outcome::Unknown | Outcome::Crashed(_))
 }
 
-/// The results of findings that are there, each with its namespace.
+/// The existing results of findings, each with its namespace.
 fn earlier(before: &[Value]) -> Vec<(String, Value)> {
     let of = |object: &Value| -> Vec<(String, Value)> {
         let namespace = object["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
@@ -185,7 +187,7 @@ fn result(report: &Report, finding: &Finding, subjects: &[&Subject]) -> Value {
     if let Some(first) = finding.evidence.first() {
         properties.insert("evidence", short(&evidence(first)));
     }
-    // A symptom is repaired by its causes.
+    // A symptom is fixed through its causes.
     if let Some(step) = finding.remedy.steps.first().filter(|_| finding.caused_by.is_empty()) {
         properties.insert("fix", short(&step.text));
     }
@@ -224,7 +226,7 @@ fn namespace_of(subject: &Subject) -> &str {
     }
 }
 
-/// A reference to an object; what is none has none.
+/// A reference to an object; `None` for other subjects.
 fn reference(subject: &Subject) -> Option<Value> {
     match subject {
         Subject::Object { kind, namespace, name, .. } => {
@@ -243,12 +245,13 @@ fn reference(subject: &Subject) -> Option<Value> {
     }
 }
 
-/// An event of a finding that came, or went. Its name says which and when, so that none is made twice.
+/// An event for a new or removed finding. Its name contains the finding and the time, so that none is created
+/// twice.
 fn event(report: &Report, namespace: &str, result: &Value, came: bool) -> Value {
     let at = report.at.0;
     let print = print(result).unwrap_or_default();
     let home = if namespace.is_empty() { "default" } else { namespace };
-    // An event about an object of the cluster lies in the namespace `default`.
+    // An event about a cluster-scoped object is in the namespace `default`.
     let about = result["resources"][0].clone();
     let about =
         if about.is_null() { json!({"apiVersion": "v1", "kind": "Namespace", "name": home}) } else { about };

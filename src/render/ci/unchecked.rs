@@ -1,5 +1,6 @@
-//! What was not checked, for forms in which each line is an issue or an annotation that somebody has to look at: gaps of one reason
-//! are one of them, as a file that cannot be read keeps every check from its evidence, and what nobody provided would bury the rest.
+//! Checks that did not run, for formats in which each entry needs attention. Gaps with the same reason are
+//! one entry: an unreadable file affects every check of its evidence, and evidence that was not provided
+//! would hide the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,21 +9,21 @@ use super::{gap_fails, not_checked, path};
 use crate::fetched::Why;
 use crate::report::{Gap, Report};
 
-/// How many checks are named.
+/// Maximum number of named checks.
 pub(super) const NAMED: usize = 8;
 
-/// Gaps by what is to be done about them.
+/// Gaps by required action.
 pub(super) struct Unchecked<'a> {
-    /// Those that make the exit status 4, with the same checks and the same way to close them.
+    /// Gaps that make the exit status 4, grouped by checks and remedy.
     pub failing: Vec<Vec<&'a Gap>>,
-    /// Those that a file which cannot be read makes, by what is wrong with it.
+    /// Gaps from unreadable files, by error.
     pub unreadable: BTreeMap<&'a str, Vec<&'a Gap>>,
-    /// Those that change no exit status.
+    /// Gaps without effect on the exit status.
     pub accepted: Vec<&'a Gap>,
 }
 
 impl<'a> Unchecked<'a> {
-    /// Of a report.
+    /// Groups the gaps of a report.
     pub(super) fn of(report: &'a Report) -> Unchecked<'a> {
         let mut alike: BTreeMap<(&[&str], String), Vec<&Gap>> = BTreeMap::new();
         let mut unreadable: BTreeMap<&str, Vec<&Gap>> = BTreeMap::new();
@@ -39,7 +40,7 @@ impl<'a> Unchecked<'a> {
     }
 }
 
-/// Gaps that are alike, in a line.
+/// A group of equal gaps on one line.
 pub(super) fn alike(gaps: &[&Gap]) -> String {
     let more = match gaps.len() {
         1 => String::new(),
@@ -48,7 +49,7 @@ pub(super) fn alike(gaps: &[&Gap]) -> String {
     format!("{}{more}", not_checked(gaps[0]))
 }
 
-/// What a file that cannot be read keeps from being checked, in a line.
+/// The checks that an unreadable file affects, on one line.
 pub(super) fn unreadable(message: &str, gaps: &[&Gap]) -> String {
     let named = checks(gaps);
     format!(
@@ -59,7 +60,7 @@ pub(super) fn unreadable(message: &str, gaps: &[&Gap]) -> String {
     )
 }
 
-/// What did not run because nobody provided the evidence, in a line; nothing where everything was provided.
+/// The checks that did not run because evidence was not provided, on one line; `None` if there are none.
 pub(super) fn nobody_provided(gaps: &[&Gap]) -> Option<String> {
     let named = checks(gaps);
     (!named.is_empty()).then(|| {
@@ -72,13 +73,13 @@ pub(super) fn nobody_provided(gaps: &[&Gap]) -> Option<String> {
     })
 }
 
-/// The checks that lack something, each once.
+/// The checks with gaps, each once.
 pub(super) fn checks<'a>(gaps: &[&'a Gap]) -> Vec<&'a str> {
     let checks: BTreeSet<&str> = gaps.iter().flat_map(|gap| gap.checks.iter().copied()).collect();
     checks.into_iter().collect()
 }
 
-/// The file and line that a message begins with: `k8s/web.yaml:3: did not find expected node content`.
+/// The file and line at the start of a message: `k8s/web.yaml:3: did not find expected node content`.
 pub(super) fn place(report: &Report, message: &str) -> Option<(String, u64)> {
     let (place, _) = message.split_once(": ")?;
     let (file, line) = place.rsplit_once(':')?;

@@ -1,10 +1,10 @@
-//! Subjects as documents have them, there and back again.
+//! Conversion of subjects to and from documents.
 
 use super::About;
 use crate::finding::{Fingerprint, Subject};
 
 impl About {
-    /// A subject, and which trouble of it is meant.
+    /// Writes a subject with its fingerprint.
     pub fn of(subject: &Subject, fingerprint: Option<Fingerprint>) -> About {
         let fingerprint = fingerprint.map(|print| print.0);
         match subject.clone() {
@@ -18,7 +18,7 @@ impl About {
         }
     }
 
-    /// The subject, and which trouble of it is meant; 0.1.0 did not say.
+    /// The subject and its fingerprint, which 0.1.0 did not write.
     pub fn subject(&self) -> (Subject, Option<Fingerprint>) {
         match self.clone() {
             About::Object { kind, namespace, name, pods, fingerprint } => {

@@ -1,30 +1,30 @@
-//! The change that was laid over a cluster, as documents have it. A part of the contract that [`super::Document`] is.
+//! The change applied on top of a cluster, in documents. Part of the contract of [`super::Document`].
 
 use serde::{Deserialize, Serialize};
 
 use crate::finding;
 use crate::report::{self, Brings};
 
-/// A change that was laid over the cluster (`--with`).
+/// A change applied on top of the cluster (`--with`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
-    /// Where its manifests are from, as given.
+    /// The source of its manifests, as given.
     pub given: String,
-    /// How many objects it has of kinds that are read.
+    /// Its number of objects of known kinds.
     pub objects: usize,
-    /// Findings that begin with it and are errors.
+    /// Errors that begin with it.
     pub brings_errors: usize,
-    /// Findings that begin with it and are none.
+    /// Other findings that begin with it.
     pub brings_others: usize,
     /// Findings that end with it.
     pub cures: usize,
-    /// Findings that are there with it and without it.
+    /// Findings that exist with and without it.
     pub stay: usize,
 }
 
 impl Change {
-    /// Of a report.
+    /// From a report.
     pub(super) fn of(change: &report::Change, findings: &[finding::Finding]) -> Change {
         let Brings { breaks, changes, ends } = Brings::of(findings);
         Change {

@@ -1,4 +1,4 @@
-//! Fills the document from a report, or from a run that never came to one.
+//! Fills the document from a report, or from a run without one.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use crate::missing::Missing;
 use crate::report::{self, Report, SCHEMA};
 use crate::{checks, exit, source};
 
-/// A run that never came to a report: wrong usage, no connection, an unreadable bundle, an interruption.
+/// A run without a report: wrong usage, no connection, an unreadable bundle, an interruption.
 #[derive(Debug, Clone, Default)]
 pub struct Failure {
     /// The exit status.
     pub status: u8,
-    /// What went wrong, each with its next step.
+    /// The errors, each with its next step.
     pub errors: Vec<String>,
-    /// As far as the run went.
+    /// The settings that were already known.
     pub run: report::Run,
-    /// Where the evidence was to come from, when that was clear.
+    /// The source of the evidence, if already known.
     pub origin: Option<source::Origin>,
 }
 
@@ -129,7 +129,7 @@ fn run(run: &report::Run) -> Run {
     }
 }
 
-/// What was asked of a run.
+/// The settings of a run.
 pub fn asked(asked: &report::Asked) -> Asked {
     let upgrade = asked.upgrade.as_ref();
     Asked {
@@ -157,7 +157,7 @@ fn errors(errors: &[String]) -> Vec<RunError> {
     errors.iter().map(|message| RunError { message: message.clone() }).collect()
 }
 
-/// What a status means, in the words of the documentation.
+/// The meaning of an exit status, as in the documentation.
 fn meaning(status: u8) -> String {
     exit::ALL
         .iter()
@@ -266,7 +266,7 @@ impl From<&Judged> for Check {
     }
 }
 
-/// How many gaps a reason names; `coverage` has all of them.
+/// Maximum number of gaps that a reason names; `coverage` has all of them.
 const NAMED: usize = 3;
 
 /// Why a check did not run fully.
@@ -407,7 +407,7 @@ impl From<&finding::Moment> for Moment {
     }
 }
 
-/// What explains what, in the order of the findings.
+/// The causal relations, in the order of the findings.
 fn causes(findings: &[Finding]) -> Vec<Cause> {
     let mut explained: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for finding in findings {

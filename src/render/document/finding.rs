@@ -1,5 +1,5 @@
-//! Findings as documents have them: what is wrong, what it is about, what proves it, what to do, and what explains it. A part
-//! of the contract that [`super::Document`] is.
+//! Findings in documents: message, subjects, evidence, remedy and causes. Part of the contract of
+//! [`super::Document`].
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::RunsOn;
 use crate::finding::{Confidence, Severity, StepKind, When, Written};
 
-/// Something wrong or worth knowing.
+/// A problem or a remark.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
@@ -19,47 +19,46 @@ pub struct Finding {
     /// The check's title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Where the check's page can be read.
+    /// Address of the check's page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub docs: Option<String>,
-    /// How much harm.
+    /// The severity.
     pub severity: Severity,
-    /// Seen or inferred.
+    /// Observed or inferred.
     pub confidence: Confidence,
-    /// In which world it is there, where an upgrade was rehearsed (`--to`): `until-upgrade` ends with it, `after-upgrade` begins
-    /// with it; not there for what is there today either way.
+    /// The state of a rehearsed upgrade (`--to`) in which it exists: `until-upgrade` ends with it,
+    /// `after-upgrade` begins with it; absent for findings that exist in both.
     #[serde(default, skip_serializing_if = "is_now")]
     pub when: When,
-    /// Where its objects stand in the manifests that were given (`--manifests`, `--with`).
+    /// The locations of its objects in the given manifests (`--manifests`, `--with`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub written: Vec<Written>,
-    /// What it is about; at least one.
+    /// Its subjects; at least one.
     pub subjects: Vec<About>,
     /// What is wrong and why it matters.
     pub message: String,
-    /// What proves it.
+    /// The evidence.
     pub evidence: Vec<Evidence>,
-    /// What happened when, in order, where that is what explains it.
+    /// The events that explain it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timeline: Vec<Moment>,
-    /// What to do.
+    /// The remedy.
     pub remedy: Remedy,
     /// Fingerprints of the findings that explain it.
     pub caused_by: Vec<String>,
-    /// What has to be repaired for it to go away: the findings at the end of its `causedBy`, or itself where nothing
-    /// explains it.
+    /// The findings to fix so that it disappears: the roots of its `causedBy`, or itself for a root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub root_causes: Vec<Root>,
-    /// Fingerprints of the findings that are to be repaired before it, the nearest only. Findings come in that order.
+    /// Fingerprints of the findings to fix before it, only the nearest ones. Findings are in that order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// What was found, in half a line, where the message says it at length.
+    /// A short fact, if the message is longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fact: Option<String>,
-    /// Whether it is waived, so that it does not count; `waivers` says by whom.
+    /// Whether it is waived, and so does not fail the run; see `waivers`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub waived: bool,
-    /// Whether it was in the baseline, so that it does not count.
+    /// Whether it was in the baseline, and so does not fail the run.
     #[serde(default, skip_serializing_if = "is_false")]
     pub in_baseline: bool,
     /// What distinguishes it from another finding of the same check about the same subjects: a key, a signature.
@@ -68,8 +67,8 @@ pub struct Finding {
     /// The rows of `linkerd check` that it fails, if not all of its check's rows with its own severity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linkerd_check: Option<LinkerdCheck>,
-    /// Which finding this is: the same in every run that finds the same trouble at the same subjects. Each subject has a
-    /// fingerprint of its own, which stays when others are repaired.
+    /// The fingerprint: the same in every run with the same problem of the same subjects. Each subject has a
+    /// fingerprint of its own, which stays when others are fixed.
     pub fingerprint: String,
 }
 
@@ -92,7 +91,7 @@ fn is_now(when: &When) -> bool {
     *when == When::Now
 }
 
-/// A finding that nothing else explains.
+/// A root finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Root {
     /// Its check.
@@ -101,19 +100,19 @@ pub struct Root {
     pub fingerprint: String,
 }
 
-/// An object, in fields.
+/// An object as fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
     /// Its kind.
     pub kind: String,
-    /// Its namespace; left out for cluster-scoped objects.
+    /// Its namespace; absent for cluster-scoped objects.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     /// Its name.
     pub name: String,
 }
 
-/// What a finding is about.
+/// The subject of a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "type")]
 pub enum About {
@@ -121,15 +120,15 @@ pub enum About {
     Object {
         /// Its kind.
         kind: String,
-        /// Its namespace; left out for cluster-scoped objects.
+        /// Its namespace; absent for cluster-scoped objects.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         namespace: String,
         /// Its name.
         name: String,
-        /// The pods of it that are meant.
+        /// Its affected pods.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pods: Vec<String>,
-        /// Which trouble of this subject it is: the same in every run, whatever else the finding is about.
+        /// The fingerprint for this subject: the same in every run, whatever the other subjects.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fingerprint: Option<String>,
     },
@@ -146,21 +145,21 @@ pub enum About {
         /// The line in the file, from 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         line: Option<u32>,
-        /// Which trouble of this subject it is: the same in every run, whatever else the finding is about.
+        /// The fingerprint for this subject: the same in every run, whatever the other subjects.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fingerprint: Option<String>,
     },
     /// Something else: the operator's CLI, the API server, the cluster as a whole.
     Thing {
-        /// What it is.
+        /// Its name.
         thing: String,
-        /// Which trouble of this subject it is: the same in every run, whatever else the finding is about.
+        /// The fingerprint for this subject: the same in every run, whatever the other subjects.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fingerprint: Option<String>,
     },
 }
 
-/// An observed fact, quoted, with where it was seen.
+/// An observed fact, quoted, with its location.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "from")]
 pub enum Evidence {
@@ -168,7 +167,7 @@ pub enum Evidence {
     Field {
         /// The object: `Deployment shop/web`.
         object: String,
-        /// The same object in fields, where it is one.
+        /// The object as fields, if it is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<Reference>,
         /// The field.
@@ -196,16 +195,16 @@ pub enum Evidence {
     },
     /// An Event.
     Event {
-        /// What the event is about.
+        /// The object of the event.
         object: String,
-        /// The same object in fields, where it is one.
+        /// The object as fields, if it is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<Reference>,
         /// Its reason.
         reason: String,
-        /// How often it was seen.
+        /// How often it occurred.
         count: u32,
-        /// When it was last seen.
+        /// Its last occurrence.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last: Option<Timestamp>,
         /// Its message.
@@ -220,23 +219,23 @@ pub enum Evidence {
     },
 }
 
-/// Something that happened at a known moment.
+/// An event at a known time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment {
     /// When, in UTC.
     pub at: Timestamp,
     /// What happened.
     pub what: String,
-    /// The object that says so: `Pod shop/web-5d9f`, `node worker-1`.
+    /// The object with the evidence: `Pod shop/web-5d9f`, `node worker-1`.
     pub object: String,
-    /// The same object in fields, where it is one.
+    /// The object as fields, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
-    /// Where in it.
+    /// The field in it.
     pub field: String,
 }
 
-/// What to do, in order, and how to see that it worked.
+/// The steps in order, and their verification.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Remedy {
     /// The steps, in the order in which they must be done.
@@ -249,23 +248,23 @@ pub struct Remedy {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// What kind of act it is.
+    /// The kind of the step.
     pub kind: StepKind,
     /// What to do.
     pub text: String,
-    /// What to paste; may have several lines.
+    /// The command; may have several lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Where the command runs: `workstation`, or `node` for a root shell on a node's host.
+    /// The place to run the command: `workstation`, or `node` for a root shell on a node's host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_on: Option<RunsOn>,
     /// The node that the command is written for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// Further nodes on which the same is to be done, one at a time.
+    /// Further nodes on which the step must be repeated, one at a time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_nodes: Vec<String>,
-    /// Variables in the command that have to be given a value by hand before it can run.
+    /// Variables in the command that must be set by hand before it can run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub placeholders: Vec<String>,
 }
@@ -273,7 +272,7 @@ pub struct Step {
 /// The merged steps of all findings that need a repair, in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepairPlan {
-    /// The steps, each identical one once.
+    /// The steps, without duplicates.
     pub steps: Vec<PlanStep>,
     /// Commands that show whether the repair worked.
     pub verify: Vec<String>,
@@ -298,6 +297,6 @@ pub struct Cause {
     pub fingerprint: String,
     /// Its check.
     pub check: String,
-    /// Fingerprints of what it explains.
+    /// Fingerprints of the findings that it explains.
     pub explains: Vec<String>,
 }

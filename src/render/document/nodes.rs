@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::inspect::nodes::{Loads, NodeCni};
 
-/// What is known of a node whose files were given.
+/// The CNI configuration of a node with node evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
@@ -13,24 +13,24 @@ pub struct Node {
     pub name: String,
     /// When its files were collected.
     pub collected_at: Option<Timestamp>,
-    /// The container runtime, as the node says it.
+    /// The container runtime from the node's status.
     pub runtime: Option<String>,
     /// The directory of CNI configuration that the runtime reads.
     pub directory: String,
-    /// Whether nothing says so, and the usual one is taken for it.
+    /// Whether the directory is only assumed.
     #[serde(default, skip_serializing_if = "super::is_no")]
     pub directory_assumed: bool,
-    /// `file`, `nothing` or `unknown`: what the runtime does with it.
+    /// The result of loading the directory: `file`, `nothing` or `unknown`.
     pub loads: String,
-    /// Why nothing is loaded, or why that cannot be told.
+    /// Why nothing is loaded, or why that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Whether linkerd-cni is called for a new pod; `null` where that cannot be told.
+    /// Whether linkerd-cni is called for a new pod; `null` if unknown.
     pub calls_linkerd_cni: Option<bool>,
-    /// What of that cannot be told.
+    /// The unknown parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<String>,
-    /// The files of that directory, in the order in which the runtime looks at them.
+    /// The files of that directory, in the order in which the runtime reads them.
     pub files: Vec<NodeFile>,
 }
 
@@ -44,7 +44,7 @@ pub struct NodeFile {
     pub loaded: bool,
     /// Its plugins, in order.
     pub plugins: Vec<NodePlugin>,
-    /// Why it cannot be loaded, or why it is not known what is in it.
+    /// Why it cannot be loaded, or why its content is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defect: Option<String>,
 }
@@ -53,10 +53,10 @@ pub struct NodeFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodePlugin {
-    /// Its type, which is the name of its program.
+    /// Its type, which is the name of its binary.
     #[serde(rename = "type")]
     pub kind: String,
-    /// 0, or one more for each plugin (multus) that calls the one that calls it.
+    /// The level: 0, or one more than that of the plugin (multus) that calls it.
     pub depth: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The upgrade that a run rehearsed, as documents have it. A part of the contract that [`super::Document`] is.
+//! The rehearsed upgrade in documents. Part of the contract of [`super::Document`].
 
 use serde::{Deserialize, Serialize};
 
@@ -6,21 +6,21 @@ use super::Remedy;
 use crate::finding;
 use crate::report::{self, Brings};
 
-/// An upgrade that was rehearsed.
+/// A rehearsed upgrade.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Rehearsal {
-    /// What was asked about, and what it was taken for: `2.20 (edge-26.6.3)`.
+    /// The given target and the resolved release: `2.20 (edge-26.6.3)`.
     pub target: String,
-    /// The release that it was taken for.
+    /// The resolved release.
     pub to: String,
-    /// Findings that begin with it and are errors.
+    /// Errors that begin with it.
     pub will_break: usize,
-    /// Findings that begin with it and are none.
+    /// Other findings that begin with it.
     pub will_change: usize,
     /// Findings that end with it.
     pub ends: usize,
-    /// In which order to go about it; empty where it is no upgrade to a later release.
+    /// The plan; empty if the target is not a later release.
     pub plan: Vec<Phase>,
 }
 
@@ -28,20 +28,20 @@ pub struct Rehearsal {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Phase {
-    /// What it is about.
+    /// Its title.
     pub title: String,
-    /// The findings that begin with the upgrade and are to be dealt with in it, by their fingerprints.
+    /// Fingerprints of the findings that begin with the upgrade and belong to this phase.
     #[serde(default)]
     pub deals_with: Vec<String>,
     /// Whether the steps of this phase resolve these findings.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub resolves_findings: bool,
-    /// What is done, and what shows that it worked.
+    /// The steps and their verification.
     pub remedy: Remedy,
 }
 
 impl Rehearsal {
-    /// Of a report.
+    /// From a report.
     pub(super) fn of(rehearsal: &report::Rehearsal, findings: &[finding::Finding]) -> Rehearsal {
         let Brings { breaks, changes, ends } = Brings::of(findings);
         let dealt_with = |step: usize| -> Vec<String> {

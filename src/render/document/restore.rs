@@ -1,5 +1,5 @@
-//! Restores a report from its document, so that a saved report can be rendered in every form. Nothing is judged again: what
-//! the document does not hold is computed from what it holds, or left at its default.
+//! Restores a report from its document, so that a saved report can be rendered in every form. No check runs:
+//! missing fields are computed from others, or left at their default.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use crate::request::Request;
 use crate::rows;
 use crate::source;
 
-/// The report that a document was made from; `None` if its run came to no result.
+/// The report of a document; `None` if its run has no result.
 pub fn restore(document: &Document) -> Option<Report> {
     let (at, subject) = (document.run.judged_at?, document.subject.as_ref()?);
     let origin = document
@@ -143,7 +143,7 @@ fn verdict(document: &Document, gaps: &[report::Gap]) -> report::RunResult {
     report::RunResult {
         status: verdict.status,
         gate: gate(verdict.gate.as_deref()).word(),
-        // Reports of 0.1.0 do not state it; only a run that accepts gaps ends well in spite of one.
+        // Reports of 0.1.0 do not contain it; only a run that accepts gaps succeeds in spite of one.
         not_checked_passes: verdict.not_checked_passes
             || (verdict.status == crate::exit::FINE && gaps.iter().any(|gap| gap.asked_for)),
         roots: counts(&verdict.roots),
@@ -199,9 +199,9 @@ fn gap(gap: &Gap) -> report::Gap {
     }
 }
 
-/// The request, with the namespace with which it reads as in the document.
+/// The request, with the namespace that the document's text contains.
 fn request(gap: &Gap) -> Request {
-    // A kind that this build does not know comes from a card of a user, or from another release.
+    // An unknown kind comes from a custom card, or from another release.
     let item: Item = gap.item.parse().unwrap_or(Item::Diagnostics);
     let words = gap.what.split([' ', '/', ',']).filter(|word| !word.is_empty());
     words
@@ -214,7 +214,7 @@ fn judged(check: &Check, gaps: &[report::Gap]) -> Judged {
     let reason = || check.reason.clone().unwrap_or_default();
     let id = interned(&check.id);
     let mut own: Vec<&report::Gap> = gaps.iter().filter(|gap| gap.checks.contains(&id)).collect();
-    // The reason names the first gaps in the order in which the check met them.
+    // The reason names the first gaps in the order in which the check recorded them.
     let place = |gap: &report::Gap| check.reason.as_ref()?.find(&gap.missing.to_string());
     own.sort_by_key(|gap| place(gap).unwrap_or(usize::MAX));
     Judged {
@@ -351,7 +351,7 @@ fn command(text: &str, step: Option<&Step>) -> Command {
     Command::recorded(text, recorded)
 }
 
-/// The repair plan with the steps of the document; reports of 0.1.0 have none, so that it is made again.
+/// The repair plan with the steps of the document; reports of 0.1.0 have none, so it is created again.
 fn repair(document: &Document, findings: &[finding::Finding]) -> RepairPlan {
     let made = RepairPlan::from_findings(findings);
     let Some(saved) = &document.repair_plan else { return made };

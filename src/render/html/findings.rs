@@ -1,4 +1,4 @@
-//! Findings: what is wrong, where, why, the proof, and what to do. Symptoms are inside the finding that explains them.
+//! Findings: message, locations, evidence and remedy. Symptoms are inside the finding that explains them.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ use super::{escaped, plan, script};
 use crate::finding::{Confidence, Severity, Subject, When};
 use crate::report::Report;
 
-/// How many subjects of a group are shown unfolded.
+/// Maximum number of subjects of a group shown expanded.
 const SUBJECTS: usize = 10;
 
-/// How many pieces of evidence are shown unfolded.
+/// Maximum number of pieces of evidence shown expanded.
 const EVIDENCE: usize = 6;
 
-/// How many moments of a timeline are shown unfolded.
+/// Maximum number of events of a timeline shown expanded.
 const MOMENTS: usize = 12;
 
 /// The sources of the cards: the report, its document, and the causes of each finding.
@@ -60,7 +60,7 @@ impl Cards<'_> {
             notes(finding),
             brief(finding),
         );
-        // A folded info is one line.
+        // A collapsed info is one line.
         match is_info {
             true => _ = write!(body, ": {}</summary><dl>", escaped(&finding.message)),
             false => _ = write!(body, "</summary><p>{}</p><dl>", escaped(&finding.message)),
@@ -126,7 +126,7 @@ impl Cards<'_> {
         body.push_str("</dl></details>");
     }
 
-    /// A link to a finding; the subject tells findings of one check apart.
+    /// A link to a finding, with the subject if several findings have the same check.
     fn link(&self, at: usize) -> String {
         let finding = &self.document.findings[at];
         let alike = self.document.findings.iter().filter(|one| one.check == finding.check).count();
@@ -162,7 +162,7 @@ impl Cards<'_> {
         }
     }
 
-    /// What repairs a finding: steps of the repair plan by number, or else its own steps.
+    /// The remedy of a finding: steps of the repair plan by number, or else its own steps.
     fn remedy(&self, at: usize, body: &mut String) {
         let causes = steps::causes(self.report, self.folding, at);
         if !causes.is_empty() {
@@ -219,7 +219,7 @@ fn brief(finding: &Finding) -> String {
     escaped(&subject::brief(subjects_of(finding).iter()))
 }
 
-/// The names of all subjects, by kind and namespace; the first ten of each unfolded.
+/// The names of all subjects, by kind and namespace; the first ten of each expanded.
 fn subjects(finding: &Finding, body: &mut String) {
     if finding.subjects.len() < 2 {
         return;

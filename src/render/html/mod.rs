@@ -1,5 +1,5 @@
-//! The report as one page that needs nothing else: it fetches nothing and is complete without its script, which adds search,
-//! filters and buttons to copy. Made of the report, which a saved document restores in full.
+//! The report as one self-contained page: it loads nothing and is complete without its script, which adds
+//! search, filters and copy buttons. Created from the report, which a saved document restores in full.
 
 mod findings;
 mod head;
@@ -47,7 +47,7 @@ pub fn report(report: &Report) -> String {
     page(&document, &headline, &format!("{body}\n<script>\n{SCRIPT}</script>"))
 }
 
-/// A run that never came to a report.
+/// A run without a report.
 pub fn failure(failure: &Failure) -> String {
     let document = Document::from(failure);
     let mut body = String::new();
@@ -60,7 +60,7 @@ fn page(document: &Document, headline: &Headline, body: &str) -> String {
     whole(&format!("{}: {}", head::name(document), headline.short), body)
 }
 
-/// A page that needs nothing else, around its body.
+/// A self-contained page around its body.
 fn whole(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -70,7 +70,7 @@ fn whole(title: &str, body: &str) -> String {
     )
 }
 
-/// Text as HTML has it: nothing that a cluster says is markup, and no control character drives anything.
+/// Text escaped for HTML: text of a cluster is never markup, and control characters have no effect.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in clean(text).chars() {
@@ -86,7 +86,7 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// Lines to paste, in a box; `note` stands above them. Nothing without a line.
+/// Lines to paste, in a box below `note`. Nothing if there are none.
 fn script<T: AsRef<str>>(lines: &[T], note: Option<String>, body: &mut String) {
     if lines.is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! What explains what, as a picture: roots on the left, what they explain beside them, a line from each cause to what it
-//! explains. Drawn as SVG in the page; the same stands in words under each finding.
+//! The causal relations as a picture: roots on the left, the findings that they explain next to them, a line
+//! from each cause to its effect. Drawn as SVG in the page; the same relations are listed under each finding.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -12,19 +12,19 @@ const WIDE: usize = 300;
 const HIGH: usize = 40;
 const GAP: usize = 12;
 const ACROSS: usize = 50;
-/// A picture that is wider than the text may go on beside it.
+/// Width of the text; a wider picture may extend beyond it.
 const TEXT: usize = 1120;
-/// How many findings are drawn.
+/// Maximum number of drawn findings.
 const MOST: usize = 40;
 
-/// A finding with its place: column and row.
+/// A finding with its position: column and row.
 struct Placed<'a> {
     finding: &'a Finding,
     column: usize,
     row: usize,
 }
 
-/// The picture; `None` where nothing explains anything.
+/// The picture; `None` without causal relations.
 pub(super) fn of(document: &Document) -> Option<String> {
     let causes: HashSet<&String> = document.findings.iter().flat_map(|finding| &finding.caused_by).collect();
     let explains = |finding: &Finding| causes.contains(&finding.fingerprint);
@@ -81,15 +81,15 @@ pub(super) fn of(document: &Document) -> Option<String> {
     Some(svg)
 }
 
-/// Each finding beside the first of its causes, one column further right.
+/// Places each finding next to the first of its causes, one column further right.
 fn places<'a>(drawn: &[&'a Finding]) -> Vec<Placed<'a>> {
     let mut placed: Vec<Placed<'a>> = Vec::new();
     let mut row = 0;
-    // Causes stand before what they explain.
+    // Causes are placed before their effects.
     for root in drawn.iter().filter(|finding| finding.caused_by.is_empty()) {
         hang(root, 0, drawn, &mut placed, &mut row);
     }
-    // What is explained by something that is not drawn.
+    // Findings whose cause is not drawn.
     for rest in drawn {
         if !placed.iter().any(|one| one.finding.fingerprint == rest.fingerprint) {
             hang(rest, 0, drawn, &mut placed, &mut row);
@@ -113,13 +113,13 @@ fn hang<'a>(
     for symptom in drawn.iter().filter(|other| other.caused_by.contains(&finding.fingerprint)) {
         hang(symptom, column + 1, drawn, placed, row);
     }
-    // The next one stands below whatever hangs here.
+    // The next one is placed below the subtree.
     if *row == own {
         *row += 1;
     }
 }
 
-/// What fits into a box.
+/// Truncates a text to the width of a box.
 fn short(text: &str) -> String {
     const FITS: usize = 36;
     match text.char_indices().nth(FITS) {

@@ -1,4 +1,5 @@
-//! The path of calls as a page: each step from the client to what is called, up to the one where the call stops.
+//! The path of calls as a page: each step from the client to the destination, up to the one at which the call
+//! stops.
 
 use std::fmt::Write as _;
 
@@ -6,7 +7,7 @@ use super::{escaped, script, whole};
 use crate::inspect::reach::{Outcome, Walk};
 use crate::render::reach::{quoted, result, word};
 
-/// What `meshdoctor reach` says of calls.
+/// The page for the walks of `meshdoctor reach`.
 pub fn calls(walks: &[&Walk], gaps: &[String]) -> String {
     let title = match walks {
         [walk] => format!("meshdoctor: {} to {}", walk.from, walk.to),
@@ -25,7 +26,7 @@ pub fn calls(walks: &[&Walk], gaps: &[String]) -> String {
     whole(&title, &body)
 }
 
-/// A call; that it gets through is plain only where all that could stop it was looked at.
+/// A call. It is only shown as successful if all steps were checked.
 fn call(walk: &Walk, in_full: bool, body: &mut String) {
     let outcome = match walk.outcome() {
         Outcome::Passes if !in_full => Outcome::NotJudged,

@@ -1,4 +1,5 @@
-//! What was not checked: missing evidence of one reason together, the evidence that decides the exit status first.
+//! Checks that did not run: missing evidence grouped by reason, with the evidence that decides the exit
+//! status first.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,13 +10,13 @@ use super::{escaped, script};
 use crate::exit;
 use crate::item::Item;
 
-/// How many pieces of evidence and checks a row names.
+/// Maximum number of pieces of evidence and checks in a row.
 const NAMED: usize = 8;
 
-/// How many ways to provide evidence a row shows.
+/// Maximum number of remedies in a row.
 const WAYS: usize = 3;
 
-/// Missing evidence of one sort, for one reason.
+/// Missing evidence of one sort with one reason.
 struct Row<'a> {
     key: (bool, &'a str, String),
     gaps: Vec<&'a Gap>,
@@ -35,7 +36,7 @@ fn rows(document: &Document) -> Vec<Row<'_>> {
     rows
 }
 
-/// What gaps of one row have in common: lists of objects, single objects, or one query.
+/// The common property of gaps in one row: lists of objects, single objects, or one query.
 fn sort(gap: &Gap) -> String {
     match gap.item.parse::<Item>() {
         Ok(Item::List(_)) => "list".to_owned(),
@@ -44,7 +45,7 @@ fn sort(gap: &Gap) -> String {
     }
 }
 
-/// The missing evidence in words.
+/// The missing evidence as text.
 fn what(gap: &Gap) -> String {
     match gap.item.parse::<Item>() {
         Ok(
@@ -185,7 +186,7 @@ fn row(row: &Row<'_>, mark: Option<&str>, body: &mut String) {
     body.push_str("</div>");
 }
 
-/// The ways to provide evidence, each once: words, and the commands of all gaps with these words.
+/// The ways to provide evidence, each once: a sentence, and the commands of all gaps with this sentence.
 fn ways<'a>(gaps: &[&'a Gap]) -> Vec<(String, Vec<&'a str>)> {
     let mut ways: Vec<(String, Vec<&str>)> = Vec::new();
     for gap in gaps {
