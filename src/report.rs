@@ -94,9 +94,9 @@ pub struct Report {
 /// An upgrade that was previewed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rehearsal {
-    /// `--to` and the release that it stands for: `2.20 (edge-26.6.3)`.
+    /// `--to` with the resolved release: `2.20 (edge-26.6.3)`.
     pub target: String,
-    /// The release that it stands for.
+    /// The resolved release.
     pub to: LinkerdVersion,
     /// Order of the upgrade; `None` if the target is not a later release.
     pub plan: Option<Plan>,

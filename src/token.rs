@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// Maximum length of a token, in bytes. Real ones are well under 4 KiB.
+/// Maximum length of a token, in bytes. Real ones are below 4 KiB.
 const MAX_TOKEN: usize = 64 * 1024;
 
 /// The claims of a service-account token, bound (nested under `kubernetes.io`) or legacy (flat keys).

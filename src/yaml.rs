@@ -192,7 +192,7 @@ mod tests {
         assert!(matches!(guard(&text), Err(Refused::Broken { .. })));
         text.push(0xFF);
         assert!(guard(&text).is_err());
-        assert_eq!(guard(b"a: [\n"), Ok(()), "that is for the parser to say");
+        assert_eq!(guard(b"a: [\n"), Ok(()), "the parser reports it");
         assert!(parse::<Value>("a: [\n").is_err_and(|why| !why.contains("a: [")));
     }
 }

@@ -142,8 +142,8 @@ pub(super) fn alone(args: &Check, items: &BTreeSet<Item>, knowledge: &Knowledge)
     Ok(Alone { read, release, places: given.as_mut().and_then(Captured::places), charts })
 }
 
-/// The release of manifests before an upgrade: that of their control plane, or the given one. A minor stands for its
-/// first release.
+/// The release of manifests before an upgrade: that of their control plane, or the given one. A minor means
+/// its first release.
 ///
 /// # Errors
 /// The release is unknown.

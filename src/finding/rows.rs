@@ -1,9 +1,10 @@
-//! What a finding is to the rows of `linkerd check`. Rules say it, because a card may answer more rows than one finding fails;
-//! what becomes of it is the business of the rows alone.
+//! The rows of `linkerd check` that a finding fails. The rule sets them if a finding fails fewer rows than
+//! its card answers; `crate::rows` evaluates them.
 
 use super::Severity;
 
-/// Which of its card's rows of `linkerd check` a finding fails, and how. By default all of them, as severe as it is.
+/// The rows of its card that a finding fails, and their severity. By default all of them, with the finding's
+/// severity.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FailedRows {
     only: Option<Vec<&'static str>>,
@@ -11,47 +12,47 @@ pub struct FailedRows {
 }
 
 impl FailedRows {
-    /// None: `linkerd check` has no row for this.
+    /// No rows: `linkerd check` has none for this.
     pub fn none() -> FailedRows {
         FailedRows { only: Some(Vec::new()), weight: None }
     }
 
-    /// Whether a row of its card, by description, is among them.
+    /// Whether they include a row of its card, by description.
     pub fn contain(&self, description: &str) -> bool {
         self.only.as_ref().is_none_or(|rows| rows.contains(&description))
     }
 
-    /// Those that the rule named, by description; none where it named none, or all are meant.
+    /// The rows that the rule named, by description; empty if it named none, or all apply.
     pub fn named(&self) -> &[&'static str] {
         self.only.as_deref().unwrap_or_default()
     }
 
-    /// Whether they fail otherwise than by the finding's severity.
+    /// Whether they fail with another severity than the finding's.
     pub fn are_weighed(&self) -> bool {
         self.weight.is_some()
     }
 
-    /// How they fail, of a finding of this severity.
+    /// The severity of the rows, for a finding of this severity.
     pub fn weight(&self, severity: Severity) -> Severity {
         self.weight.unwrap_or(severity)
     }
 
-    /// The rows that a saved report names, and how they fail.
+    /// The rows in a saved report, and their severity.
     pub fn restored(only: Option<Vec<&'static str>>, weight: Option<Severity>) -> FailedRows {
         FailedRows { only, weight }
     }
 
-    /// The rows that the rule named, and how they fail, as reports save them.
+    /// The rows that the rule named, and their severity, for saved reports.
     pub fn parts(&self) -> (Option<&[&'static str]>, Option<Severity>) {
         (self.only.as_deref(), self.weight)
     }
 
-    /// These rows alone, by description.
+    /// Only these rows, by description.
     pub(super) fn only(&mut self, descriptions: impl IntoIterator<Item = &'static str>) {
         self.only = Some(descriptions.into_iter().collect());
     }
 
-    /// Fails them like this, whatever the finding's severity.
+    /// Sets the severity of the rows, whatever the finding's.
     pub(super) fn weigh(&mut self, severity: Severity) {
         self.weight = Some(severity);
     }

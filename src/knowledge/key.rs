@@ -154,7 +154,7 @@ pub(super) struct InvalidValue {
     leads_to: OnInvalid,
 }
 
-/// One key. A key that ends in `/*` stands for every key with that prefix.
+/// One key. A key that ends in `/*` matches every key with that prefix.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Key {
@@ -325,7 +325,7 @@ impl Key {
         }
     }
 
-    /// What a value that does not parse leads to.
+    /// The consequence of a value that does not parse.
     pub fn consequence(&self, value: &str) -> OnInvalid {
         let mut fitting = self.invalid_values.iter().filter(|other| other.value.check(value).is_ok());
         fitting.next().map_or(self.invalid, |other| other.leads_to)

@@ -409,7 +409,7 @@ fn every_embedded_file_can_be_replaced() {
     assert_eq!(copy.date(), Knowledge::embedded().date());
 }
 
-/// What a release was measured to do with nonsense, of the column `ignored 2.15; refused 2.16-2.20`.
+/// The measured behavior of a release for invalid values, from the column `ignored 2.15; refused 2.16-2.20`.
 fn measured(column: &str, minor: usize) -> &str {
     let within = |range: &str| {
         let (from, to) = range.split_once('-').unwrap_or((range, range));

@@ -32,7 +32,7 @@ impl<'a> ByLabel<'a> {
         index
     }
 
-    /// The places of those that may match these labels, in order.
+    /// The indexes of the candidates for these labels, in order.
     pub fn candidates(&self, labels: &Texts) -> Vec<usize> {
         let by_label =
             labels.iter().filter_map(|(key, value)| self.labels.get(&(key.as_str(), value.as_str())));

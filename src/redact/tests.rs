@@ -115,7 +115,7 @@ fn useful_text_is_kept() {
         rcgen::CertificateParams::new(vec!["a".into()]).unwrap().self_signed(&key).unwrap().pem();
     assert_eq!(text(&certificate), certificate, "certificates are public");
     let hidden = certificate.replacen("\nM", &format!("\n{CANARY}M"), 1);
-    assert!(!text(&hidden).contains(CANARY), "what only says that it is one is none");
+    assert!(!text(&hidden).contains(CANARY), "text that only resembles a certificate is redacted");
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn secret_keeps_certificates_and_key_match() {
     sanitize(&mut handed_on);
     assert_eq!(
         handed_on["metadata"]["annotations"][KEY_MATCHES], "unknown",
-        "whoever handed it on may have left it out"
+        "an earlier tool may have removed it"
     );
     note_absent_key(&mut keyless);
     sanitize(&mut keyless);

@@ -123,7 +123,7 @@ mod tests {
     use crate::redact::Corefile;
     use crate::redact::tests::sanitize;
 
-    /// A certificate of which a tool left the first and the last line.
+    /// A certificate with only its first and last line.
     const PEM: &str = "-----BEGIN CERTIFICATE-----\nREDACTED\n-----END CERTIFICATE-----\n";
 
     fn noted(mut object: Value, live: bool) -> Option<String> {

@@ -23,7 +23,7 @@ const NODES: usize = 3;
 /// How much of a plan is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// What is stated once is not repeated, and few commands that verify are shown.
+    /// Nothing is repeated, and few verification commands are shown.
     Short,
     /// Everything.
     Full,
@@ -313,7 +313,7 @@ pub fn command_lines(command: &Command, look: Look) -> Vec<String> {
     lines
 }
 
-/// Further nodes on which the step must be repeated; at most so many are named.
+/// Further nodes on which the step must be repeated; at most `most` are named.
 pub fn elsewhere(step: &Step, most: usize) -> String {
     match step.command.as_ref().map(Command::other_nodes) {
         None | Some([]) => String::new(),

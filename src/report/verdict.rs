@@ -76,7 +76,8 @@ fn saw_nothing(results: &[CheckResult]) -> bool {
     results.iter().any(lacked) && !results.iter().any(ran)
 }
 
-/// Whether a finding counts: what is waived does not, nor what a change cures: it is the cluster with the change that is judged.
+/// Whether a finding counts. Waived findings do not, nor those that a change cures, because the verdict is
+/// about the cluster with the change.
 pub(crate) fn counts(finding: &&Finding) -> bool {
     finding.when != When::UntilChange && !finding.is_waived()
 }

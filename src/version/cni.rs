@@ -1,5 +1,5 @@
-//! The version of the linkerd-cni plugin, as its image tag states it. A tag that follows neither the plugin's nor
-//! Linkerd's scheme (a vendor's, a mirror's, a bare digest) is unknown, which is not the same as old.
+//! The version of the linkerd-cni plugin, from its image tag. A tag that follows neither the plugin's nor
+//! Linkerd's scheme (a vendor's, a mirror's, a bare digest) is unknown, which differs from old.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum CniVersion {
     Plugin(Version),
     /// Up to stable-2.12.4 the plugin was released with Linkerd, under its version.
     InLinkerd(LinkerdVersion),
-    /// No version to be had: the tag if there is one, else the digest.
+    /// An unknown version: the tag if there is one, else the digest.
     Unknown(String),
 }
 
@@ -23,7 +23,7 @@ impl CniVersion {
     /// The version an image tag states.
     pub fn from_tag(tag: &str) -> Self {
         let plugin = tag.strip_prefix('v').unwrap_or(tag).parse::<Version>().ok();
-        // Other suffixes are somebody's own builds: `v1.6.2-acme` may contain anything.
+        // Other suffixes are custom builds: `v1.6.2-acme` may contain anything.
         let ours = |v: &Version| {
             let known = ["alpha", "beta", "rc"].iter().any(|p| v.pre.split('.').next() == Some(p));
             v.major == 1 && v.build.is_empty() && (v.pre.is_empty() || known)

@@ -1,5 +1,6 @@
-//! Does a version contain a change? Answered in three values, because what a vendor's build or a development build
-//! contains is not public. Fixes and keys are gated here, on the exact edge; skew is counted elsewhere, on the minor.
+//! Whether a version contains a change. The answer has three values, because the content of vendor and
+//! development builds is not public. Used for fixes and keys, by the exact edge; version skew is evaluated
+//! elsewhere, by minor.
 
 use super::linkerd::{Channel, LinkerdVersion, Numbers};
 use super::numbers::{EdgeTag, Minor, MinorTable, Release};
@@ -11,7 +12,7 @@ pub enum Contains {
     Yes,
     /// Its source lacks the change.
     No,
-    /// Not to be told from the version string.
+    /// Unknown from the version string.
     Unknown,
 }
 
@@ -39,19 +40,19 @@ impl std::ops::Not for Contains {
     }
 }
 
-/// Where a change first appeared. At least one of the places should be given; without any the answer is unknown.
+/// The first versions with a change. At least one field should be set; otherwise the answer is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Introduced {
     /// The first edge with it.
     pub edge: Option<EdgeTag>,
-    /// The first open-source stable release with it; `None` if it never came to one.
+    /// The first open-source stable release with it; `None` if no such release has it.
     pub stable: Option<Release>,
-    /// The first minor with it, where the edge is not known.
+    /// The first minor with it, if the edge is unknown.
     pub minor: Option<Minor>,
 }
 
 impl Introduced {
-    /// A change that came with an edge and to no open-source stable release.
+    /// A change in an edge, but in no open-source stable release.
     pub fn at_edge(edge: EdgeTag) -> Self {
         Introduced { edge: Some(edge), ..Introduced::default() }
     }
@@ -61,7 +62,7 @@ impl Introduced {
         Introduced { minor: Some(minor), ..Introduced::default() }
     }
 
-    /// The same change, which also came to an open-source stable release.
+    /// The same change, with its first open-source stable release.
     pub fn and_stable(self, stable: Release) -> Self {
         Introduced { stable: Some(stable), ..self }
     }
@@ -71,10 +72,11 @@ impl Introduced {
 const LAST_STABLE: Minor = Minor::new(2, 14);
 
 impl LinkerdVersion {
-    /// Whether this version contains a change. An edge is compared with the change's edge. An open-source stable release
-    /// (also an unmarked one up to 2.14) with its first stable release. An enterprise or unmarked version from 2.15 on
-    /// contains what its minor's opening edge contains; anything later may or may not have been backported. A preview is
-    /// sure to have only what is older than it. Dev and git builds: unknown.
+    /// Whether this version contains a change. An edge is compared with the change's edge, an open-source
+    /// stable release (including an unmarked one up to 2.14) with its first stable release. An enterprise or
+    /// unmarked version from 2.15 on contains the content of its minor's opening edge; anything later may or
+    /// may not have been backported. A preview only certainly contains older changes. Dev and git builds:
+    /// unknown.
     pub fn contains(&self, change: &Introduced, table: &MinorTable) -> Contains {
         match (&self.numbers(), self.channel()) {
             (Numbers::Dated(tag), channel) => dated(*tag, channel, change, table),
@@ -129,7 +131,7 @@ fn stable(release: Release, change: &Introduced) -> Contains {
     let yes_if = |yes| if yes { Contains::Yes } else { Contains::No };
     match (change.stable, change.edge, change.minor) {
         (Some(first), _, _) => match release.patch {
-            // "2.14" alone does not say whether a patch release of 2.14 is in it.
+            // "2.14" alone does not state whether a patch release of 2.14 includes it.
             None if (release.major, release.minor) == (first.major, first.minor) && first.patch > Some(0) => {
                 Contains::Unknown
             }
@@ -137,7 +139,7 @@ fn stable(release: Release, change: &Introduced) -> Contains {
             Some(_) => yes_if(release >= first),
         },
         (None, _, Some(minor)) => yes_if(Minor::new(release.major, release.minor) >= minor),
-        // An edge is given and no stable: it never came to an open-source stable release.
+        // An edge is given and no stable: no open-source stable release contains it.
         (None, Some(_), None) => Contains::No,
         (None, None, None) => Contains::Unknown,
     }

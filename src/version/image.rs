@@ -1,5 +1,5 @@
-//! Container image references, split into their parts. Lenient where kubelets are strict: it describes what a pod says,
-//! it does not decide whether a registry would accept it.
+//! Container image references, split into their parts. More lenient than kubelets: it describes the text in a
+//! pod and does not decide whether a registry would accept it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -40,7 +40,7 @@ impl fmt::Display for ImageRef {
     }
 }
 
-/// A string that is no image reference.
+/// A string that is not an image reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an image reference: expected [REGISTRY/]NAME[:TAG][@DIGEST]")]
 pub struct InvalidImage(String);

@@ -90,12 +90,12 @@ pub struct K8sVersion {
 }
 
 impl K8sVersion {
-    /// The minor, which is what support is counted in.
+    /// The minor, the unit of version support.
     pub fn minor(&self) -> K8sMinor {
         self.minor
     }
 
-    /// The patch number, where the string has one.
+    /// The patch number, if the string has one.
     pub fn patch(&self) -> Option<u16> {
         self.patch
     }
@@ -105,7 +105,7 @@ impl K8sVersion {
         &self.raw
     }
 
-    /// The distribution the suffix gives away. AKS, kubeadm and others add nothing, so `None` does not mean upstream.
+    /// The distribution from the suffix. AKS, kubeadm and others add none, so `None` does not mean upstream.
     pub fn distribution(&self) -> Option<Distribution> {
         let suffix = &self.raw[self.suffix_at..];
         let commit = |s: &str| s.len() >= 7 && s.bytes().all(|b| b.is_ascii_hexdigit());
@@ -157,7 +157,7 @@ impl fmt::Display for K8sVersion {
     }
 }
 
-/// A string that is no Kubernetes version.
+/// A string that is not a Kubernetes version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a Kubernetes version: expected something like v1.31.5 or v1.31.5-eks-1a2b3c4")]
 pub struct InvalidK8sVersion(String);

@@ -1,5 +1,5 @@
-//! Linkerd's own version strings, channel and all. Parsing and ordering only; whether a version contains a given change
-//! is answered in `contains`.
+//! Linkerd version strings, including the channel. Parsing and ordering only; `contains` evaluates whether a
+//! version contains a change.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::numbers::{EdgeTag, InvalidVersion, Minor, MinorTable, Release, dated, release, shorten};
 
-/// The stream a version was released in.
+/// The release channel of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Channel {
     /// `stable-2.x.y`: the open-source stable releases, which ended with 2.14.
@@ -20,7 +20,7 @@ pub enum Channel {
     Enterprise,
     /// `preview-YY.M.N`: Buoyant's previews, numbered by date like edges.
     Preview,
-    /// `dev-...`: built on somebody's machine.
+    /// `dev-...`: built on a developer's machine.
     Dev,
     /// `git-...`: built from one commit.
     Git,
@@ -55,7 +55,7 @@ pub enum Numbers {
     Opaque(String),
 }
 
-/// A Linkerd version as a CLI, an image tag or an annotation states it. `Display` gives it back as written.
+/// A Linkerd version in a CLI, an image tag or an annotation. `Display` returns it as written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LinkerdVersion {
     raw: String,
@@ -66,7 +66,7 @@ pub struct LinkerdVersion {
 }
 
 impl LinkerdVersion {
-    /// The stream it belongs to.
+    /// Its channel.
     pub fn channel(&self) -> Channel {
         self.channel
     }
@@ -136,14 +136,14 @@ impl LinkerdVersion {
         }
     }
 
-    /// Whether both strings can name the same build: equal in channel, numbers, hotpatch and suffix, where a version
-    /// without a stated vendor agrees with any channel that counts versions (`2.17.0` and `enterprise-2.17.0`).
+    /// Whether both strings can name the same build: channel, numbers, hotpatch and suffix are equal. A
+    /// version without a vendor equals any channel with release numbers (`2.17.0` and `enterprise-2.17.0`).
     pub fn same_build(&self, other: &Self) -> bool {
         self.same_release(other) && self.suffix == other.suffix
     }
 
-    /// As [`LinkerdVersion::same_build`], whatever their suffixes: a release that somebody built again is still that
-    /// release, and `linkerd check` reads no suffix where it asks which release something is of.
+    /// As [`LinkerdVersion::same_build`], but without suffixes: a rebuilt release is still that release, and
+    /// `linkerd check` ignores suffixes when it compares releases.
     pub fn same_release(&self, other: &Self) -> bool {
         let counted = |c: Channel| matches!(c, Channel::Unmarked | Channel::Enterprise | Channel::Stable);
         let unstated = self.channel == Channel::Unmarked || other.channel == Channel::Unmarked;
@@ -179,7 +179,7 @@ const EXPECTED: &str =
     "edge-25.4.4, stable-2.14.10, enterprise-2.17.0-1, preview-25.1.2, dev-NAME, git-HASH or 2.17.1";
 
 impl LinkerdVersion {
-    /// The open-source stable release of these numbers.
+    /// The open-source stable release with these numbers.
     pub fn stable(release: Release) -> Self {
         LinkerdVersion {
             raw: format!("{}-{release}", Channel::Stable.prefix()),

@@ -1,6 +1,7 @@
-//! The version strings of a mesh, parsed once into types: Linkerd releases, Kubernetes servers and kubelets, the
-//! linkerd-cni plugin, and the image references that carry them. Nothing here reads files or knows what a release
-//! contains; which edge opened which minor is handed in as a [`MinorTable`]. Nobody compares versions as strings.
+//! The version strings of a mesh, parsed into types: Linkerd releases, Kubernetes servers and kubelets, the
+//! linkerd-cni plugin, and image references. This module reads no files and does not know the content of
+//! releases; the opening edges of minors are passed in as a [`MinorTable`]. Versions are never compared as
+//! strings.
 
 mod cni;
 mod contains;

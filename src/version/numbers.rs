@@ -1,4 +1,4 @@
-//! The numbers that Linkerd counts with: edges by date, releases by version, minors as the unit of skew, and the table
+//! Version numbers of Linkerd: edges by date, releases by version, minors as the unit of skew, and the table
 //! that maps edges to minors. Channels and whole version strings are in `linkerd`.
 
 use std::fmt;
@@ -34,12 +34,12 @@ impl FromStr for EdgeTag {
     }
 }
 
-/// The numbers of a release that counts versions: `2.15.7`, or only `2.15`.
+/// The numbers of a release: `2.15.7`, or only `2.15`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release {
     /// Always 2 so far.
     pub major: u16,
-    /// What upstream's prose calls the major version.
+    /// The number that upstream's documentation calls the major version.
     pub minor: u16,
     /// Absent in a bare `2.17`, which sorts before every patch.
     pub patch: Option<u16>,
@@ -62,7 +62,7 @@ impl FromStr for Release {
     }
 }
 
-/// A release line such as 2.17: the unit in which version skew is counted.
+/// A release line such as 2.17: the unit of version skew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Minor {
     /// Always 2 so far.
@@ -101,7 +101,7 @@ impl FromStr for Minor {
     }
 }
 
-/// Which edge opened which minor, oldest first. Comes from the releases table of the knowledge files.
+/// The opening edge of each minor, oldest first. Read from the releases table of the knowledge files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MinorTable {
     rows: Vec<(EdgeTag, Minor)>,
@@ -131,7 +131,7 @@ impl MinorTable {
     }
 }
 
-/// A string that is no Linkerd version.
+/// A string that is not a Linkerd version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a Linkerd version: expected {expected}")]
 pub struct InvalidVersion {
@@ -155,7 +155,7 @@ pub(super) fn dated(text: &str) -> Option<EdgeTag> {
 
 pub(super) fn release(text: &str) -> Option<Release> {
     match *numbers(text)?.as_slice() {
-        // Chart versions (2025.4.4) and plugin versions (1.6.2) count other things.
+        // Chart versions (2025.4.4) and plugin versions (1.6.2) have other meanings.
         [2, minor] => Some(Release { major: 2, minor, patch: None }),
         [2, minor, patch] => Some(Release { major: 2, minor, patch: Some(patch) }),
         _ => None,

@@ -1,15 +1,15 @@
-//! Where things stand in a document: its nodes with line and column, and the fields of it by their paths. Keeps no types: every
+//! Positions in a document: its nodes with line and column, and its fields by path. Without types: every
 //! scalar is a text here.
 
 use granit_parser::{Event, Parser, ScalarStyle, options};
 
-/// How deep a document may be nested.
+/// Maximum nesting of a document.
 const DEPTH: usize = 100;
 
 /// A line and a column, from 1.
 pub(crate) type Spot = (u64, u64);
 
-/// A node of a document, with where it begins: line and column from 1.
+/// A node of a document with its start: line and column from 1.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) line: u64,
@@ -19,10 +19,10 @@ pub(crate) struct Node {
 
 #[derive(Debug)]
 pub(crate) enum Holds {
-    /// Each key with where it stands.
+    /// Each key with its position.
     Map(Vec<(String, Spot, Node)>),
     List(Vec<Node>),
-    /// A text, and whether it stands in lines of its own as it is (`|`).
+    /// A text, and whether it is a literal block (`|`).
     Text(String, bool),
 }
 
@@ -32,7 +32,7 @@ impl Node {
         entries.iter().find(|(name, _, _)| name == key).map(|(_, place, node)| (node, *place))
     }
 
-    /// What stands at a way of keys.
+    /// The node at a sequence of keys.
     pub(crate) fn within(&self, path: &[&str]) -> Option<&Node> {
         path.iter().try_fold(self, |node, key| node.get(key).map(|(node, _)| node))
     }
@@ -44,12 +44,12 @@ impl Node {
         }
     }
 
-    /// What stands at a path.
+    /// The node at a path.
     pub(crate) fn find(&self, path: &str) -> Option<&Node> {
         self.follow(path).map(|(node, _)| node)
     }
 
-    /// Where a field stands: its key in a map, its value in a list.
+    /// Position of a field: its key in a map, its value in a list.
     pub(crate) fn at(&self, path: &str) -> Option<Spot> {
         self.follow(path).map(|(_, spot)| spot)
     }
@@ -74,7 +74,7 @@ impl Node {
     }
 }
 
-/// Where a field stands in a text: line and column from 1.
+/// Position of a field in a text: line and column from 1.
 pub fn spot(text: &str, path: &str) -> Option<Spot> {
     tree(text)?.at(path)
 }
@@ -98,7 +98,7 @@ pub(crate) fn steps(path: &str) -> Option<Vec<String>> {
     Some(steps)
 }
 
-/// A node that is not complete yet, and in a map the key that waits for its value.
+/// An incomplete node, and in a map the key that waits for its value.
 type Open = (Node, Option<(String, Spot)>);
 
 /// The first document of a text, as far as it can be read.

@@ -74,7 +74,7 @@ impl FieldPath {
         }
     }
 
-    /// Parses a path that only names the location of an expression's value; it may stand for any item
+    /// Parses a path that only names the location of an expression's value; it may match any item
     /// (`spec.containers[].image`).
     ///
     /// # Errors

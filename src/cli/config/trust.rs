@@ -293,7 +293,7 @@ mod tests {
     fn every_flag_of_every_command_is_classified() {
         let missing: Vec<_> =
             flags().into_iter().filter(|(command, flag)| allowed(command, flag).is_none()).collect();
-        assert!(missing.is_empty(), "decide what a found file may say of: {missing:?}");
+        assert!(missing.is_empty(), "decide whether a found file may set: {missing:?}");
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub struct Meta {
 }
 
 impl Meta {
-    /// Whether it was written in a newer format, of which unknown parts may be missing.
+    /// Whether it was written in a newer format, so that unknown parts may be missing.
     pub fn is_newer_format(&self) -> bool {
         self.schema
             .as_deref()

@@ -43,9 +43,9 @@ impl Targets {
 #[derive(Debug, Default)]
 pub(super) struct OfServers<'a> {
     all: Vec<ReadServerAuthorization<'a>>,
-    /// Places of those that name a Server.
+    /// Indexes of the objects that name a Server.
     named: HashMap<&'a str, Vec<usize>>,
-    /// Places of the others, by their place in the index.
+    /// Indexes of the others, by their place in the index.
     selecting: Vec<usize>,
     by_label: ByLabel<'a>,
 }

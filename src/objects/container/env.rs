@@ -79,7 +79,7 @@ pub(super) fn kept<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Env
             while let Some(variable) = items.next_element::<Variable<'de>>()? {
                 if KEPT.contains(&&*variable.name) {
                     let value = variable.value.and_then(|Text(value)| match &*variable.name {
-                        // A bundle of which a part was redacted is unknown.
+                        // A partly redacted bundle is unknown.
                         TRUST_ANCHORS
                             if redact::is_placeholder(&value)
                                 || value.contains("REDACTED")

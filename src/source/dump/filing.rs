@@ -404,7 +404,7 @@ impl<'a> Filing<'a> {
     }
 }
 
-/// What an object lacks that has no name.
+/// The problem of an object without a name.
 fn without_name(kind: Kind) -> String {
     format!("{} without a name", with_article(&kind.to_string()))
 }

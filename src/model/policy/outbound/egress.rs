@@ -13,7 +13,7 @@ impl<'a> OutboundIndex<'a> {
     pub fn of_host(&self, port: u16, from: &str) -> Option<Outbound<'a>> {
         let networks = self.read_for(from);
         let [(_, named)] = networks.as_slice() else { return None };
-        // The network covers any outside address; a documentation address stands for all.
+        // The network covers any outside address, so a documentation address represents all.
         let stands_for_all = SocketAddr::new(IpAddr::from([192, 0, 2, 1]), port);
         named.is_none().then(|| self.of_address(stands_for_all, from))?
     }

@@ -220,8 +220,8 @@ impl<'a> Read<'a> {
         }
     }
 
-    /// The namespace of what is called. Backends that name none are looked for there, in every release, and not beside the route, as the
-    /// Gateway API has it and as the status of the route is written.
+    /// The namespace of the destination. In every release, backends without a namespace are resolved there,
+    /// not in the route's namespace as in the Gateway API and in the route's status.
     fn namespace_of(&self, called: Called<'_>) -> &'a str {
         let own = self.route.metadata.namespace.as_str();
         let named = self.route.spec.parent_refs.iter().filter_map(|parent| parent.namespace.as_deref());
@@ -261,7 +261,7 @@ impl<'a> Read<'a> {
     }
 }
 
-/// What is there beside a route, and what the release makes of it.
+/// Other objects that a route depends on, and the behavior of the release.
 pub(super) struct World<'a> {
     /// Services, by namespace and name.
     pub(super) services: HashMap<(&'a str, &'a str), &'a Service>,
